@@ -1,0 +1,165 @@
+//! What the person, or the policy, said of each hunk; and the proof that it was said.
+
+use std::sync::Arc;
+
+use super::{FileChange, Proposal, State};
+
+/// What was said of one hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// It is written.
+    Accept,
+    /// It is left as it was.
+    Reject,
+}
+
+/// What was said of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDecision {
+    /// One choice a hunk, in their order.
+    pub hunks: Vec<Choice>,
+    /// The whole text as the person edited it; it replaces the file's after-state and counts as accepted.
+    pub edited: Option<Arc<[u8]>>,
+}
+
+/// What was said of a whole proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// One entry a file, in their order.
+    pub files: Vec<FileDecision>,
+    /// Why something was refused, in the person's words; told to the model.
+    pub reason: Option<String>,
+    /// The person wants edits approved for the rest of the session.
+    pub for_session: bool,
+}
+
+/// How many hunks were accepted and refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HunkCount {
+    /// Accepted, edited ones among them.
+    pub accepted: usize,
+    /// Refused.
+    pub rejected: usize,
+}
+
+impl Decision {
+    /// The same choice for every hunk of `proposal`.
+    pub fn all(proposal: &Proposal, choice: Choice) -> Self {
+        let files = proposal
+            .files
+            .iter()
+            .map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None })
+            .collect();
+        Decision { files, reason: None, for_session: false }
+    }
+
+    /// Accepted and refused hunks.
+    pub fn count(&self) -> HunkCount {
+        let mut n = HunkCount::default();
+        for f in &self.files {
+            for c in &f.hunks {
+                if *c == Choice::Accept || f.edited.is_some() { n.accepted += 1 } else { n.rejected += 1 }
+            }
+        }
+        n
+    }
+}
+
+/// A decision that does not fit its proposal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecisionError {
+    /// Not as many files or hunks as the proposal has.
+    #[error("the decision does not cover the proposal's files and hunks")]
+    Shape,
+    /// The two ends of a move were decided apart.
+    #[error("the two ends of the move of {0} must be decided together")]
+    HalfMove(String),
+}
+
+/// One file of a decided proposal: what it must be now, and what it becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedFile {
+    pub(super) path: String,
+    pub(super) before: State,
+    pub(super) after: State,
+}
+
+impl DecidedFile {
+    /// Normalised path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+    /// What must still be on disk.
+    pub fn before(&self) -> &State {
+        &self.before
+    }
+    /// What is to be written.
+    pub fn after(&self) -> &State {
+        &self.after
+    }
+}
+
+/// A proposal with consent: what `apply` writes. Only [`Proposal::decide`] makes one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub(super) files: Vec<DecidedFile>,
+}
+
+impl Decided {
+    /// The files in which something was accepted, in order. Empty: nothing is to be written.
+    pub fn files(&self) -> &[DecidedFile] {
+        &self.files
+    }
+}
+
+impl Proposal {
+    /// Joins the proposal with what was said of it. Files without an accepted hunk drop out; in the others
+    /// refused hunks keep the lines of before, byte for byte.
+    ///
+    /// # Errors
+    /// When the decision does not fit the proposal's shape, or splits a move.
+    pub fn decide(&self, decision: &Decision) -> Result<Decided, DecisionError> {
+        if decision.files.len() != self.files.len() {
+            return Err(DecisionError::Shape);
+        }
+        let mut files = Vec::new();
+        for (change, said) in self.files.iter().zip(&decision.files) {
+            if said.hunks.len() != change.hunks.len() {
+                return Err(DecisionError::Shape);
+            }
+            self.check_move(change, said, decision)?;
+            if let Some(after) = result(change, said) {
+                files.push(DecidedFile { path: change.path.clone(), before: change.before.clone(), after });
+            }
+        }
+        Ok(Decided { files })
+    }
+
+    fn check_move(&self, change: &FileChange, said: &FileDecision, decision: &Decision) -> Result<(), DecisionError> {
+        let Some(other) = &change.moved else { return Ok(()) };
+        let Some(i) = self.files.iter().position(|f| &f.path == other) else { return Ok(()) };
+        if decision.files[i].hunks.first() == said.hunks.first() {
+            Ok(())
+        } else {
+            Err(DecisionError::HalfMove(change.path.clone()))
+        }
+    }
+}
+
+/// The state a file gets, or none when it stays as it is.
+fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
+    let mode = match &change.after {
+        State::File { mode, .. } => *mode,
+        _ => None,
+    };
+    if let Some(edited) = &said.edited {
+        return Some(State::File { bytes: edited.clone(), mode });
+    }
+    if said.hunks.iter().all(|c| *c == Choice::Reject) {
+        return None;
+    }
+    if said.hunks.iter().all(|c| *c == Choice::Accept) {
+        return Some(change.after.clone());
+    }
+    super::hunks::keep(change, &said.hunks).map(|bytes| State::File { bytes, mode })
+}

@@ -1,0 +1,1 @@
+//! Three-way merge, for restores over someone else's change.

@@ -1,0 +1,221 @@
+//! The exact set of file changes that something asks for, and what was decided about them. Pure data:
+//! nothing here reads a file, asks a clock or waits.
+//!
+//! A [`Proposal`] holds, per file, the state before and the state after, split into [`Hunk`]s.
+//! [`Proposal::decide`] joins it with a [`Decision`] and gives a [`Decided`], the only thing that
+//! `apply` accepts. The fields of `Decided` are private, so consent cannot be skipped.
+
+mod decision;
+mod hunks;
+pub mod merge;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
+pub use hunks::{Word, changed_words};
+
+/// Names a proposal within one run of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProposalId(pub u64);
+
+/// What a path is on disk, or shall become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Nothing is there.
+    Absent,
+    /// A regular file.
+    File {
+        /// All its bytes.
+        bytes: Arc<[u8]>,
+        /// Unix permission bits (`0o644`); `None` in an after-state means: as before, or the default for a new file.
+        mode: Option<u32>,
+    },
+    /// A symbolic link itself, not what it points to.
+    Link {
+        /// The text of the link.
+        target: PathBuf,
+    },
+}
+
+impl State {
+    /// A file with these bytes whose mode is left as it is.
+    pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
+        State::File { bytes: bytes.into(), mode: None }
+    }
+
+    /// The bytes, if it is a file.
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            State::File { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is a file of valid UTF-8.
+    pub fn text(&self) -> Option<&str> {
+        self.bytes().and_then(|b| std::str::from_utf8(b).ok())
+    }
+
+    /// Whether nothing is there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, State::Absent)
+    }
+}
+
+/// How the place of an edit was found; the rungs of the ladder in `edit::locate`, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rung {
+    /// Byte for byte.
+    Exact,
+    /// But for line endings.
+    LineEndings,
+    /// But for white space at line ends.
+    TrailingSpace,
+    /// But for indentation, shifted uniformly.
+    Indentation,
+    /// But for look-alike characters: quotes, dashes, spaces.
+    LookAlikes,
+    /// With a middle left out (`...`) and both ends unique.
+    Elided,
+    /// By likeness of lines, or an edit whose end was missing: never approved by policy.
+    Inexact,
+}
+
+impl Rung {
+    /// The word for it on the screen after `found:` and in memory: `exact`, `by line endings`, ….
+    pub fn word(self) -> &'static str {
+        match self {
+            Rung::Exact => "exact",
+            Rung::LineEndings => "by line endings",
+            Rung::TrailingSpace => "by trailing space",
+            Rung::Indentation => "by indentation",
+            Rung::LookAlikes => "by look-alikes",
+            Rung::Elided => "by its ends",
+            Rung::Inexact => "inexact",
+        }
+    }
+}
+
+/// How an edit's place was found, with what differed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The rung that matched.
+    pub rung: Rung,
+    /// What differed (`4 further right`), for the hunk line and the model.
+    pub detail: Option<String>,
+}
+
+/// Where in the after-text an edit ended up, and how its place was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Byte range in the after-text.
+    pub after: std::ops::Range<usize>,
+    /// How its place was found.
+    pub found: Found,
+}
+
+/// What a hunk is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HunkKind {
+    /// Lines of a text.
+    Lines,
+    /// The file is made.
+    Create,
+    /// The file is deleted.
+    Delete,
+    /// The file is one end of a move; the two ends are decided together.
+    Move,
+    /// Bytes that are no text, or a link.
+    Binary,
+    /// Only permission bits.
+    Mode,
+}
+
+/// A run of changed lines that is accepted or refused as one. Line numbers are 0-based half-open ranges
+/// of lines including their line endings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// What it is about.
+    pub kind: HunkKind,
+    /// Changed lines in the text before, from the first changed to the last (with at most 3 unchanged between).
+    pub before: std::ops::Range<usize>,
+    /// The lines they become.
+    pub after: std::ops::Range<usize>,
+    /// How the edit's place was found, if an edit made it: the lowest rung of all edits in it.
+    pub found: Option<Found>,
+}
+
+/// What is to become of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Normalised path: relative to the workspace root with `/`.
+    pub path: String,
+    /// As it was read when the proposal was made.
+    pub before: State,
+    /// As it shall be.
+    pub after: State,
+    /// For the two ends of a move: the path of the other end.
+    pub moved: Option<String>,
+    /// What asked for it, for the strip: `replaceInFile (2)`, `undo`, ….
+    pub by: String,
+    /// The parts that are decided one by one; never empty unless before equals after.
+    pub hunks: Vec<Hunk>,
+    /// Lines added and removed.
+    pub counts: Counts,
+}
+
+/// Lines added and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Lines that are new.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
+}
+
+/// The exact set of file changes that one tool call, one response's edits, a patch, an undo or a sync asks for.
+/// Making one writes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// Its name on the channels.
+    pub id: ProposalId,
+    /// What it is, in words, for lists and the cause of the changeset: `undo of …`, `replaceInFile`.
+    pub title: String,
+    /// The files, in the order in which they are applied.
+    pub files: Vec<FileChange>,
+}
+
+impl FileChange {
+    /// A change of one file, cut into hunks.
+    pub fn new(path: impl Into<String>, before: State, after: State, by: impl Into<String>, placed: &[Placed]) -> Self {
+        let (hunks, counts) = hunks::cut(&before, &after, placed);
+        FileChange { path: path.into(), before, after, moved: None, by: by.into(), hunks, counts }
+    }
+
+    /// The two ends of a move: the old path vanishes, the new one appears with `after`.
+    pub fn moved(from: &str, to: &str, before: State, after: State, by: &str) -> [Self; 2] {
+        let end = |path: &str, other: &str, before, after| {
+            let mut c = FileChange::new(path, before, after, by, &[]);
+            c.moved = Some(other.to_string());
+            c.hunks.iter_mut().for_each(|h| h.kind = HunkKind::Move);
+            c
+        };
+        [end(from, to, before, State::Absent), end(to, from, State::Absent, after)]
+    }
+}
+
+impl Proposal {
+    /// Lines added and removed in all files.
+    pub fn counts(&self) -> Counts {
+        self.files.iter().fold(Counts::default(), |sum, f| Counts {
+            added: sum.added + f.counts.added,
+            removed: sum.removed + f.counts.removed,
+        })
+    }
+
+    /// Whether some hunk rests on an inexact match, which no policy may accept.
+    pub fn is_inexact(&self) -> bool {
+        self.files.iter().flat_map(|f| &f.hunks).any(|h| h.found.as_ref().is_some_and(|f| f.rung == Rung::Inexact))
+    }
+}
