@@ -45,11 +45,8 @@ pub struct HunkCount {
 impl Decision {
     /// The same choice for every hunk of `proposal`.
     pub fn all(proposal: &Proposal, choice: Choice) -> Self {
-        let files = proposal
-            .files
-            .iter()
-            .map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None })
-            .collect();
+        let files =
+            proposal.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect();
         Decision { files, reason: None, for_session: false }
     }
 
