@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::proposal::{Counts, Decision, HunkCount, Proposal, ProposalId, Rung, State};
+use crate::proposal::{Counts, Decision, Fate, ForeignChoice, HunkCount, Proposal, ProposalId, Rung, State};
 
 /// Names one entry of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,17 +111,6 @@ pub enum RestoreRequest {
         /// What becomes of it.
         choice: ForeignChoice,
     },
-}
-
-/// What becomes of a file that someone else changed, in a restore.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignChoice {
-    /// It stays.
-    Leave,
-    /// Three-way merge.
-    Merge,
-    /// The old state is taken; today's is archived first.
-    TakeOld,
 }
 
 /// Which session to open.
@@ -556,37 +545,6 @@ pub struct ChangesetFile {
     pub absent: bool,
     /// Lines added and removed by the change that followed, when known.
     pub counts: Option<Counts>,
-}
-
-/// What a restore would do with one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fate {
-    /// Normalised path.
-    pub path: String,
-    /// What.
-    pub kind: FateKind,
-}
-
-/// Kinds of fate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FateKind {
-    /// Will be restored.
-    Restore(Counts),
-    /// Is as it was already.
-    Equal,
-    /// Today's bytes are not what nebula last wrote.
-    Foreign {
-        /// When it was changed.
-        at: Option<i64>,
-        /// Lines that differ from what nebula wrote.
-        counts: Counts,
-        /// What was chosen for it so far.
-        choice: Option<ForeignChoice>,
-        /// Whether a three-way merge meets conflicts; `None`: cannot be merged.
-        conflicts: Option<usize>,
-    },
-    /// Has no archived state, and why.
-    NotArchived(String),
 }
 
 /// A pause before the next try.

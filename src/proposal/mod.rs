@@ -6,6 +6,7 @@
 //! `apply` accepts. The fields of `Decided` are private, so consent cannot be skipped.
 
 mod decision;
+mod fate;
 mod hunks;
 pub mod merge;
 
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
+pub use fate::{Fate, FateKind, ForeignChoice};
 pub use hunks::{Word, changed_words};
 
 /// Names a proposal within one run of the program.

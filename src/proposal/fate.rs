@@ -1,0 +1,45 @@
+//! What a restore would do with each file: shown before anything is restored.
+
+use super::Counts;
+
+/// What becomes of a file that someone else changed, in a restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignChoice {
+    /// It stays.
+    Leave,
+    /// Three-way merge.
+    Merge,
+    /// The old state is taken; today's is archived first.
+    TakeOld,
+}
+
+/// What a restore would do with one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fate {
+    /// Normalised path.
+    pub path: String,
+    /// What.
+    pub kind: FateKind,
+}
+
+/// Kinds of fate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FateKind {
+    /// Will be restored.
+    Restore(Counts),
+    /// Is as it was already.
+    Equal,
+    /// Today's bytes are not what nebula last wrote.
+    Foreign {
+        /// When it was changed.
+        at: Option<i64>,
+        /// Lines that differ from what nebula wrote.
+        counts: Counts,
+        /// What was chosen for it so far.
+        choice: Option<ForeignChoice>,
+        /// Whether a three-way merge meets conflicts; `None`: cannot be merged.
+        conflicts: Option<usize>,
+    },
+    /// Has no archived state, and why.
+    NotArchived(String),
+}
