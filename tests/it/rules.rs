@@ -1,0 +1,208 @@
+//! The house rules that one crate cannot leave to the compiler: who may name whom (the table in `src/lib.rs`),
+//! one door per outside crate, every theme complete, no test file forgotten.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A part of the program and the parts it may name. `main.rs`, `bin` and `lib.rs` join everything.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("disk", &[]),
+    ("proposal", &[]),
+    ("edit", &["proposal"]),
+    ("config", &["disk"]),
+    ("strand", &["disk"]),
+    ("workspace", &["disk", "proposal"]),
+    ("archive", &["proposal", "disk", "workspace"]),
+    ("memory", &[]),
+    ("apply", &["proposal", "workspace", "archive"]),
+    ("provider", &["config", "edit"]),
+    ("context", &["workspace", "memory", "provider", "config"]),
+    ("tools", &["edit", "proposal", "workspace", "archive", "memory", "strand", "provider"]),
+    ("protocol", &["proposal"]),
+    (
+        "agent",
+        &[
+            "apply",
+            "archive",
+            "config",
+            "context",
+            "disk",
+            "edit",
+            "memory",
+            "proposal",
+            "protocol",
+            "provider",
+            "tools",
+            "workspace",
+        ],
+    ),
+    ("tui", &["protocol", "proposal", "context::mention", "config"]),
+    (
+        "cli",
+        &[
+            "agent",
+            "apply",
+            "archive",
+            "config",
+            "context",
+            "disk",
+            "edit",
+            "memory",
+            "proposal",
+            "protocol",
+            "provider",
+            "strand",
+            "tools",
+            "workspace",
+        ],
+    ),
+];
+
+/// An outside crate and the files or folders (below `src`) that may name it.
+const DOORS: &[(&str, &[&str])] = &[
+    ("ratatui", &["tui"]),
+    ("crossterm", &["tui"]),
+    ("tui_textarea", &["tui"]),
+    ("rusqlite", &["memory", "strand"]),
+    ("notify", &["workspace/watch.rs"]),
+    ("reqwest", &["provider"]),
+    ("clap", &["cli", "strand"]),
+    ("tokio", &["agent", "provider", "tui/run.rs", "tui/terminal.rs", "tui/mod.rs", "cli", "main.rs"]),
+    ("anyhow", &["main.rs", "cli"]),
+    ("syntect", &["tui/text"]),
+];
+
+struct Source {
+    /// Path below `src`, with `/`.
+    path: String,
+    /// The text without comments and without what follows `#[cfg(test)]`.
+    code: String,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    files
+        .into_iter()
+        .filter(|p| !p.ends_with("tests.rs"))
+        .map(|p| {
+            let text = fs::read_to_string(&p).expect("a readable source");
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or("").to_string();
+            let code = text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+            let path = p.strip_prefix(&root).expect("below src").to_string_lossy().replace('\\', "/");
+            Source { path, code }
+        })
+        .collect()
+}
+
+fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> =
+        fs::read_dir(dir).expect("a readable folder").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            walk(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// The part of the program a file belongs to.
+fn part(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
+}
+
+/// The paths below `crate::` that a file names, also inside `use crate::{a, b::c}`.
+fn named(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        if let Some(group) = rest.strip_prefix('{') {
+            let (mut depth, mut item) = (0, String::new());
+            for c in group.chars() {
+                match c {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => break,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => found.push(std::mem::take(&mut item)),
+                    c if depth == 0 && !c.is_whitespace() => item.push(c),
+                    _ => {}
+                }
+            }
+            found.push(item);
+        } else {
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+            found.push(rest[..end].to_string());
+        }
+    }
+    found.into_iter().filter(|f| !f.is_empty()).collect()
+}
+
+#[test]
+fn parts_name_only_what_they_may() {
+    let table: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let mut broken = Vec::new();
+    for source in sources() {
+        let own = part(&source.path);
+        let Some(allowed) = table.get(own) else { continue };
+        for name in named(&source.code) {
+            let top = name.split("::").next().unwrap_or(&name);
+            let fits = |a: &str| name == a || top == a || name.starts_with(&format!("{a}::"));
+            if top != own && table.contains_key(top) && !allowed.iter().any(|a| fits(a)) {
+                broken.push(format!("{} names crate::{name}", source.path));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn each_outside_crate_has_one_door() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        for (name, doors) in DOORS {
+            let names = source.code.contains(&format!("{name}::")) || source.code.contains(&format!("use {name};"));
+            if names && !doors.iter().any(|d| source.path == *d || source.path.starts_with(&format!("{d}/"))) {
+                broken.push(format!("{} names {name}", source.path));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn only_apply_writes_the_workspace() {
+    for source in sources() {
+        let inside = source.path.starts_with("workspace/") || source.path == "apply.rs";
+        assert!(inside || !source.code.contains("workspace::write"), "{} names workspace::write", source.path);
+    }
+}
+
+#[test]
+fn reading_is_told_apart_from_writing() {
+    // Tools and restores make proposals; a call that writes has no business there.
+    for source in sources() {
+        let pure = source.path.starts_with("tools/") || source.path == "archive/restore.rs";
+        let writes = ["fs::write", "File::create", "fs::rename", "fs::remove", "OpenOptions"];
+        for w in writes {
+            assert!(!(pure && source.code.contains(w)), "{} names {w}", source.path);
+        }
+    }
+}
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = fs::read_to_string(dir.join("main.rs")).expect("tests/it/main.rs");
+    for entry in fs::read_dir(&dir).expect("tests/it") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().expect("a name").to_string_lossy().to_string();
+        let is_module = path.extension().is_some_and(|e| e == "rs") || path.join("mod.rs").exists();
+        if is_module && name != "main" {
+            assert!(main.contains(&format!("mod {name};")), "tests/it/main.rs does not name {name}");
+        }
+    }
+}
