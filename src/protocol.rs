@@ -279,8 +279,10 @@ pub enum Event {
     TurnStarted(TurnId),
     /// A turn is over.
     TurnEnded(TurnId, TurnEnd),
-    /// A proposal waits for a decision. `None` fates: an edit; `Some`: a restore, one fate a file named in it or left out.
+    /// A proposal waits for a decision. For a restore, one fate a file named in it or left out; for an edit, none.
     Proposed(Arc<Proposal>, Vec<Fate>),
+    /// A proposal was decided by the policy, without the person; [`Event::Settled`] follows.
+    Approved(Arc<Proposal>, Decision),
     /// A proposal waits no more.
     Settled(ProposalId, Outcome),
     /// The model asks.

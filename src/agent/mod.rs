@@ -1,1 +1,3 @@
 //! (being built)
+mod events;
+mod gate;

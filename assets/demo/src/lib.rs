@@ -1,0 +1,5 @@
+//! A very small shop.
+
+pub mod cart;
+pub mod catalog;
+pub mod money;

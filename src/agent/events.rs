@@ -1,0 +1,72 @@
+//! The sending end of the events, with the numbers that name entries, turns, proposals and questions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::mpsc;
+
+use crate::proposal::ProposalId;
+use crate::protocol::{Event, Item, ItemId, Level, Notice, NoticeAction, QuestionId, TurnId};
+
+/// Sends events in order; waits while the front end is behind. A closed channel is no error: the agent's loop
+/// sees the closed command channel and ends.
+#[derive(Clone)]
+pub struct Events {
+    to: mpsc::Sender<Event>,
+    next: Arc<AtomicU64>,
+}
+
+impl Events {
+    /// Over the bounded channel to the front end.
+    pub fn new(to: mpsc::Sender<Event>) -> Self {
+        Events { to, next: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// Sends one event.
+    pub async fn send(&self, event: Event) {
+        let _ = self.to.send(event).await;
+    }
+
+    /// Adds an entry to the conversation.
+    pub async fn add(&self, item: Item) -> ItemId {
+        let id = ItemId(self.number());
+        self.send(Event::Added(id, item)).await;
+        id
+    }
+
+    /// Adds a notice to the conversation.
+    pub async fn notice(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        self.notice_with(level, title, detail, Vec::new()).await;
+    }
+
+    /// Adds a notice that offers something.
+    pub async fn notice_with(
+        &self,
+        level: Level,
+        title: impl Into<String>,
+        detail: impl Into<String>,
+        actions: Vec<NoticeAction>,
+    ) {
+        let notice = Notice { level, title: title.into(), detail: detail.into(), actions };
+        self.add(Item::Notice(notice)).await;
+    }
+
+    /// A name for a turn.
+    pub fn turn(&self) -> TurnId {
+        TurnId(self.number())
+    }
+
+    /// A name for a proposal.
+    pub fn proposal(&self) -> ProposalId {
+        ProposalId(self.number())
+    }
+
+    /// A name for a question.
+    pub fn question(&self) -> QuestionId {
+        QuestionId(self.number())
+    }
+
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,121 @@
+//! The gate a turn waits at: proposals and questions that the person has not answered yet.
+//!
+//! The turn asks and waits here; the actor's loop brings the answers. Whoever waits may be interrupted, which
+//! withdraws what was asked. The policy answers without the person where it may.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use tokio::sync::oneshot;
+
+use crate::proposal::{Choice, Decision, Proposal, ProposalId};
+use crate::protocol::{Approval, QuestionId};
+
+/// What is waited for, by name.
+#[derive(Default)]
+pub struct Gate {
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    decisions: HashMap<ProposalId, oneshot::Sender<Decision>>,
+    replies: HashMap<QuestionId, oneshot::Sender<String>>,
+}
+
+impl Gate {
+    /// Registers a proposal; the decision arrives at the receiver.
+    pub fn await_decision(&self, id: ProposalId) -> oneshot::Receiver<Decision> {
+        let (tx, rx) = oneshot::channel();
+        self.lock().decisions.insert(id, tx);
+        rx
+    }
+
+    /// Registers a question; the reply arrives at the receiver.
+    pub fn await_reply(&self, id: QuestionId) -> oneshot::Receiver<String> {
+        let (tx, rx) = oneshot::channel();
+        self.lock().replies.insert(id, tx);
+        rx
+    }
+
+    /// Hands a decision to whoever waits for it; `false`: nobody does any more.
+    pub fn decide(&self, id: ProposalId, decision: Decision) -> bool {
+        let waiter = self.lock().decisions.remove(&id);
+        waiter.is_some_and(|w| w.send(decision).is_ok())
+    }
+
+    /// Hands a reply to whoever waits for it; `false`: nobody does any more.
+    pub fn reply(&self, id: QuestionId, text: String) -> bool {
+        let waiter = self.lock().replies.remove(&id);
+        waiter.is_some_and(|w| w.send(text).is_ok())
+    }
+
+    /// Forgets a proposal that nobody waits for any more.
+    pub fn withdraw(&self, id: ProposalId) {
+        self.lock().decisions.remove(&id);
+    }
+
+    /// Forgets a question that nobody waits for any more.
+    pub fn withdraw_question(&self, id: QuestionId) {
+        self.lock().replies.remove(&id);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        // A poisoned map is still a map of waiters: nothing in here can be left half done.
+        self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// What the policy says of a proposal without asking the person; `None`: the person is asked.
+/// It never accepts an inexact match or a file that is not archived; foreign files are decided before, by the person.
+pub fn policy(approval: Approval, proposal: &Proposal, needs_person: bool) -> Option<Decision> {
+    match approval {
+        Approval::Ask => None,
+        Approval::None => {
+            let mut decision = Decision::all(proposal, Choice::Reject);
+            decision.reason = Some("the approval policy accepts no edits".into());
+            Some(decision)
+        }
+        Approval::Edits | Approval::All if needs_person || proposal.is_inexact() => None,
+        Approval::Edits | Approval::All => Some(Decision::all(proposal, Choice::Accept)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::{FileChange, Found, Placed, Rung, State};
+
+    fn proposal(rung: Rung) -> Proposal {
+        let before = State::file(&b"a\n"[..]);
+        let after = State::file(&b"b\n"[..]);
+        let placed = [Placed { after: 0..2, found: Found { rung, detail: None } }];
+        let file = FileChange::new("a", before, after, "replaceInFile", &placed);
+        Proposal { id: ProposalId(1), title: String::new(), files: vec![file] }
+    }
+
+    #[test]
+    fn the_policy_never_accepts_an_inexact_match() {
+        assert!(policy(Approval::Edits, &proposal(Rung::Exact), false).is_some());
+        assert!(policy(Approval::Edits, &proposal(Rung::Inexact), false).is_none());
+        assert!(policy(Approval::All, &proposal(Rung::Inexact), false).is_none());
+        assert!(policy(Approval::Edits, &proposal(Rung::Exact), true).is_none());
+    }
+
+    #[test]
+    fn asking_asks_and_none_refuses() {
+        assert!(policy(Approval::Ask, &proposal(Rung::Exact), false).is_none());
+        let none = policy(Approval::None, &proposal(Rung::Exact), false).expect("a decision");
+        assert_eq!(none.count().accepted, 0);
+    }
+
+    #[test]
+    fn a_decision_reaches_only_who_waits() {
+        let gate = Gate::default();
+        let p = proposal(Rung::Exact);
+        let mut rx = gate.await_decision(p.id);
+        assert!(gate.decide(p.id, Decision::all(&p, Choice::Accept)));
+        assert!(rx.try_recv().is_ok());
+        assert!(!gate.decide(p.id, Decision::all(&p, Choice::Accept)));
+    }
+}
