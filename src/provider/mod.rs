@@ -1,1 +1,230 @@
+//! How nebula talks to a model: the values of a request and of its streamed answer, and the [`Provider`] that
+//! turns one into the other. One file a wire format; a consumer never sees JSON.
+//!
+//! What a provider promises:
+//! - Every piece of a call carries the `index` of its call. The first piece of a call also carries its name and
+//!   an id, made up where the server gave none. [`Answer`] joins the pieces.
+//! - A whole answer ends in [`Delta::End`]; a stream that stops without it has ended in an [`Error`].
+//! - Trouble before the first token is tried again, with a [`Delta::Retrying`] before each pause; trouble after
+//!   it is an error of kind [`Kind::Broken`], and what arrived before stands.
+//! - Dropping the stream drops the request.
+//! - Keys are in no error, no `Debug` output and no recording.
+//!
+//! Not here: what joins a prompt (`context`), running tools (`agent`), repairing the meaning of arguments.
 
+mod answer;
+mod error;
+
+pub use answer::Answer;
+pub use error::{Error, Kind};
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::sync::Notify;
+
+/// The answer to a request as it arrives.
+pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
+
+/// A model behind some wire format.
+pub trait Provider: Send + Sync {
+    /// The word of the configuration (`openai`, `replay`).
+    fn name(&self) -> &str;
+
+    /// Where the answers come from, for people: a host (`api.openai.com`), a local server's name, a recording's file.
+    fn place(&self) -> String;
+
+    /// Whether the answers are a recording.
+    fn recorded(&self) -> bool {
+        false
+    }
+
+    /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.
+    fn stream(&self, request: Request) -> Deltas;
+
+    /// Names of the models on offer, sorted.
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>>;
+}
+
+/// One question to a model: the whole conversation so far.
+///
+/// Messages are shared, so that a provider can tell by identity which of them it has serialised before: hand the
+/// same `Arc` over in each request, and make a new one where a message changes.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The model's name.
+    pub model: String,
+    /// The system prompt; empty for none.
+    pub system: Arc<str>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// What the model may call.
+    pub tools: Arc<[ToolSpec]>,
+    /// At most so many tokens of answer; `None`: the server's default.
+    pub max_output: Option<u32>,
+    /// Ends a pause between tries early.
+    pub hurry: Hurry,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// Its text; may be empty.
+    pub text: String,
+    /// What the model thought before it, where it was told.
+    pub thinking: Option<String>,
+    /// What the model calls.
+    pub calls: Vec<ToolCall>,
+    /// For [`Role::Tool`]: the id of the call it answers.
+    pub answers: Option<String>,
+    /// Images and PDFs that go with it.
+    pub blobs: Vec<Blob>,
+}
+
+impl Message {
+    /// What a person said.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, text.into())
+    }
+
+    /// What the model answered.
+    pub fn assistant(text: impl Into<String>, calls: Vec<ToolCall>) -> Self {
+        Self { calls, ..Self::new(Role::Assistant, text.into()) }
+    }
+
+    /// The result of the call with this id.
+    pub fn tool(call: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { answers: Some(call.into()), ..Self::new(Role::Tool, text.into()) }
+    }
+
+    fn new(role: Role, text: String) -> Self {
+        Self { role, text, thinking: None, calls: Vec::new(), answers: None, blobs: Vec::new() }
+    }
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a tool call.
+    Tool,
+}
+
+/// A tool call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Names the call; its result carries the same.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// JSON, as the model wrote it: may be broken.
+    pub arguments: String,
+}
+
+/// An image or a PDF that goes with a message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// `image/png`, `application/pdf` and the like.
+    pub mime: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// The file's name.
+    pub name: String,
+}
+
+impl std::fmt::Debug for Blob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Blob({}, {}, {} bytes)", self.name, self.mime, self.bytes.len())
+    }
+}
+
+/// What a model is told of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// When and how to use it.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: serde_json::Value,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    /// More text.
+    Text(String),
+    /// More of what the model thinks.
+    Thinking(String),
+    /// More of a call.
+    Call {
+        /// Which call of this answer, from 0; calls of one answer never share it.
+        index: usize,
+        /// Its id, in its first piece.
+        id: Option<String>,
+        /// The tool, in its first piece.
+        name: Option<String>,
+        /// The next part of its arguments; may be empty.
+        arguments: String,
+    },
+    /// Tokens of this request; a later one replaces an earlier one.
+    Usage(Usage),
+    /// The answer is whole. Comes once, and nothing but usage comes after it.
+    End(EndReason),
+    /// The request failed and is tried again after a pause. Any other delta ends the pause.
+    Retrying(Wait),
+}
+
+/// Tokens of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Read by the model.
+    pub input: u64,
+    /// Written by the model.
+    pub output: u64,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The model was done.
+    Stop,
+    /// It reached its limit of tokens: the end of the text is missing.
+    Length,
+    /// It waits for the results of its calls.
+    Calls,
+    /// The server held back the rest.
+    Filter,
+    /// Anything else, and servers that do not say.
+    Other,
+}
+
+/// A pause before the next try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The number of the next try; the first request was 1.
+    pub attempt: u32,
+    /// Of how many at most.
+    pub of: u32,
+    /// When it happens, in unix milliseconds.
+    pub until: i64,
+    /// What happened, in one line: `api.openai.com asks to wait (429)`.
+    pub why: String,
+}
+
+/// Ends pauses between tries: clones share the same pauses.
+#[derive(Debug, Clone, Default)]
+pub struct Hurry(Arc<Notify>);
+
+impl Hurry {
+    /// Ends the pause that is under way, if one is; a later pause is not shortened.
+    pub fn now(&self) {
+        self.0.notify_waiters();
+    }
+}

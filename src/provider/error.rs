@@ -1,0 +1,55 @@
+//! What can go wrong between nebula and a model, in words for the person.
+
+/// A request failed: what happened, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What a caller may branch on.
+    pub kind: Kind,
+    /// What happened, in one line.
+    pub message: String,
+    /// What that means and what to do next; one or two sentences.
+    pub hint: String,
+}
+
+/// Kinds of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// No key is set where one is needed.
+    NoKey,
+    /// The server does not accept the key (401, 403).
+    Auth,
+    /// The server knows no such address or model (404).
+    NotFound,
+    /// Still asked to wait after every try, or for longer than nebula waits by itself (429).
+    RateLimited,
+    /// The server failed (5xx), after every try.
+    Server,
+    /// The connection could not be made or broke off.
+    Broken {
+        /// Whether a part of the answer had arrived: it stands, and the answer can go on from it.
+        after_first_token: bool,
+    },
+    /// The conversation does not fit the model.
+    ContextTooLong,
+    /// The server refuses the request for another reason (4xx).
+    BadRequest,
+    /// The server's answer is not what its wire format says.
+    BadAnswer,
+    /// The configuration cannot be used: an unknown provider, a URL that is none, a header that is none.
+    Settings,
+    /// The recording cannot be read, has no step left, or was asked something impossible.
+    Recording,
+}
+
+impl Error {
+    /// Puts an error together.
+    pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: hint.into() }
+    }
+
+    /// Whether going on from what arrived, or asking again, may help without changing anything.
+    pub fn resumable(&self) -> bool {
+        matches!(self.kind, Kind::RateLimited | Kind::Server | Kind::Broken { .. } | Kind::BadAnswer)
+    }
+}
