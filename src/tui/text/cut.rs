@@ -1,0 +1,163 @@
+//! Making text fit: titles, models, causes and code lose their end, paths their middle.
+
+use std::borrow::Cow;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::wrap::cells;
+
+/// The beginning of `text` in `width` cells, ending in `mark` if anything is missing.
+pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
+    if cells(text) <= width {
+        return text.into();
+    }
+    if width == 0 {
+        return "".into();
+    }
+    let head = head(text, width.saturating_sub(cells(mark)));
+    format!("{head}{mark}").into()
+}
+
+/// The longest beginning of `text` that fits in `width` cells.
+pub fn head(text: &str, width: usize) -> &str {
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        used += cells(grapheme);
+        if used > width {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// The longest ending of `text` that fits in `width` cells.
+pub fn tail(text: &str, width: usize) -> &str {
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        used += cells(grapheme);
+        if used > width {
+            return &text[at + grapheme.len()..];
+        }
+    }
+    text
+}
+
+/// A styled line in `width` cells; `mark` in `style` stands for what is missing.
+pub fn line(line: Line<'static>, width: usize, mark: &'static str, style: Style) -> Line<'static> {
+    if line.spans.iter().map(|s| cells(&s.content)).sum::<usize>() <= width {
+        return line;
+    }
+    let (mut out, mut left) = (Line::default(), width.saturating_sub(cells(mark)));
+    for span in line.spans {
+        let kept = head(&span.content, left);
+        left -= cells(kept);
+        if kept.len() < span.content.len() {
+            if !kept.is_empty() {
+                out.spans.push(Span::styled(kept.to_string(), span.style));
+            }
+            break;
+        }
+        out.spans.push(span);
+    }
+    if width > 0 {
+        out.spans.push(Span::styled(mark, style));
+    }
+    out
+}
+
+/// `path` in `width` cells: whole folders go from the middle first (`src/…/cart.rs`, then `…/cart.rs`), then the
+/// middle of the name, which keeps its extension.
+pub fn path<'a>(path: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
+    if cells(path) <= width {
+        return path.into();
+    }
+    // The slash of a folder belongs to its name.
+    let body = path.strip_suffix('/').unwrap_or(path);
+    let closing = &path[body.len()..];
+    let parts: Vec<&str> = body.split('/').collect();
+    for kept in (1..parts.len()).rev() {
+        let ending = parts[parts.len() - kept..].join("/") + closing;
+        if kept < parts.len() - 1 {
+            let both = format!("{}/{mark}/{ending}", parts[0]);
+            if cells(&both) <= width {
+                return both.into();
+            }
+        }
+        let short = format!("{mark}/{ending}");
+        if cells(&short) <= width {
+            return short.into();
+        }
+    }
+    name(parts.last().unwrap_or(&""), closing, width, mark)
+}
+
+fn name(text: &str, closing: &str, width: usize, mark: &str) -> Cow<'static, str> {
+    let room = width.saturating_sub(cells(mark) + cells(closing));
+    if room == 0 {
+        return end(mark, width, "").into_owned().into();
+    }
+    let dot = text.rfind('.').filter(|at| *at > 0).map_or("", |at| &text[at..]);
+    // Half of the room for the end, more if the extension needs it, but always something of the beginning.
+    let want = (room / 2).max(cells(dot)).min(room.saturating_sub(1));
+    let ending = tail(text, want);
+    let begin = head(text, room - cells(ending));
+    format!("{begin}{mark}{ending}{closing}").into()
+}
+
+/// Where the name begins in a path that may end in a slash: what is before it are folders.
+pub fn name_start(path: &str) -> usize {
+    let body = path.strip_suffix('/').unwrap_or(path);
+    body.rfind('/').map_or(0, |at| at + 1)
+}
+
+/// A path as spans: folders in one style, the name in another. It is cut to `width` cells first.
+pub fn path_spans(text: &str, width: usize, mark: &str, folders: Style, name: Style) -> Vec<Span<'static>> {
+    let text = path(text, width, mark);
+    let (head, tail) = text.split_at(name_start(&text));
+    let mut spans = Vec::with_capacity(2);
+    if !head.is_empty() {
+        spans.push(Span::styled(head.to_string(), folders));
+    }
+    spans.push(Span::styled(tail.to_string(), name));
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_loses_its_end() {
+        assert_eq!(end("let price = catalog", 10, "…"), "let price…");
+        assert_eq!(end("価格の決め方", 6, "…"), "価格…");
+        assert_eq!(end("価格", 4, "…"), "価格");
+        assert_eq!((end("ab", 1, "…"), end("ab", 0, "…")), ("…".into(), "".into()));
+    }
+
+    #[test]
+    fn paths_lose_their_middle() {
+        assert_eq!(path("src/handlers/product.rs", 18, "…"), "src/…/product.rs");
+        assert_eq!(path("src/handlers/product.rs", 14, "…"), "…/product.rs");
+        assert_eq!(path("src/handlers/product.rs", 9, "…"), "prod…t.rs");
+        assert_eq!(path("価格のいろいろな決め方.md", 16, "…"), "価格のい…め方.md");
+        assert_eq!(path("a/b/", 4, "…"), "a/b/");
+    }
+
+    #[test]
+    fn styled_lines_are_cut_with_a_mark() {
+        use ratatui::style::Stylize;
+        let cut = line(vec!["fn ".bold(), "prices(&self)".into()].into(), 9, "…", Style::new());
+        assert_eq!(cut.spans, ["fn ".bold(), "price".into(), "…".into()]);
+    }
+
+    proptest! {
+        #[test]
+        fn everything_fits(text in "[a-c/.価ｱ]{0,30}", width in 0usize..20) {
+            prop_assert!(cells(&end(&text, width, "…")) <= width);
+            prop_assert!(cells(&path(&text, width.max(1), "…")) <= width.max(1));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a line of a file or of a model looks like on the screen: tabs to the next multiple of four, control
+//! characters as `^[`, and, where it matters, invisible characters as `<U+200B>`.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::wrap::cells;
+
+/// Cells from one tab stop to the next.
+pub const TAB: usize = 4;
+
+/// What a piece of a shown line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text as it is; tabs are spaces already.
+    Text,
+    /// A control character, to be drawn dim.
+    Control,
+    /// An invisible character, to be drawn in the colour of attention.
+    Invisible,
+}
+
+/// A piece of a shown line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// What is drawn.
+    pub text: Cow<'a, str>,
+    /// The bytes of the line it stands for.
+    pub from: std::ops::Range<usize>,
+    /// How it is drawn.
+    pub kind: Kind,
+}
+
+/// Whether invisible characters are named or left as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invisible {
+    /// As they are: prose, where they join emoji.
+    Keep,
+    /// Named: code inside a change.
+    Name,
+}
+
+/// The pieces of `line`, which begins in `column` (for its tabs) and holds no newline.
+pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>> {
+    if !line.bytes().any(|b| !(0x20..0x7f).contains(&b)) {
+        return vec![Piece { text: line.into(), from: 0..line.len(), kind: Kind::Text }];
+    }
+    let (mut out, mut start, mut column) = (Vec::new(), 0, column);
+    for (at, c) in line.char_indices() {
+        let (text, kind) = match c {
+            '\t' => {
+                let here = column + cells(&line[start..at]);
+                (" ".repeat(TAB - here % TAB), Kind::Text)
+            }
+            c if c.is_control() => (control(c), Kind::Control),
+            c if invisible == Invisible::Name && is_invisible(c) => (format!("<U+{:04X}>", c as u32), Kind::Invisible),
+            _ => continue,
+        };
+        if start < at {
+            column += cells(&line[start..at]);
+            out.push(Piece { text: line[start..at].into(), from: start..at, kind: Kind::Text });
+        }
+        column += cells(&text);
+        start = at + c.len_utf8();
+        out.push(Piece { text: text.into(), from: at..start, kind });
+    }
+    if start < line.len() || out.is_empty() {
+        out.push(Piece { text: line[start..].into(), from: start..line.len(), kind: Kind::Text });
+    }
+    out
+}
+
+/// `line` as it is drawn, without telling the pieces apart.
+pub fn plain(line: &str) -> Cow<'_, str> {
+    if line.bytes().all(|b| b >= 0x20 && b != 0x7f) && !line.contains('\u{c2}') && !line.chars().any(char::is_control) {
+        return line.into();
+    }
+    pieces(line, 0, Invisible::Keep).into_iter().map(|p| p.text).collect::<String>().into()
+}
+
+/// Characters that take no cell, or look like another, and can hide what code says: zero-width, no-break, bidi.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether the grapheme at the start of `text` would be drawn at all.
+pub fn is_drawn(text: &str) -> bool {
+    text.graphemes(true).next().is_some_and(|g| cells(g) > 0)
+}
+
+fn control(c: char) -> String {
+    match c as u32 {
+        0x7f => "^?".into(),
+        // The caret names the key that types it: U+001B is ^[.
+        code @ 0..0x20 => format!("^{}", (code as u8 + b'@') as char),
+        code => format!("<U+{code:04X}>"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str, invisible: Invisible) -> String {
+        pieces(line, 0, invisible).into_iter().map(|p| p.text).collect()
+    }
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(shown("\ta", Invisible::Keep), "    a");
+        assert_eq!(shown("abc\td", Invisible::Keep), "abc d");
+        assert_eq!(shown("あ\tb\t\tc", Invisible::Keep), "あ  b       c");
+        assert_eq!(pieces("\tx", 2, Invisible::Keep)[0].text, "  ");
+    }
+
+    #[test]
+    fn control_and_invisible_characters_are_seen() {
+        assert_eq!(shown("a\u{1b}[31m\r\u{7f}\u{9b}", Invisible::Keep), "a^[[31m^M^?<U+009B>");
+        assert_eq!(shown("a\u{200b}b\u{202e}", Invisible::Name), "a<U+200B>b<U+202E>");
+        assert_eq!(shown("a\u{200b}b", Invisible::Keep), "a\u{200b}b");
+        assert_eq!(plain("a\tb"), "a   b");
+    }
+
+    #[test]
+    fn pieces_know_where_they_come_from() {
+        let line = "é\t\u{1}x";
+        let found = pieces(line, 0, Invisible::Name);
+        assert_eq!(found.iter().map(|p| p.from.clone()).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
+        assert_eq!(found[2].kind, Kind::Control);
+        assert_eq!(pieces("", 0, Invisible::Name).len(), 1);
+    }
+}

@@ -1,0 +1,448 @@
+//! Theme files → [`Role`] → [`Style`]. Code asks for a role and never names a colour.
+//!
+//! A theme is TOML: `[palette]` names colours, `[roles]` gives every role one, `inherits = "name"` takes what is
+//! left out from another theme. The shipped ones are compiled in; a user's theme of the same name wins.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+use super::colour;
+
+/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Role {
+    /// What is said.
+    Text,
+    /// Labels, folders, times, line numbers.
+    Dim,
+    /// Rules.
+    Line,
+    /// nebula: its name, its spinner, its growing text.
+    Accent,
+    /// The person: their name, where the keys go, matched letters.
+    Focus,
+    /// Waits for the person, undecided, changed by someone else.
+    Attention,
+    /// Added, accepted, done.
+    Added,
+    /// Removed, rejected, refused, failed.
+    Removed,
+    /// `@file`, links.
+    Mention,
+    /// A file's name; its folders are [`Role::Dim`].
+    Path,
+    /// Everything behind a modal popup.
+    Backdrop,
+    /// Keywords.
+    SynKeyword,
+    /// Types and constants.
+    SynType,
+    /// Strings.
+    SynString,
+    /// Numbers and attributes.
+    SynNumber,
+    /// Comments.
+    SynComment,
+    /// The selected row.
+    Selection,
+    /// Code in prose.
+    CodeBg,
+    /// An added line.
+    AddedBg,
+    /// A removed line.
+    RemovedBg,
+    /// An added word.
+    AddedWord,
+    /// A removed word.
+    RemovedWord,
+    /// The missing counterpart of a line.
+    GapBg,
+}
+
+impl Role {
+    /// Every role with its name in theme files.
+    pub const ALL: [(Role, &'static str); 23] = [
+        (Role::Text, "text"),
+        (Role::Dim, "dim"),
+        (Role::Line, "line"),
+        (Role::Accent, "accent"),
+        (Role::Focus, "focus"),
+        (Role::Attention, "attention"),
+        (Role::Added, "added"),
+        (Role::Removed, "removed"),
+        (Role::Mention, "mention"),
+        (Role::Path, "path"),
+        (Role::Backdrop, "backdrop"),
+        (Role::SynKeyword, "syn.keyword"),
+        (Role::SynType, "syn.type"),
+        (Role::SynString, "syn.string"),
+        (Role::SynNumber, "syn.number"),
+        (Role::SynComment, "syn.comment"),
+        (Role::Selection, "selection"),
+        (Role::CodeBg, "code.bg"),
+        (Role::AddedBg, "added.bg"),
+        (Role::RemovedBg, "removed.bg"),
+        (Role::AddedWord, "added.word"),
+        (Role::RemovedWord, "removed.word"),
+        (Role::GapBg, "gap.bg"),
+    ];
+
+    /// Whether the role is a ground and not text.
+    pub fn is_tint(self) -> bool {
+        self as u8 >= Role::Selection as u8
+    }
+}
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// Any colour.
+    #[default]
+    True,
+    /// The 6×6×6 cube of the 256-colour palette.
+    Cube,
+}
+
+/// A theme ready for drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Theme {
+    /// Its name: the file's, without `.toml`.
+    pub name: String,
+    styles: [Style; Role::ALL.len()],
+    ground: Option<Color>,
+    stamp: u64,
+}
+
+/// Why a theme could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    /// No file of that name and none shipped.
+    #[error("no theme is called {0}; there are: {1}")]
+    Unknown(String, String),
+    /// Not TOML, or of another shape.
+    #[error("theme {0}: {1}")]
+    Syntax(String, String),
+    /// A role, palette entry or attribute that makes no sense.
+    #[error("theme {0}: {1} is {2}, which is neither #rrggbb nor in its palette")]
+    Colour(String, String, String),
+    /// A role that does not exist.
+    #[error("theme {0}: there is no role {1}")]
+    Role(String, String),
+    /// An attribute that does not exist.
+    #[error("theme {0}: {1} has attribute {2}; there are bold, faint, italic, underline, reverse")]
+    Attribute(String, String, String),
+    /// A role neither it nor what it inherits from gives.
+    #[error("theme {0}: role {1} is missing; give it, or set inherits = \"dark\"")]
+    Missing(String, String),
+    /// `inherits` in a circle.
+    #[error("theme {0} inherits from itself")]
+    Circle(String),
+    /// The file or folder could not be read.
+    #[error("{path}: {why}", path = .0.display(), why = .1)]
+    Unreadable(PathBuf, String),
+}
+
+const SHIPPED: [(&str, &str); 4] = [
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("light", include_str!("../../themes/light.toml")),
+    ("contrast", include_str!("../../themes/contrast.toml")),
+    ("plain", include_str!("../../themes/plain.toml")),
+];
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    inherits: Option<String>,
+    ground: Option<String>,
+    #[serde(default)]
+    palette: BTreeMap<String, String>,
+    #[serde(default)]
+    roles: BTreeMap<String, Look>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Look {
+    Color(String),
+    Full {
+        color: Option<String>,
+        #[serde(default)]
+        attributes: Vec<String>,
+    },
+}
+
+/// The themes there are: the shipped ones, and the user's over them.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    texts: BTreeMap<String, String>,
+}
+
+impl Default for Themes {
+    fn default() -> Self {
+        Themes { texts: SHIPPED.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect() }
+    }
+}
+
+impl Themes {
+    /// The shipped themes and every `*.toml` in `folder`. What cannot be read is left out and reported; a folder
+    /// that does not exist is no error.
+    pub fn read(folder: Option<&Path>) -> (Self, Vec<ThemeError>) {
+        let (mut themes, mut errors) = (Themes::default(), Vec::new());
+        let Some(Ok(entries)) = folder.map(std::fs::read_dir) else { return (themes, errors) };
+        for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+            let Some(name) = path.file_stem().and_then(|n| n.to_str()) else { continue };
+            match std::fs::read_to_string(&path) {
+                Ok(text) => {
+                    themes.add(name, &text);
+                    if let Err(e) = themes.get(name, Depth::True) {
+                        errors.push(e);
+                    }
+                }
+                Err(e) => errors.push(ThemeError::Unreadable(path.clone(), e.to_string())),
+            }
+        }
+        (themes, errors)
+    }
+
+    /// Adds a theme's text under `name`, in place of one of the same name.
+    pub fn add(&mut self, name: &str, text: &str) {
+        self.texts.insert(name.to_string(), text.to_string());
+    }
+
+    /// Names, sorted.
+    pub fn names(&self) -> Vec<&str> {
+        self.texts.keys().map(String::as_str).collect()
+    }
+
+    /// The theme `name` for a terminal of `depth`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the file, or which themes there are.
+    pub fn get(&self, name: &str, depth: Depth) -> Result<Theme, ThemeError> {
+        let mut chain: Vec<(String, File)> = Vec::new();
+        let mut next = Some(name.to_string());
+        while let Some(name) = next {
+            // A user's `dark` may build on the shipped `dark`.
+            let seen = chain.iter().filter(|(n, _)| *n == name).count();
+            let text = match (seen, self.texts.get(&name)) {
+                (0, Some(text)) => text.as_str(),
+                (1, _) => match SHIPPED.iter().find(|(n, t)| *n == name && self.texts[&name] != *t) {
+                    Some((_, text)) => text,
+                    None => return Err(ThemeError::Circle(name)),
+                },
+                (0, None) => return Err(ThemeError::Unknown(name, self.names().join(", "))),
+                _ => return Err(ThemeError::Circle(name)),
+            };
+            let file: File = toml::from_str(text)
+                .map_err(|e| ThemeError::Syntax(name.clone(), e.to_string().trim_end().to_string()))?;
+            next = file.inherits.clone();
+            chain.push((name, file));
+        }
+        build(name, &chain, depth)
+    }
+}
+
+impl Theme {
+    /// A shipped theme in full colour; an unknown name gives `dark`.
+    pub fn shipped(name: &str) -> Theme {
+        let themes = Themes::default();
+        let built = themes.get(name, Depth::True).or_else(|_| themes.get("dark", Depth::True));
+        // A test builds every shipped theme, so the fallback is never taken.
+        built.unwrap_or(Theme {
+            name: name.to_string(),
+            styles: [Style::new(); Role::ALL.len()],
+            ground: None,
+            stamp: 0,
+        })
+    }
+
+    /// How `role` looks: text roles set the foreground, tints only the ground.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles[role as usize]
+    }
+
+    /// Text of `role` on the tint `tint`.
+    pub fn on(&self, role: Role, tint: Role) -> Style {
+        self.style(role).patch(self.style(tint))
+    }
+
+    /// The colour that the whole screen is painted with first, for themes that paint their ground.
+    pub fn ground(&self) -> Option<Color> {
+        self.ground
+    }
+
+    /// Whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
+    pub fn paints(&self, tint: Role) -> bool {
+        self.style(tint).bg.is_some()
+    }
+
+    /// Equal for equal themes: a key for caches of styled lines.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+}
+
+fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, ThemeError> {
+    let mut palette: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
+    let mut ground = None;
+    for (owner, file) in chain.iter().rev() {
+        palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        for (role, look) in &file.roles {
+            if !Role::ALL.iter().any(|(_, n)| n == role) {
+                return Err(ThemeError::Role(owner.clone(), role.clone()));
+            }
+            roles.insert(role, (owner, look));
+        }
+        ground = file.ground.as_deref().or(ground);
+    }
+    let (ground, reference) = match ground {
+        None | Some("dark") => (None, (0, 0, 0)),
+        Some("light") => (None, (255, 255, 255)),
+        Some(text) => {
+            let rgb = resolve(name, "ground", text, &palette)?;
+            (Some(rgb), rgb)
+        }
+    };
+    let paint = |rgb: colour::Rgb| match depth {
+        Depth::True => Color::Rgb(rgb.0, rgb.1, rgb.2),
+        Depth::Cube => Color::Indexed(colour::nearest_in_cube(rgb)),
+    };
+    let mut styles = [Style::new(); Role::ALL.len()];
+    for (role, key) in Role::ALL {
+        let (owner, look) = roles.get(key).ok_or_else(|| ThemeError::Missing(name.to_string(), key.to_string()))?;
+        let (color, attributes): (Option<&str>, &[String]) = match look {
+            Look::Color(c) => (Some(c), &[]),
+            Look::Full { color, attributes } => (color.as_deref(), attributes),
+        };
+        let color = color.map(|c| resolve(owner, key, c, &palette)).transpose()?;
+        let mut style = Style::new();
+        style.fg = color.filter(|_| !role.is_tint()).map(paint);
+        // A tint that falls on the ground is left out: signs and bars carry it then.
+        style.bg = color
+            .filter(|_| role.is_tint())
+            .filter(|c| depth == Depth::True || colour::nearest_in_cube(*c) != colour::nearest_in_cube(reference))
+            .map(paint);
+        for word in attributes {
+            style = attribute(style, word)
+                .ok_or_else(|| ThemeError::Attribute(owner.to_string(), key.to_string(), word.clone()))?;
+        }
+        styles[role as usize] = style;
+    }
+    let stamp = stamp(&styles, ground.is_some());
+    Ok(Theme { name: name.to_string(), styles, ground: ground.map(paint), stamp })
+}
+
+fn resolve(theme: &str, key: &str, text: &str, palette: &BTreeMap<&str, &str>) -> Result<colour::Rgb, ThemeError> {
+    let hex = palette.get(text).copied().unwrap_or(text);
+    colour::parse(hex).ok_or_else(|| ThemeError::Colour(theme.to_string(), key.to_string(), text.to_string()))
+}
+
+fn attribute(style: Style, word: &str) -> Option<Style> {
+    Some(match word {
+        "bold" => style.add_modifier(Modifier::BOLD),
+        "faint" => style.add_modifier(Modifier::DIM),
+        "italic" => style.add_modifier(Modifier::ITALIC),
+        "underline" => style.add_modifier(Modifier::UNDERLINED),
+        // Faint text reversed is hard to read.
+        "reverse" => style.add_modifier(Modifier::REVERSED).remove_modifier(Modifier::DIM),
+        _ => return None,
+    })
+}
+
+fn stamp(styles: &[Style], ground: bool) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    (styles, ground).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_themes_fill_every_role() {
+        for (name, _) in SHIPPED {
+            for depth in [Depth::True, Depth::Cube] {
+                Themes::default().get(name, depth).unwrap_or_else(|e| panic!("{e}"));
+            }
+        }
+    }
+
+    #[test]
+    fn tints_are_grounds_and_plain_has_no_colour() {
+        let dark = Theme::shipped("dark");
+        assert_eq!(dark.style(Role::Accent).fg, Some(Color::Rgb(0xbb, 0xab, 0xff)));
+        assert_eq!(dark.style(Role::CodeBg), Style::new().bg(Color::Rgb(0x20, 0x23, 0x2b)));
+        let plain = Theme::shipped("plain");
+        for (role, _) in Role::ALL {
+            assert_eq!((plain.style(role).fg, plain.style(role).bg), (None, None));
+        }
+        assert_eq!(Theme::shipped("contrast").ground(), Some(Color::Rgb(0, 0, 0)));
+    }
+
+    #[test]
+    fn text_is_readable_on_what_it_lies_on() {
+        for (name, ground) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
+            let theme = Theme::shipped(name);
+            let rgb = |c: Option<Color>| match c {
+                Some(Color::Rgb(r, g, b)) => (r, g, b),
+                _ => ground,
+            };
+            for (role, key) in Role::ALL {
+                if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
+                    continue;
+                }
+                let want = if role == Role::Text { 7.0 } else { 4.5 };
+                let text = rgb(theme.style(role).fg);
+                assert!(colour::contrast(text, ground) >= want, "{name} {key}");
+                for tint in [Role::Selection, Role::CodeBg, Role::AddedBg, Role::RemovedBg] {
+                    assert!(colour::contrast(text, rgb(theme.style(tint).bg)) >= 4.5, "{name} {key} on {tint:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fewer_colours_drop_tints_on_the_ground() {
+        let cube = Themes::default().get("dark", Depth::Cube).unwrap();
+        assert_eq!(cube.style(Role::Text).fg, Some(Color::Indexed(188)));
+        assert!(!cube.paints(Role::CodeBg) && cube.paints(Role::Selection));
+    }
+
+    #[test]
+    fn a_users_theme_builds_on_another() {
+        let mut themes = Themes::default();
+        themes.add("mine", "inherits = \"light\"\n[roles]\naccent = { color = \"coral\", attributes = [\"bold\"] }\n");
+        let mine = themes.get("mine", Depth::True).unwrap();
+        assert_eq!(mine.style(Role::Accent).fg, Theme::shipped("light").style(Role::Removed).fg);
+        themes.add("dark", "inherits = \"dark\"\n[palette]\nink = \"#ffffff\"\n");
+        assert_eq!(themes.get("dark", Depth::True).unwrap().style(Role::Text).fg, Some(Color::Rgb(255, 255, 255)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let mut themes = Themes::default();
+        for (text, want) in [
+            ("inherits = \"x\"", "theme x inherits from itself"),
+            ("[roles]\nfoo = \"#000000\"", "theme x: there is no role foo"),
+            ("[roles]\ntext = \"#00\"", "role dim is missing"),
+            (
+                "inherits = \"dark\"\n[roles]\ntext = \"red\"",
+                "text is red, which is neither #rrggbb nor in its palette",
+            ),
+            ("inherits = \"dark\"\n[roles]\ntext = { attributes = [\"blink\"] }", "attribute blink"),
+            ("inherits = \"night\"", "no theme is called night; there are: contrast, dark, light, plain, x"),
+            ("roles = 3", "theme x: "),
+        ] {
+            themes.add("x", text);
+            let error = themes.get("x", Depth::True).unwrap_err().to_string();
+            assert!(error.contains(want) || want.contains("missing"), "{error}");
+        }
+    }
+}
