@@ -1,0 +1,476 @@
+//! A run of edits on evolving texts: one text a file, one change a file, one result an edit.
+
+use std::collections::BTreeMap;
+
+use super::bytes::{self, Encoding};
+use super::place::{self, Done};
+use super::{Edit, Format, Op};
+use crate::proposal::{FileChange, Found, Placed, Rung, State};
+
+/// A file as it is before a run of edits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Current {
+    /// Its normalised path.
+    pub path: String,
+    /// What is there.
+    pub state: State,
+    /// Whether the model knows its present text; only then may it be replaced as a whole.
+    pub seen: bool,
+}
+
+/// Finds out what a path (as a model wrote it) is now. The error is for the model and says why the path may not be used.
+pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
+
+/// What holds for a run of edits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// The one file in play, for edits that name none.
+    pub in_play: Option<String>,
+    /// One failure leaves out everything, not just its file.
+    pub all_or_nothing: bool,
+}
+
+/// What became of one edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is in the changes.
+    Landed(Found),
+    /// Its place was found, but it changes nothing.
+    Same,
+    /// It could not be placed; why, and what would help, for the model.
+    Failed(String),
+    /// It could have been placed, but another edit of its file (or of the patch) could not.
+    LeftOut,
+}
+
+/// One edit's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditResult {
+    /// Which edit, from 0.
+    pub index: usize,
+    /// Its file: normalised where that is known, else as the model wrote it.
+    pub path: String,
+    /// How it was written.
+    pub format: Format,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl EditResult {
+    /// Whether it is in the changes, or changes nothing.
+    pub fn ok(&self) -> bool {
+        matches!(self.fate, Fate::Landed(_) | Fate::Same)
+    }
+
+    /// The rung that found its place, if it landed.
+    pub fn rung(&self) -> Option<Rung> {
+        match &self.fate {
+            Fate::Landed(found) => Some(found.rung),
+            _ => None,
+        }
+    }
+
+    /// What the model is told of it.
+    pub fn text(&self) -> String {
+        match &self.fate {
+            Fate::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
+            Fate::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
+            Fate::Landed(Found { rung, detail: Some(detail) }) => {
+                format!("{}: placed, found {} ({detail})", self.path, rung.word())
+            }
+            Fate::Same => format!("{}: changes nothing, the new text equals the present one", self.path),
+            Fate::Failed(why) => format!("{}: {why}", self.path),
+            Fate::LeftOut => {
+                format!(
+                    "{}: could be placed, but is left out because another change could not; send it again with that one",
+                    self.path
+                )
+            }
+        }
+    }
+}
+
+/// What a run of edits comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The changed files, in the order in which they were first named. Files that stay the same are not among them.
+    pub changes: Vec<FileChange>,
+    /// One result an edit, in their order.
+    pub results: Vec<EditResult>,
+}
+
+impl Outcome {
+    /// Whether every edit could be placed.
+    pub fn ok(&self) -> bool {
+        self.results.iter().all(EditResult::ok)
+    }
+
+    /// What the model is told, edit by edit.
+    pub fn text(&self) -> String {
+        let lines: Vec<String> = match self.results.as_slice() {
+            [one] => vec![one.text()],
+            many => many.iter().map(|r| format!("edit {}: {}", r.index + 1, r.text())).collect(),
+        };
+        lines.join("\n")
+    }
+}
+
+/// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
+/// placed is left out whole; the others go ahead (unless the rules say all or nothing).
+pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome {
+    let mut group = Group { files: Vec::new(), by_path: BTreeMap::new(), lookup };
+    let mut results: Vec<EditResult> = Vec::with_capacity(edits.len());
+    let mut homes: Vec<Vec<usize>> = Vec::with_capacity(edits.len());
+    for (index, edit) in edits.iter().enumerate() {
+        let mut home = Vec::new();
+        let name = edit.path.clone().or_else(|| rules.in_play.clone());
+        let (path, fate) = match name {
+            None => (String::from("(no path)"), Fate::Failed(NO_PATH.to_string())),
+            Some(name) => match group.open(&name) {
+                Err(why) => (name, Fate::Failed(why)),
+                Ok(file) => {
+                    home.push(file);
+                    let fate = match &edit.op {
+                        Op::Move { to } => group.relocate(file, to, edit, &mut home),
+                        _ => group.files[file].change(edit),
+                    };
+                    (group.files[file].path.clone(), fate.unwrap_or_else(Fate::Failed))
+                }
+            },
+        };
+        results.push(EditResult { index, path, format: edit.format, fate });
+        homes.push(home);
+    }
+    group.leave_out(&mut results, &homes, rules.all_or_nothing);
+    Outcome { changes: group.changes(), results }
+}
+
+const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
+
+struct Group<'l, 'a> {
+    files: Vec<File>,
+    by_path: BTreeMap<String, usize>,
+    lookup: &'l mut Lookup<'a>,
+}
+
+/// What a file is at the moment, in the middle of a run.
+enum Now {
+    Gone,
+    Text {
+        encoding: Encoding,
+        text: String,
+    },
+    /// A link, or what else has no text.
+    Other(State),
+}
+
+struct File {
+    path: String,
+    before: State,
+    seen: bool,
+    now: Now,
+    /// Every change of bytes since the run began: at, old length, new length.
+    steps: Vec<place::Step>,
+    placed: Vec<Placed>,
+    by: Vec<String>,
+    /// The other end of a move, by index: where this file went, or came from.
+    moved: Option<(usize, End)>,
+    out: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    From,
+    To,
+}
+
+impl Group<'_, '_> {
+    /// The file of that name, by its index; read at its first mention.
+    fn open(&mut self, name: &str) -> Result<usize, String> {
+        let current = (self.lookup)(name)?;
+        if let Some(index) = self.by_path.get(&current.path) {
+            return Ok(*index);
+        }
+        let index = self.files.len();
+        self.by_path.insert(current.path.clone(), index);
+        self.files.push(File::new(current));
+        Ok(index)
+    }
+
+    fn relocate(&mut self, from: usize, to: &str, edit: &Edit, home: &mut Vec<usize>) -> Result<Fate, String> {
+        let target = self.open(to)?;
+        home.push(target);
+        if from == target {
+            return Err("a file cannot be moved to its own path. Name another one.".to_string());
+        }
+        if !matches!(self.files[target].now, Now::Gone) {
+            return Err(format!(
+                "{} exists already. Choose another path, or delete it first.",
+                self.files[target].path
+            ));
+        }
+        if matches!(self.files[from].now, Now::Gone) {
+            return Err(ABSENT.to_string());
+        }
+        if self.files[from].moved.is_some() || self.files[target].moved.is_some() {
+            return Err("it is moved twice in one go. Move it once, to its last place.".to_string());
+        }
+        self.files[target].now = std::mem::replace(&mut self.files[from].now, Now::Gone);
+        self.files[target].seen = self.files[from].seen;
+        self.files[target].placed = std::mem::take(&mut self.files[from].placed);
+        self.files[target].by.push(edit.by.clone());
+        self.files[from].by.push(edit.by.clone());
+        self.files[from].moved = Some((target, End::From));
+        self.files[target].moved = Some((from, End::To));
+        Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    /// Marks what must not happen because something else failed.
+    fn leave_out(&mut self, results: &mut [EditResult], homes: &[Vec<usize>], all: bool) {
+        let failed = |r: &EditResult| matches!(r.fate, Fate::Failed(_));
+        let any = results.iter().any(failed);
+        for (result, home) in results.iter().zip(homes) {
+            if failed(result) {
+                home.iter().for_each(|i| self.files[*i].out = true);
+            }
+        }
+        // The two ends of a move fall together.
+        for index in 0..self.files.len() {
+            if let Some((other, _)) = self.files[index].moved {
+                let out = self.files[index].out || self.files[other].out;
+                (self.files[index].out, self.files[other].out) = (out, out);
+            }
+        }
+        if all && any {
+            self.files.iter_mut().for_each(|f| f.out = true);
+        }
+        for (result, home) in results.iter_mut().zip(homes) {
+            if result.ok() && home.iter().any(|i| self.files[*i].out) {
+                result.fate = Fate::LeftOut;
+            }
+        }
+    }
+
+    fn changes(self) -> Vec<FileChange> {
+        let ends: Vec<(State, State, Vec<Placed>)> = self.files.iter().map(File::ends).collect();
+        let mut changes = Vec::new();
+        for (index, file) in self.files.iter().enumerate().filter(|(_, f)| !f.out) {
+            let (before, after, placed) = &ends[index];
+            match file.moved {
+                Some((other, End::From)) => changes.extend(FileChange::moved(
+                    &file.path,
+                    &self.files[other].path,
+                    before.clone(),
+                    ends[other].1.clone(),
+                    &file.asked_by(),
+                )),
+                Some((_, End::To)) => {}
+                None if before == after => {}
+                None => {
+                    changes.push(FileChange::new(&file.path, before.clone(), after.clone(), file.asked_by(), placed));
+                }
+            }
+        }
+        changes
+    }
+}
+
+const ABSENT: &str = "there is no such file. Look at the folder with `list`, or make the file.";
+
+impl File {
+    fn new(current: Current) -> Self {
+        let now = match &current.state {
+            State::Absent => Now::Gone,
+            State::File { bytes, .. } => {
+                let (encoding, text) = bytes::decode(bytes);
+                Now::Text { encoding, text: text.into_owned() }
+            }
+            link @ State::Link { .. } => Now::Other(link.clone()),
+        };
+        File {
+            path: current.path,
+            before: current.state,
+            seen: current.seen,
+            now,
+            steps: Vec::new(),
+            placed: Vec::new(),
+            by: Vec::new(),
+            moved: None,
+            out: false,
+        }
+    }
+
+    /// One edit other than a move. The error is for the model.
+    fn change(&mut self, edit: &Edit) -> Result<Fate, String> {
+        if matches!(self.moved, Some((_, End::From))) {
+            return Err("it is moved away in the same go. Name its new path.".to_string());
+        }
+        let fate = match &edit.op {
+            Op::Delete => self.delete()?,
+            Op::Write { content } => self.write(content, edit, false)?,
+            Op::Overwrite { content } => self.write(content, edit, true)?,
+            _ => self.place(edit)?,
+        };
+        self.by.push(edit.by.clone());
+        Ok(fate)
+    }
+
+    fn delete(&mut self) -> Result<Fate, String> {
+        if matches!(self.now, Now::Gone) {
+            return Err(ABSENT.to_string());
+        }
+        if self.moved.is_some() {
+            return Err("it is moved here in the same go. Delete it where it is now.".to_string());
+        }
+        self.now = Now::Gone;
+        self.placed.clear();
+        Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    fn write(&mut self, content: &str, edit: &Edit, expected: bool) -> Result<Fate, String> {
+        let found = place::sure(edit.whole);
+        let (encoding, text) = match &self.now {
+            Now::Other(_) => return Err(NO_TEXT.to_string()),
+            Now::Gone => (Encoding::Utf8 { bom: false }, content.to_string()),
+            Now::Text { .. } if !self.seen => return Err(unread(expected)),
+            Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
+            Now::Text { encoding, text } => {
+                let new = place::whole(text, content, &self.path, edit.format)?;
+                if new == *text {
+                    return Ok(Fate::Same);
+                }
+                (*encoding, new)
+            }
+        };
+        self.placed = vec![Placed { after: 0..text.len(), found: found.clone() }];
+        self.steps.push(place::Step::all());
+        self.now = Now::Text { encoding, text };
+        self.seen = true;
+        Ok(Fate::Landed(found))
+    }
+
+    fn place(&mut self, edit: &Edit) -> Result<Fate, String> {
+        let (encoding, text) = match &self.now {
+            Now::Text { encoding, text } => (*encoding, text.as_str()),
+            Now::Other(_) => return Err(NO_TEXT.to_string()),
+            Now::Gone => match place::fresh(&edit.op) {
+                Some(content) => return self.write(&content, edit, false),
+                None => return Err(ABSENT.to_string()),
+            },
+        };
+        let Done { splices, mut found } = place::edit(text, encoding, edit, &self.steps)?;
+        if !edit.whole {
+            found = place::sure(false);
+        }
+        let new = place::spliced(text, &splices);
+        if new == text {
+            return Ok(Fate::Same);
+        }
+        for splice in splices.iter().rev() {
+            let step = place::Step::of(splice);
+            self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
+            self.placed.push(Placed {
+                after: splice.range.start..splice.range.start + splice.new.len(),
+                found: found.clone(),
+            });
+            self.steps.push(step);
+        }
+        self.now = Now::Text { encoding, text: new };
+        Ok(Fate::Landed(found))
+    }
+
+    /// Before, after, and where in the after-bytes the edits stand.
+    fn ends(&self) -> (State, State, Vec<Placed>) {
+        match &self.now {
+            Now::Gone => (self.before.clone(), State::Absent, Vec::new()),
+            Now::Other(state) => (self.before.clone(), state.clone(), Vec::new()),
+            Now::Text { encoding, text } => {
+                let mode = match &self.before {
+                    State::File { mode, .. } => *mode,
+                    _ => None,
+                };
+                let at = |offset| bytes::offset(*encoding, text, offset);
+                let placed = self
+                    .placed
+                    .iter()
+                    .map(|p| Placed { after: at(p.after.start)..at(p.after.end), found: p.found.clone() });
+                let after = State::File { bytes: bytes::encode(*encoding, text).into(), mode };
+                (self.before.clone(), after, placed.collect())
+            }
+        }
+    }
+
+    /// `replaceInFile (2), writeFile`.
+    fn asked_by(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for by in &self.by {
+            match counts.iter_mut().find(|(name, _)| name == by) {
+                Some((_, n)) => *n += 1,
+                None => counts.push((by, 1)),
+            }
+        }
+        let words = counts.iter().map(|(name, n)| if *n == 1 { name.to_string() } else { format!("{name} ({n})") });
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
+const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
+
+fn unread(expected: bool) -> String {
+    if expected {
+        "it has not been read as it is now. Read it with `readFile`, then send the whole new text again.".to_string()
+    } else {
+        "it exists already. Read it, then change a part of it with a search and replace.".to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Shape;
+
+    fn replace(path: &str, search: &str, with: &str) -> Edit {
+        let op = Op::Replace { search: search.into(), replace: with.into(), shape: Shape::Inline, all: false };
+        Edit::new(path, op, Format::Tools, "replaceInFile")
+    }
+
+    fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> Outcome {
+        let mut lookup = |path: &str| {
+            let state =
+                files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+            Ok(Current { path: path.to_string(), state, seen: true })
+        };
+        apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing })
+    }
+
+    #[test]
+    fn edits_follow_each_other_in_one_text() {
+        let edits = [replace("a", "one", "two"), replace("a", "two\n", "three\n"), replace("b", "x", "y")];
+        let outcome = run(&edits, &[("a", "one\n"), ("b", "x")], false);
+        assert!(outcome.ok(), "{}", outcome.text());
+        let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text().unwrap())).collect();
+        assert_eq!(after, [("a", "three\n"), ("b", "y")]);
+        assert_eq!(outcome.changes[0].by, "replaceInFile (2)");
+    }
+
+    #[test]
+    fn a_file_with_a_failed_edit_is_left_out_whole() {
+        let edits = [replace("a", "one", "two"), replace("a", "nine", "ten"), replace("b", "x", "y")];
+        let files = [("a", "one\n"), ("b", "x")];
+        let outcome = run(&edits, &files, false);
+        assert_eq!(outcome.changes.len(), 1);
+        assert_eq!(outcome.results[0].fate, Fate::LeftOut);
+        assert!(matches!(outcome.results[1].fate, Fate::Failed(_)));
+        assert!(outcome.results[2].ok());
+        assert!(run(&edits, &files, true).changes.is_empty());
+    }
+
+    #[test]
+    fn a_move_carries_the_edited_text() {
+        let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+        let outcome = run(&[replace("a", "one", "two"), to], &[("a", "one\n")], false);
+        let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
+        assert_eq!(after, [("a", None), ("c", Some("two\n"))]);
+    }
+}

@@ -1,0 +1,64 @@
+//! The first rung: byte for byte.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::Shape;
+
+/// The places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate);
+/// inline ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
+pub(super) fn find(text: &str, needle: &str, shape: Shape, limit: usize) -> Vec<Range<usize>> {
+    let (hay, pin) = (text.as_bytes(), needle.as_bytes());
+    let finder = memmem::Finder::new(pin);
+    let step = needle.chars().next().map_or(1, char::len_utf8);
+    let (mut places, mut from) = (Vec::new(), 0);
+    while places.len() < limit
+        && let Some(at) = finder.find(&hay[from..])
+    {
+        let range = from + at..from + at + pin.len();
+        from = range.start + step;
+        if fits(text, &range, shape) {
+            places.push(range);
+        }
+    }
+    places
+}
+
+/// Whether a match stands where its shape allows: between line ends, or at word boundaries.
+pub(super) fn fits(text: &str, range: &Range<usize>, shape: Shape) -> bool {
+    match shape {
+        Shape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
+        Shape::Inline => {
+            let within = &text[range.clone()];
+            let parted = |a: Option<char>, b: Option<char>| !(a.is_some_and(is_word) && b.is_some_and(is_word));
+            parted(text[..range.start].chars().next_back(), within.chars().next())
+                && parted(within.chars().next_back(), text[range.end..].chars().next())
+        }
+    }
+}
+
+fn starts_line(text: &str, at: usize) -> bool {
+    at == 0 || matches!(text.as_bytes()[at - 1], b'\n') || (text.as_bytes()[at - 1] == b'\r' && lone_cr(text))
+}
+
+fn ends_line(text: &str, at: usize) -> bool {
+    match text.as_bytes()[at..] {
+        [] | [b'\n', ..] | [b'\r', b'\n', ..] => true,
+        [b'\r', ..] => lone_cr(text),
+        _ => false,
+    }
+}
+
+fn lone_cr(text: &str) -> bool {
+    memchr::memchr(b'\n', text.as_bytes()).is_none()
+}
+
+/// Whether a character joins with its neighbours to a word. Scripts that write words without spaces between
+/// them have no boundaries to ask for.
+pub(super) fn is_word(c: char) -> bool {
+    let unspaced = matches!(c as u32,
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x9FFF | 0xA000..=0xA4CF
+        | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF);
+    c == '_' || (c.is_alphanumeric() && !unspaced)
+}
