@@ -14,9 +14,15 @@
 
 mod answer;
 mod error;
+#[allow(dead_code)]
+mod flow;
+mod recording;
+mod replay;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
+pub use recording::Recording;
+pub use replay::{Recorder, Replay};
 
 use std::sync::Arc;
 
