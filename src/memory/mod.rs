@@ -1,1 +1,146 @@
-//! (being built)
+//! Memory: sessions, their messages, who caused which changeset, and what nebula last wrote to each path. The only
+//! place, beside Strand, that names SQL.
+//!
+//! [`Memory`] is one SQLite connection behind a std mutex, for short sections; nothing here waits on anything but
+//! the disk and, at most [`Options::wait`], another writer. All methods take `&self`; share it in an `Arc`. Records are
+//! this module's own: whoever uses them converts.
+//!
+//! - Every method that changes something commits before it returns: with `synchronous=NORMAL` (safe against the
+//!   process being killed), and with `FULL` (safe against power loss) in [`Memory::will_write`] and [`Memory::end_turn`].
+//! - When the file cannot be written (locked for longer than the wait, read-only, full, damaged), memory goes on in
+//!   RAM and says so ([`Memory::banner`]); [`Memory::reconnect`] carries what was kept there back into the file.
+//! - Ids of sessions are UUIDv7; ids of messages ascend within a session. Times are unix milliseconds.
+//!
+//! Not its duty: to know what a message means, to read a workspace, to draw.
+
+mod changesets;
+mod error;
+mod locks;
+mod messages;
+mod schema;
+mod search;
+mod sessions;
+mod spare;
+mod stats;
+mod store;
+mod tokens;
+mod written;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+pub use changesets::{Cause, ChangesetFile, ChangesetRecord, ChangesetState, PendingId};
+pub use error::{Error, Trouble};
+pub use messages::{Blob, Message, MessageMeta, MessageState, NewMessage, Role};
+pub use search::Hit;
+pub use sessions::{NewSession, Session, SessionState, Summary, Totals};
+pub use stats::StatsRow;
+pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
+
+use store::Store;
+
+/// Where memory is and how patient it is.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The database file; its folder is made (0700) if it is missing.
+    pub path: PathBuf,
+    /// The folder of the locks that live sessions hold.
+    pub locks: PathBuf,
+    /// How long a locked database is waited for before memory goes on in RAM.
+    pub wait: Duration,
+}
+
+impl Options {
+    /// `memory.db` and `locks/` in nebula's own folder, and five seconds.
+    pub fn in_folder(home: &Path) -> Self {
+        Options { path: home.join("memory.db"), locks: home.join("locks"), wait: Duration::from_secs(5) }
+    }
+}
+
+/// Something about the database that the person should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// It was damaged: it was moved aside, and a new one begun.
+    MovedAside {
+        /// Its new name.
+        to: PathBuf,
+    },
+    /// It is locked; memory waits for it. Said once a wait, while it lasts.
+    Waiting,
+    /// It cannot be written; the session goes on in RAM until [`Memory::reconnect`] succeeds.
+    InMemoryOnly {
+        /// Why.
+        trouble: Trouble,
+    },
+}
+
+impl std::fmt::Display for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Notice::MovedAside { to } => {
+                write!(f, "memory was damaged: it is kept as {}, and a new one was begun", to.display())
+            }
+            Notice::Waiting => write!(f, "memory is locked by another program; waiting for it"),
+            Notice::InMemoryOnly { trouble } => {
+                write!(f, "{}: this session is kept in RAM only, until memory is tried again", trouble.word())
+            }
+        }
+    }
+}
+
+/// Called with what happens during a call into memory. It must not call memory itself.
+pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
+
+/// The memory of all sessions.
+pub struct Memory {
+    options: Options,
+    store: Mutex<Store>,
+}
+
+impl Memory {
+    /// Opens the database, making or migrating it as needed. Never fails: where the file cannot be used, memory
+    /// lives in RAM, and a notice says why. A damaged file is moved aside under a name the notice tells.
+    pub fn open(options: Options) -> (Memory, Vec<Notice>) {
+        let (store, notices) = Store::open(&options);
+        (Memory { options, store: Mutex::new(store) }, notices)
+    }
+
+    /// Whom to tell about waiting for a locked database, and about going on in RAM.
+    pub fn listen(&self, listener: Listener) {
+        self.store().listener = Some(listener);
+    }
+
+    /// Why memory lives in RAM at present; `None` while the file is written.
+    pub fn banner(&self) -> Option<Trouble> {
+        self.store().trouble()
+    }
+
+    /// Tries the file again and carries into it what was kept in RAM. Ids given out meanwhile stay valid.
+    pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
+        self.store().reconnect(&self.options)
+    }
+
+    /// The lock on the store. A panic elsewhere while it was held left no transaction open: it was rolled back.
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Unix milliseconds now; 0 for a clock set before 1970.
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A count as SQLite keeps it.
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// A count as SQLite kept it.
+fn count(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}

@@ -1,0 +1,356 @@
+//! Who caused which changeset of the archive. The archive itself stands alone and never learns it.
+//!
+//! A write is announced ([`Memory::will_write`]) before the archive and the disk are touched; its changeset's id and
+//! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
+
+use std::collections::HashMap;
+
+use rusqlite::{Row, Transaction, params};
+
+use super::store::Safety;
+use super::{Error, Memory, Sha256, WillWrite, Written, count, int, now_ms, written};
+
+/// Names a write that was announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PendingId(i64);
+
+/// Who or what causes a changeset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cause {
+    /// The session; `None`: the command line.
+    pub session: Option<String>,
+    /// The message that asked for it.
+    pub message: Option<i64>,
+    /// The user message that began the turn.
+    pub turn: Option<i64>,
+    /// The tool call's id.
+    pub tool_call: Option<String>,
+    /// What it is: `edit`, `undo`, `redo`, `patch`, `shi`, `strand`.
+    pub kind: String,
+    /// In words: those of the prompt, or `undo of …`.
+    pub title: String,
+}
+
+/// How far a changeset came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangesetState {
+    /// It was announced; its process died before saying how it ended, or is still at it.
+    Pending,
+    /// Archived and written.
+    Applied,
+    /// Archived; writing failed and was put back.
+    Failed,
+}
+
+impl ChangesetState {
+    fn word(self) -> &'static str {
+        match self {
+            ChangesetState::Pending => "pending",
+            ChangesetState::Applied => "applied",
+            ChangesetState::Failed => "failed",
+        }
+    }
+
+    fn of(word: &str) -> Self {
+        match word {
+            "applied" => ChangesetState::Applied,
+            "failed" => ChangesetState::Failed,
+            _ => ChangesetState::Pending,
+        }
+    }
+}
+
+/// A file of a changeset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangesetFile {
+    /// Normalised path.
+    pub path: String,
+    /// The archive's id of the state before; `None` while unknown.
+    pub version: Option<String>,
+    /// There was no file before.
+    pub absent: bool,
+    /// Of the state before, where it was taken.
+    pub sha256: Option<Sha256>,
+    /// Lines the change added, where they were counted.
+    pub added: Option<u64>,
+    /// Lines it removed.
+    pub removed: Option<u64>,
+}
+
+/// A changeset as memory knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesetRecord {
+    /// Names it towards [`Memory::applied`] and its like.
+    pub pending: PendingId,
+    /// The archive's id; `None` for one that never got so far, or whose process died before saying.
+    pub id: Option<String>,
+    /// Who caused it.
+    pub cause: Cause,
+    /// How far it came.
+    pub state: ChangesetState,
+    /// When it was announced.
+    pub at: i64,
+    /// Lines added, if all files were counted.
+    pub added: Option<u64>,
+    /// Lines removed.
+    pub removed: Option<u64>,
+    /// Its files by path.
+    pub files: Vec<ChangesetFile>,
+}
+
+const COLUMNS: &str = "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed";
+
+impl Memory {
+    /// Announces what is about to be written, safe against power loss when this returns. From here on the new states
+    /// count as nebula's, as do those before until the outcome is told.
+    pub fn will_write(&self, project: &str, cause: &Cause, files: &[WillWrite]) -> Result<PendingId, Error> {
+        let mut store = self.store();
+        let (message, turn) = (cause.message.map(|m| store.id(m)), cause.turn.map(|t| store.id(t)));
+        let now = now_ms();
+        let sum = |f: fn(&WillWrite) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>().map(int);
+        let (added, removed) = (sum(|f| f.added), sum(|f| f.removed));
+        store.write(Safety::Full, cause.session.as_deref(), |tx| {
+            tx.prepare_cached(
+                "INSERT INTO changesets(project_path, session_id, message_id, turn, tool_call, kind, title, state,
+                   at_ms, added, removed) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                project,
+                cause.session,
+                message,
+                turn,
+                cause.tool_call,
+                cause.kind,
+                cause.title,
+                now,
+                added,
+                removed
+            ])?;
+            let n = tx.last_insert_rowid();
+            for file in files {
+                tx.prepare_cached("INSERT INTO changeset_files(n, path, added, removed) VALUES(?1, ?2, ?3, ?4)")?
+                    .execute(params![n, file.path, file.added.map(int), file.removed.map(int)])?;
+                written::begin(tx, project, file, n, now)?;
+            }
+            Ok(PendingId(n))
+        })
+    }
+
+    /// It was archived as `id` and written. `files` are the archive's versions; counts announced before stay.
+    pub fn applied(&self, pending: PendingId, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
+        self.settle(pending, |tx, n| {
+            finish(tx, n, Some(id), ChangesetState::Applied, files)?;
+            tx.execute(
+                "UPDATE session_meta SET added = added + coalesce((SELECT added FROM changesets WHERE n = ?1), 0),
+                   removed = removed + coalesce((SELECT removed FROM changesets WHERE n = ?1), 0)
+                 WHERE session_id = (SELECT session_id FROM changesets WHERE n = ?1)",
+                [n],
+            )?;
+            written::settle(tx, n)
+        })
+    }
+
+    /// It was archived as `id` (if it came so far), but writing failed and what had been written was put back.
+    pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[ChangesetFile]) -> Result<(), Error> {
+        self.settle(pending, |tx, n| {
+            finish(tx, n, id, ChangesetState::Failed, files)?;
+            written::take_back(tx, n)
+        })
+    }
+
+    /// Nothing was archived or written: a file was not as it had been read. Forgets the announcement.
+    pub fn withdrawn(&self, pending: PendingId) -> Result<(), Error> {
+        self.settle(pending, |tx, n| {
+            written::take_back(tx, n)?;
+            tx.execute("DELETE FROM changeset_files WHERE n = ?1", [n])?;
+            tx.execute("DELETE FROM changesets WHERE n = ?1", [n])?;
+            Ok(())
+        })
+    }
+
+    /// Notes a changeset that was made without an announcement, as `shi` does: nothing was written.
+    pub fn archived(&self, project: &str, cause: &Cause, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
+        let mut store = self.store();
+        let now = now_ms();
+        store.write(Safety::Normal, cause.session.as_deref(), |tx| {
+            tx.execute(
+                "INSERT INTO changesets(project_path, session_id, message_id, turn, tool_call, kind, title, state,
+                   at_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)",
+                params![
+                    project,
+                    cause.session,
+                    cause.message,
+                    cause.turn,
+                    cause.tool_call,
+                    cause.kind,
+                    cause.title,
+                    now
+                ],
+            )?;
+            finish(tx, tx.last_insert_rowid(), Some(id), ChangesetState::Applied, files)
+        })
+    }
+
+    /// What nebula last wrote to a path (or that it deleted it); `None`: it never touched it.
+    pub fn written(&self, project: &str, path: &str) -> Result<Option<Written>, Error> {
+        written::last(&self.store(), project, path)
+    }
+
+    /// The changesets of a project without their files, newest first, by the archive's id.
+    pub fn changesets(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        self.select("project_path = ?1 AND id IS NOT NULL ORDER BY id DESC", &[&project])
+    }
+
+    /// One changeset with its files.
+    pub fn changeset(&self, project: &str, id: &str) -> Result<Option<ChangesetRecord>, Error> {
+        let found = self.select("project_path = ?1 AND id = ?2", &[&project, &id])?;
+        found.into_iter().next().map(|c| self.with_files(c)).transpose()
+    }
+
+    /// The files of all changesets of a project, by the archive's id of the changeset.
+    pub fn changeset_files(&self, project: &str) -> Result<HashMap<String, Vec<ChangesetFile>>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT c.id, f.path, f.version, f.absent, f.sha256, f.added, f.removed
+             FROM changesets c JOIN changeset_files f ON f.n = c.n WHERE c.project_path = ?1 AND c.id IS NOT NULL",
+        )?;
+        let mut rows = statement.query([project])?;
+        let mut found: HashMap<String, Vec<ChangesetFile>> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            let file = file_of_row(row, 1)?;
+            match found.get_mut(id) {
+                Some(files) => files.push(file),
+                None => drop(found.insert(id.to_string(), vec![file])),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The changesets of a turn that were applied, with their files, oldest first.
+    pub fn changesets_of_turn(&self, session: &str, turn: i64) -> Result<Vec<ChangesetRecord>, Error> {
+        let turn = self.store().id(turn);
+        let which = "session_id = ?1 AND turn = ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
+        self.all_with_files(self.select(which, &[&session, &turn])?)
+    }
+
+    /// The changesets of a session that were applied from a message on, with their files, oldest first.
+    pub fn changesets_since(&self, session: &str, message: i64) -> Result<Vec<ChangesetRecord>, Error> {
+        let message = self.store().id(message);
+        let which = "session_id = ?1 AND message_id >= ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
+        self.all_with_files(self.select(which, &[&session, &message])?)
+    }
+
+    /// The changesets of a session that were applied, with their files, oldest first.
+    pub fn changesets_of_session(&self, session: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        let which = "session_id = ?1 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
+        self.all_with_files(self.select(which, &[&session])?)
+    }
+
+    /// Writes announced whose outcome was never told, with their files, oldest first: under way, or their process died.
+    /// Whoever finds the changeset in the archive tells the outcome.
+    pub fn pending(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        self.all_with_files(self.select("project_path = ?1 AND state = 'pending' ORDER BY n", &[&project])?)
+    }
+
+    /// Forgets changesets that were pruned from the archive.
+    pub fn forget_changesets(&self, project: &str, ids: &[String]) -> Result<(), Error> {
+        self.store().write(Safety::Normal, None, |tx| {
+            for id in ids {
+                let which = "SELECT n FROM changesets WHERE project_path = ?1 AND id = ?2";
+                tx.execute(&format!("DELETE FROM changeset_files WHERE n IN ({which})"), [project, id])?;
+                tx.execute("DELETE FROM changesets WHERE project_path = ?1 AND id = ?2", [project, id])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn settle(&self, pending: PendingId, f: impl Fn(&Transaction<'_>, i64) -> Result<(), Error>) -> Result<(), Error> {
+        let mut store = self.store();
+        let n = store.id(pending.0);
+        store.write(Safety::Normal, None, |tx| f(tx, n))
+    }
+
+    fn select(&self, which: &str, values: &[&dyn rusqlite::ToSql]) -> Result<Vec<ChangesetRecord>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM changesets WHERE {which}"))?;
+        let rows = statement.query_map(values, of_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn all_with_files(&self, records: Vec<ChangesetRecord>) -> Result<Vec<ChangesetRecord>, Error> {
+        records.into_iter().map(|r| self.with_files(r)).collect()
+    }
+
+    fn with_files(&self, mut record: ChangesetRecord) -> Result<ChangesetRecord, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT path, version, absent, sha256, added, removed FROM changeset_files WHERE n = ?1 ORDER BY path",
+        )?;
+        record.files = statement.query_map([record.pending.0], |row| file_of_row(row, 0))?.collect::<Result<_, _>>()?;
+        Ok(record)
+    }
+}
+
+fn finish(
+    tx: &Transaction<'_>,
+    n: i64,
+    id: Option<&str>,
+    state: ChangesetState,
+    files: &[ChangesetFile],
+) -> Result<(), Error> {
+    let known = tx.execute("UPDATE changesets SET id = ?2, state = ?3 WHERE n = ?1", params![n, id, state.word()])?;
+    if known == 0 {
+        // The row stayed in a file that cannot be read any more; there is nothing to tell it.
+        return Ok(());
+    }
+    for file in files {
+        tx.prepare_cached(
+            "INSERT INTO changeset_files(n, path, version, absent, sha256, added, removed)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET version = excluded.version,
+               absent = excluded.absent, sha256 = excluded.sha256, added = coalesce(excluded.added, added),
+               removed = coalesce(excluded.removed, removed)",
+        )?
+        .execute(params![
+            n,
+            file.path,
+            file.version,
+            file.absent,
+            file.sha256,
+            file.added.map(int),
+            file.removed.map(int)
+        ])?;
+    }
+    Ok(())
+}
+
+fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
+    Ok(ChangesetRecord {
+        pending: PendingId(row.get(0)?),
+        id: row.get(1)?,
+        cause: Cause {
+            session: row.get(2)?,
+            message: row.get(3)?,
+            turn: row.get(4)?,
+            tool_call: row.get(5)?,
+            kind: row.get(6)?,
+            title: row.get(7)?,
+        },
+        state: ChangesetState::of(row.get_ref(8)?.as_str().unwrap_or("")),
+        at: row.get(9)?,
+        added: row.get::<_, Option<i64>>(10)?.map(count),
+        removed: row.get::<_, Option<i64>>(11)?.map(count),
+        files: Vec::new(),
+    })
+}
+
+fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
+    Ok(ChangesetFile {
+        path: row.get(from)?,
+        version: row.get(from + 1)?,
+        absent: row.get(from + 2)?,
+        sha256: row.get(from + 3)?,
+        added: row.get::<_, Option<i64>>(from + 4)?.map(count),
+        removed: row.get::<_, Option<i64>>(from + 5)?.map(count),
+    })
+}

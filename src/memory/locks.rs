@@ -1,0 +1,87 @@
+//! Who has which session: an advisory lock on one file a live session, given up by the system when its process ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Error;
+
+/// The hold on a session. Letting go of it frees the session.
+#[derive(Debug)]
+pub(super) struct Hold {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Hold {
+    /// Takes a session, or `None` when another has it.
+    pub(super) fn take(folder: &Path, session: &str) -> Result<Option<Hold>, Error> {
+        let path = folder.join(session);
+        let fail = |source| Error::Lock { path: path.clone(), source };
+        fs::create_dir_all(folder).map_err(fail)?;
+        // Someone who only looks holds the lock for an instant, and a file may be unlinked between opening and locking.
+        for _ in 0..10 {
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+            match file.try_lock() {
+                Ok(()) if is_still(&path, &file) => return Ok(Some(Hold { path, _file: file })),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::Error(e)) => return Err(fail(e)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for Hold {
+    /// The file goes first, while it is held, so that nobody locks a file that is about to vanish unnoticed.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether some process has the session.
+pub(super) fn is_held(folder: &Path, session: &str) -> bool {
+    match File::open(folder.join(session)) {
+        Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+/// Removes what the lock of a process that is gone left behind.
+pub(super) fn sweep(folder: &Path, session: &str) {
+    if let Ok(Some(hold)) = Hold::take(folder, session) {
+        drop(hold);
+    }
+}
+
+#[cfg(unix)]
+fn is_still(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::metadata(path), file.metadata()) {
+        (Ok(a), Ok(b)) => a.ino() == b.ino() && a.dev() == b.dev(),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_still(path: &Path, _file: &File) -> bool {
+    path.exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holder_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_held(dir.path(), "s"));
+        let hold = Hold::take(dir.path(), "s").unwrap().unwrap();
+        assert!(is_held(dir.path(), "s"));
+        assert!(Hold::take(dir.path(), "s").unwrap().is_none());
+        drop(hold);
+        assert!(!is_held(dir.path(), "s"));
+        assert!(Hold::take(dir.path(), "s").unwrap().is_some());
+    }
+}

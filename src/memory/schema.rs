@@ -1,0 +1,36 @@
+//! The schema and the way to it: `PRAGMA user_version` counts the migrations a database has been through.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::Error;
+
+/// The migrations in their order; the n-th leads from version n-1 to n.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql")];
+
+/// The version of the schema this program knows.
+pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// Brings a database to [`VERSION`], all in one transaction. One made by a newer nebula is left as it is: an error.
+pub(super) fn migrate(conn: &mut Connection) -> Result<(), Error> {
+    if version(conn)? == VERSION {
+        return Ok(());
+    }
+    // Read again under the write lock: another process may have been quicker.
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let from = version(&tx)?;
+    if from > VERSION {
+        return Err(Error::Newer { found: from, known: VERSION });
+    }
+    for (n, sql) in MIGRATIONS.iter().enumerate() {
+        if n as i64 >= from {
+            tx.execute_batch(sql)?;
+        }
+    }
+    tx.pragma_update(None, "user_version", VERSION)?;
+    tx.commit()?;
+    Ok(())
+}
+
+fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
+}

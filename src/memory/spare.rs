@@ -1,0 +1,233 @@
+//! Memory in RAM, while the file cannot be written: the same schema, filled from the file as far as that can be read,
+//! and carried back into it later.
+//!
+//! Ids made in RAM begin far above those of any file, so that the two never meet; carrying over gives them the ids
+//! the file would have given.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
+
+use super::{Error, Trouble, now_ms, schema};
+
+/// The first id of a message made in RAM, less one.
+const MESSAGES_FROM: i64 = 1 << 52;
+/// The first number of a changeset made in RAM, less one.
+const CHANGESETS_FROM: i64 = 1 << 53;
+
+/// What is known about the time in RAM.
+pub(super) struct Spare {
+    /// Why the file is not used.
+    pub(super) trouble: Trouble,
+    /// The file can be read: it is attached as `disk`.
+    pub(super) reads_disk: bool,
+    /// Sessions whose messages are here, fetched or new.
+    fetched: HashSet<String>,
+    /// Sessions that changed here.
+    touched: HashSet<String>,
+    /// Sessions of which the file could not be read: only what was said since is here.
+    stubs: HashSet<String>,
+    since_ms: i64,
+}
+
+impl Spare {
+    /// A database in RAM that knows the file's sessions, if the file can be read.
+    pub(super) fn begin(path: &Path, trouble: Trouble) -> (Connection, Spare) {
+        let mut spare = Spare {
+            trouble,
+            reads_disk: false,
+            fetched: HashSet::new(),
+            touched: HashSet::new(),
+            stubs: HashSet::new(),
+            since_ms: now_ms(),
+        };
+        let conn = match empty() {
+            Ok(conn) => conn,
+            // An empty database in RAM fails to open only when there is no RAM left, as any allocation then would.
+            Err(e) => panic!("no memory left for a database in RAM: {e}"),
+        };
+        if !matches!(trouble, Trouble::Corrupt | Trouble::Newer) {
+            spare.reads_disk = attach(&conn, path).is_ok();
+        }
+        (conn, spare)
+    }
+
+    /// Copies a session's messages from the file, the first time they are asked for.
+    pub(super) fn fetch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
+        if !self.reads_disk || !self.fetched.insert(session.to_string()) {
+            return Ok(());
+        }
+        let of_session = "(SELECT id FROM disk.messages WHERE session_id = ?1)";
+        conn.execute(
+            "INSERT OR IGNORE INTO main.messages SELECT * FROM disk.messages WHERE session_id = ?1",
+            [session],
+        )?;
+        for table in ["message_meta", "message_blobs"] {
+            let sql = format!(
+                "INSERT OR IGNORE INTO main.{table} SELECT * FROM disk.{table} WHERE message_id IN {of_session}"
+            );
+            conn.execute(&sql, [session])?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a session's row is here before something of it changes.
+    pub(super) fn touch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
+        self.fetch(conn, session)?;
+        self.touched.insert(session.to_string());
+        let known: bool =
+            conn.query_row("SELECT EXISTS(SELECT 1 FROM main.sessions WHERE id = ?1)", [session], |r| r.get(0))?;
+        if !known && !self.reads_disk {
+            conn.execute("INSERT INTO sessions(id, project_path, model_used) VALUES(?1, '', '')", [session])?;
+            conn.execute("INSERT INTO session_meta(session_id) VALUES(?1)", [session])?;
+            self.stubs.insert(session.to_string());
+        }
+        Ok(())
+    }
+
+    /// A session that was made here is no stub.
+    pub(super) fn made(&mut self, session: &str) {
+        self.fetched.insert(session.to_string());
+        self.touched.insert(session.to_string());
+    }
+
+    /// Writes what changed here into the file, in one transaction. Gives the new ids of what was made here.
+    pub(super) fn carry_over(&self, ram: &Connection, file: &mut Connection) -> Result<HashMap<i64, i64>, Error> {
+        let mut ids = HashMap::new();
+        let tx = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for session in &self.touched {
+            self.carry_session(ram, &tx, session, &mut ids)?;
+        }
+        let made = CHANGESETS_FROM;
+        carry(ram, &tx, "changesets", "n > ?1", &made, &mut ids)?;
+        carry(ram, &tx, "changeset_files", "n > ?1", &made, &mut ids)?;
+        carry(ram, &tx, "changesets", "at_ms >= ?1 AND n <= 9007199254740992", &self.since_ms, &mut ids)?;
+        carry(ram, &tx, "written", "at_ms >= ?1", &self.since_ms, &mut ids)?;
+        tx.commit()?;
+        Ok(ids)
+    }
+
+    fn carry_session(
+        &self,
+        ram: &Connection,
+        tx: &Transaction<'_>,
+        session: &str,
+        ids: &mut HashMap<i64, i64>,
+    ) -> Result<(), Error> {
+        let key = session.to_string();
+        if !self.stubs.contains(session) {
+            carry(ram, tx, "sessions", "id = ?1", &key, ids)?;
+            drop_removed(ram, tx, session)?;
+        }
+        let of_session = "message_id IN (SELECT id FROM messages WHERE session_id = ?1)";
+        carry(ram, tx, "messages", "session_id = ?1", &key, ids)?;
+        carry(ram, tx, "message_meta", of_session, &key, ids)?;
+        carry(ram, tx, "message_blobs", of_session, &key, ids)?;
+        if !self.stubs.contains(session) {
+            carry(ram, tx, "session_meta", "session_id = ?1", &key, ids)?;
+        }
+        tx.execute(
+            "UPDATE session_meta SET messages =
+               (SELECT count(*) FROM messages WHERE session_id = ?1 AND role <> 'tool') WHERE session_id = ?1",
+            [session],
+        )?;
+        Ok(())
+    }
+}
+
+fn empty() -> Result<Connection, Error> {
+    let mut conn = Connection::open_in_memory()?;
+    schema::migrate(&mut conn)?;
+    conn.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('messages', ?1)", [MESSAGES_FROM])?;
+    conn.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('changesets', ?1)", [CHANGESETS_FROM])?;
+    Ok(conn)
+}
+
+/// Attaches the file for reading and copies its lists; the messages follow when they are asked for.
+fn attach(conn: &Connection, path: &Path) -> Result<(), Error> {
+    let mut uri = String::from("file:");
+    for b in path.to_string_lossy().bytes() {
+        match b {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b':' => uri.push(char::from(b)),
+            _ => uri.push_str(&format!("%{b:02X}")),
+        }
+    }
+    uri.push_str("?mode=ro");
+    conn.execute("ATTACH ?1 AS disk", [&uri])?;
+    let filled = conn.execute_batch(
+        "BEGIN;
+         INSERT INTO main.sessions SELECT * FROM disk.sessions;
+         INSERT INTO main.session_meta SELECT * FROM disk.session_meta;
+         INSERT INTO main.changesets SELECT * FROM disk.changesets;
+         INSERT INTO main.changeset_files SELECT * FROM disk.changeset_files;
+         COMMIT;",
+    );
+    if let Err(e) = filled {
+        let _ = conn.execute_batch("ROLLBACK");
+        let _ = conn.execute_batch("DETACH disk");
+        return Err(e.into());
+    }
+    Ok(())
+}
+
+/// Deletes from the file the messages of a session that were deleted in RAM.
+fn drop_removed(ram: &Connection, tx: &Transaction<'_>, session: &str) -> Result<(), Error> {
+    let mut here = ram.prepare("SELECT id FROM messages WHERE session_id = ?1")?;
+    let here: HashSet<i64> = here.query_map([session], |r| r.get(0))?.collect::<Result<_, _>>()?;
+    let mut there = tx.prepare("SELECT id FROM messages WHERE session_id = ?1")?;
+    let there: Vec<i64> = there.query_map([session], |r| r.get(0))?.collect::<Result<_, _>>()?;
+    for id in there.into_iter().filter(|id| !here.contains(id)) {
+        super::messages::delete(tx, id)?;
+    }
+    Ok(())
+}
+
+/// Copies rows, giving ids made in RAM the ones the file gives, and everything that names them with them.
+fn carry(
+    ram: &Connection,
+    file: &Transaction<'_>,
+    table: &str,
+    which: &str,
+    key: &dyn rusqlite::ToSql,
+    ids: &mut HashMap<i64, i64>,
+) -> Result<(), Error> {
+    let mut select = ram.prepare(&format!("SELECT * FROM main.{table} WHERE {which} ORDER BY 1"))?;
+    let names: Vec<String> = select.column_names().map(str::to_string).collect();
+    let marks = vec!["?"; names.len()].join(", ");
+    let sets: Vec<String> = names.iter().map(|c| format!("{c} = excluded.{c}")).collect();
+    let (columns, sets) = (names.join(", "), sets.join(", "));
+    let sql = format!("INSERT INTO {table}({columns}) VALUES({marks}) ON CONFLICT DO UPDATE SET {sets}");
+    let mut insert = file.prepare(&sql)?;
+    let numbered = matches!(table, "messages" | "changesets");
+    let mut rows = select.query(params![key])?;
+    while let Some(row) = rows.next()? {
+        let mut values: Vec<Value> = (0..names.len()).map(|i| row.get(i)).collect::<Result<_, _>>()?;
+        let mut made_here = None;
+        for (i, (name, value)) in names.iter().zip(&mut values).enumerate() {
+            let Value::Integer(n) = *value else { continue };
+            if n <= MESSAGES_FROM || !names_an_id(name) {
+                continue;
+            }
+            match ids.get(&n) {
+                Some(new) => *value = Value::Integer(*new),
+                None if i == 0 && numbered => {
+                    made_here = Some(n);
+                    *value = Value::Null;
+                }
+                // It names something that is not carried over.
+                None => *value = Value::Null,
+            }
+        }
+        insert.execute(params_from_iter(values))?;
+        if let Some(old) = made_here {
+            ids.insert(old, file.last_insert_rowid());
+        }
+    }
+    Ok(())
+}
+
+fn names_an_id(column: &str) -> bool {
+    matches!(column, "id" | "n" | "message_id" | "turn" | "parent_message" | "summary_upto" | "pending")
+}

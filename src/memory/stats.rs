@@ -1,0 +1,108 @@
+//! Counting how edits fare, from what was kept with the tool results.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Deserialize;
+
+use super::{Error, Memory};
+
+/// How the edits of one model in one format fared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StatsRow {
+    /// The model; empty where it was not noted.
+    pub model: String,
+    /// The format the edits were written in.
+    pub format: String,
+    /// Edits asked for.
+    pub asked: u64,
+    /// Edits that landed, by the rung that found their place, most frequent first.
+    pub landed: Vec<(String, u64)>,
+    /// Edits whose place was found and that were then refused by the person or the policy.
+    pub refused: u64,
+    /// Edits whose place was not found.
+    pub missed: u64,
+    /// Edits of a path whose last edit in the same session had not been placed.
+    pub retried: u64,
+}
+
+/// One result as it is kept.
+#[derive(Deserialize)]
+struct Kept {
+    #[serde(default)]
+    ok: bool,
+    #[serde(default)]
+    edits: Vec<KeptEdit>,
+}
+
+#[derive(Deserialize)]
+struct KeptEdit {
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    format: String,
+    #[serde(default)]
+    rung: Option<String>,
+    /// Where one result holds edits of different fates: whether this one landed.
+    #[serde(default)]
+    ok: Option<bool>,
+}
+
+impl Memory {
+    /// How edits fared by model and format, in this project or (`None`) everywhere. Results that cannot be read count
+    /// for nothing.
+    pub fn stats(&self, project: Option<&str>) -> Result<Vec<StatsRow>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare(
+            "SELECT m.session_id, coalesce(x.model, s.model_used), m.tool_results
+             FROM messages m JOIN sessions s ON s.id = m.session_id LEFT JOIN message_meta x ON x.message_id = m.id
+             WHERE m.tool_results IS NOT NULL AND (?1 IS NULL OR s.project_path = ?1) ORDER BY m.session_id, m.id",
+        )?;
+        let mut rows = statement.query([project])?;
+        let mut tally = Tally::default();
+        while let Some(row) = rows.next()? {
+            let (session, model): (String, String) = (row.get(0)?, row.get(1)?);
+            let results: Vec<Kept> = serde_json::from_str(row.get_ref(2)?.as_str().unwrap_or("")).unwrap_or_default();
+            for result in results {
+                for edit in &result.edits {
+                    tally.add(&session, &model, edit, edit.ok.unwrap_or(result.ok));
+                }
+            }
+        }
+        Ok(tally.rows())
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    rows: BTreeMap<(String, String), (StatsRow, BTreeMap<String, u64>)>,
+    /// Session and path of edits that were not placed, until an edit of that path is.
+    open: HashSet<(String, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, session: &str, model: &str, edit: &KeptEdit, ok: bool) {
+        let (row, rungs) = self.rows.entry((model.to_string(), edit.format.clone())).or_default();
+        row.asked += 1;
+        let place = (session.to_string(), edit.path.clone());
+        if self.open.remove(&place) {
+            row.retried += 1;
+        }
+        match &edit.rung {
+            Some(rung) if ok => *rungs.entry(rung.clone()).or_default() += 1,
+            Some(_) => row.refused += 1,
+            None => {
+                row.missed += 1;
+                self.open.insert(place);
+            }
+        }
+    }
+
+    fn rows(self) -> Vec<StatsRow> {
+        let row = |((model, format), (row, rungs)): (_, (StatsRow, BTreeMap<String, u64>))| {
+            let mut landed: Vec<(String, u64)> = rungs.into_iter().collect();
+            landed.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+            StatsRow { model, format, landed, ..row }
+        };
+        self.rows.into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! The connection: opening it, writing with patience, and going on in RAM when the file cannot be written.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::locks::Hold;
+use super::spare::Spare;
+use super::{Error, Listener, Notice, Options, Trouble, now_ms, schema};
+
+/// How safe a commit must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Safety {
+    /// Against the process being killed.
+    Normal,
+    /// Against power loss.
+    Full,
+}
+
+/// How long SQLite itself waits for a lock, before we say that we are waiting.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+/// The open database, on disk or, meanwhile, in RAM.
+pub(super) struct Store {
+    /// Where everything is read and written.
+    pub(super) conn: Connection,
+    /// Set while `conn` is in RAM because the file cannot be used.
+    pub(super) spare: Option<Spare>,
+    /// Locks on the sessions this process has.
+    pub(super) holds: HashMap<String, Hold>,
+    /// Ids given out while in RAM, and what they are in the file.
+    pub(super) renamed: HashMap<i64, i64>,
+    pub(super) listener: Option<Listener>,
+    options: Options,
+}
+
+impl Store {
+    pub(super) fn open(options: &Options) -> (Store, Vec<Notice>) {
+        let (conn, spare, notices) = match open_file(options) {
+            Ok((conn, notices)) => (conn, None, notices),
+            Err(error) => {
+                let trouble = error.trouble().unwrap_or(Trouble::Io);
+                let (conn, spare) = Spare::begin(&options.path, trouble);
+                (conn, Some(spare), vec![Notice::InMemoryOnly { trouble }])
+            }
+        };
+        let (holds, renamed) = (HashMap::new(), HashMap::new());
+        (Store { conn, spare, holds, renamed, listener: None, options: options.clone() }, notices)
+    }
+
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.spare.as_ref().map(|s| s.trouble)
+    }
+
+    /// The id a message or pending changeset has now.
+    pub(super) fn id(&self, id: i64) -> i64 {
+        self.renamed.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked for.
+    pub(super) fn fetch(&mut self, session: &str) -> Result<(), Error> {
+        match &mut self.spare {
+            Some(spare) => spare.fetch(&self.conn, session),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a change and commits it. `f` may run more than once: when the file turns out to be unusable, it runs
+    /// again in RAM.
+    pub(super) fn write<T>(
+        &mut self,
+        safety: Safety,
+        session: Option<&str>,
+        f: impl Fn(&Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.spare.is_none() {
+            let error = match self.write_file(safety, &f) {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            let Some(trouble) = error.trouble() else { return Err(error) };
+            self.go_on_in_ram(trouble);
+        }
+        if let (Some(spare), Some(session)) = (&mut self.spare, session) {
+            spare.touch(&self.conn, session)?;
+        }
+        transact(&mut self.conn, &f)
+    }
+
+    /// Writes to the file, waiting for other writers as long as agreed, and saying so once.
+    fn write_file<T>(&mut self, safety: Safety, f: &impl Fn(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        if safety == Safety::Full {
+            self.conn.pragma_update(None, "synchronous", "FULL")?;
+        }
+        let listener = &self.listener;
+        let conn = &mut self.conn;
+        let result = patiently(
+            self.options.wait,
+            |first| {
+                if let (true, Some(listener)) = (first, listener) {
+                    listener(Notice::Waiting);
+                }
+            },
+            || transact(conn, f),
+        );
+        if safety == Safety::Full {
+            self.conn.pragma_update(None, "synchronous", "NORMAL")?;
+        }
+        result
+    }
+
+    fn go_on_in_ram(&mut self, trouble: Trouble) {
+        let (conn, spare) = Spare::begin(&self.options.path, trouble);
+        self.conn = conn;
+        self.spare = Some(spare);
+        if let Some(listener) = &self.listener {
+            listener(Notice::InMemoryOnly { trouble });
+        }
+    }
+
+    pub(super) fn reconnect(&mut self, options: &Options) -> Result<Vec<Notice>, Error> {
+        let Some(spare) = &self.spare else { return Ok(Vec::new()) };
+        let (mut file, notices) = match spare.trouble {
+            // What looked damaged from one connection is judged again from a fresh one, so that a database another
+            // nebula has replaced meanwhile is not moved aside.
+            Trouble::Corrupt => open_checked(options)?,
+            _ => open_file(options)?,
+        };
+        let renamed = spare.carry_over(&self.conn, &mut file)?;
+        self.renamed.extend(renamed);
+        self.conn = file;
+        self.spare = None;
+        Ok(notices)
+    }
+}
+
+/// One transaction that holds the write lock from its beginning.
+fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let value = f(&tx)?;
+    tx.commit()?;
+    Ok(value)
+}
+
+/// Tries until it works, fails for another reason than a lock, or the wait is over.
+fn patiently<T>(wait: Duration, waiting: impl Fn(bool), mut f: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let begun = Instant::now();
+    let mut first = true;
+    loop {
+        match f() {
+            Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait => {
+                waiting(first);
+                first = false;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Opens and migrates the file; a damaged one is moved aside and a new one begun.
+fn open_file(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
+    make_folder(&options.path)?;
+    let open = || patiently(options.wait, |_| (), || connect(&options.path, options.wait));
+    match open() {
+        Err(e) if e.trouble() == Some(Trouble::Corrupt) => {
+            let to = move_aside(&options.path)?;
+            Ok((open()?, vec![Notice::MovedAside { to }]))
+        }
+        result => Ok((result?, Vec::new())),
+    }
+}
+
+/// As [`open_file`], but reads the whole file first to see whether it is damaged.
+fn open_checked(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
+    let (conn, notices) = open_file(options)?;
+    let verdict = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    match verdict {
+        Ok(word) if word == "ok" => Ok((conn, notices)),
+        Ok(_) | Err(_) => {
+            drop(conn);
+            let to = move_aside(&options.path)?;
+            Ok((connect(&options.path, options.wait)?, vec![Notice::MovedAside { to }]))
+        }
+    }
+}
+
+fn connect(path: &Path, wait: Duration) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(FIRST_WAIT.min(wait))?;
+    conn.set_prepared_statement_cache_capacity(64);
+    // Setting the journal takes a lock; a file that is in WAL already stays in it.
+    let journal: String = conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if !journal.eq_ignore_ascii_case("wal") {
+        conn.pragma_update(None, "journal_mode", "WAL")?;
+        restrict(path);
+    }
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    schema::migrate(&mut conn)?;
+    if conn.is_readonly("main")? {
+        return Err(read_only());
+    }
+    // Reads the first and last leaves of the two tables: damage there shows now rather than in the middle of a session.
+    conn.query_row("SELECT (SELECT max(id) FROM messages), (SELECT min(id) FROM sessions)", [], |_| Ok(()))?;
+    Ok(conn)
+}
+
+fn read_only() -> Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+    Error::Sql(rusqlite::Error::SqliteFailure(code, Some("it is read-only".into())))
+}
+
+fn make_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) else { return Ok(()) };
+    let fail = |source| Error::File { path: folder.to_path_buf(), source };
+    fs::create_dir_all(folder).map_err(fail)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(fail)?;
+    }
+    Ok(())
+}
+
+/// What was said is the person's own business: nobody else may read it.
+fn restrict(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+/// Renames a damaged database and what belongs to it; gives its new name.
+fn move_aside(path: &Path) -> Result<PathBuf, Error> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let mut stamp = now_ms();
+    while beside(&format!(".damaged-{stamp}")).exists() {
+        stamp += 1;
+    }
+    let to = beside(&format!(".damaged-{stamp}"));
+    fs::rename(path, &to).map_err(|source| Error::File { path: path.to_path_buf(), source })?;
+    for part in ["-wal", "-shm"] {
+        let _ = fs::rename(beside(part), beside(&format!(".damaged-{stamp}{part}")));
+    }
+    Ok(to)
+}

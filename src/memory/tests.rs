@@ -1,0 +1,375 @@
+use super::*;
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        World { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn options(&self) -> Options {
+        Options { wait: Duration::ZERO, ..Options::in_folder(&self.dir.path().join("home")) }
+    }
+
+    fn open(&self) -> Memory {
+        let (memory, notices) = Memory::open(self.options());
+        assert_eq!(notices, []);
+        memory
+    }
+}
+
+fn session(memory: &Memory, project: &str) -> String {
+    let new = NewSession { project: project.into(), model: "m1".into(), ..NewSession::default() };
+    memory.create(&new).unwrap()
+}
+
+fn user(text: &str) -> NewMessage {
+    NewMessage::text(Role::User, text)
+}
+
+fn answer(text: &str) -> NewMessage {
+    let mut m = NewMessage::text(Role::Assistant, text);
+    m.meta.model = Some("m2".into());
+    m
+}
+
+#[test]
+fn a_session_comes_back_as_it_was() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let mut asked = user("do it @a.rs\n---\nReference\n");
+    asked.meta.typed = Some(11);
+    asked.meta.attached = Some("[]".into());
+    asked.blobs = vec![Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1, 2, 3] }];
+    let turn = memory.append(&s, &asked).unwrap();
+    let mut said = answer("done");
+    said.tool_calls = Some("[{\"id\":\"c\"}]".into());
+    said.meta.thinking = Some("hm".into());
+    said.meta.turn = Some(turn);
+    said.meta.input_tokens = Some(7);
+    memory.append(&s, &said).unwrap();
+    memory.append(&s, &NewMessage { tool_results: Some("[]".into()), ..NewMessage::text(Role::Tool, "ok") }).unwrap();
+    memory.end(&s).unwrap();
+    drop(memory);
+
+    let memory = w.open();
+    let kept = memory.load(&s).unwrap();
+    assert_eq!(kept.iter().map(|m| &m.message).take(2).collect::<Vec<_>>(), [&asked, &said]);
+    let listed = memory.list("/p").unwrap();
+    assert_eq!((listed[0].title.as_deref(), listed[0].messages), (Some("do it @a.rs"), 2));
+    assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionState::Ended));
+    assert!(memory.list("/other").unwrap().is_empty());
+    assert_eq!(memory.inputs("/p", 10).unwrap(), ["do it @a.rs"]);
+    assert_eq!(memory.last(&s, 1).unwrap()[0].message.role, Role::Tool);
+}
+
+#[test]
+fn streamed_text_is_kept_as_it_grows() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    memory.append(&s, &user("go")).unwrap();
+    let mut growing = answer("");
+    growing.meta.state = MessageState::Streaming;
+    let id = memory.append(&s, &growing).unwrap();
+    memory.checkpoint(&s, id, "par", Some("t")).unwrap();
+    assert_eq!(memory.load(&s).unwrap()[1].message.content.as_deref(), Some("par"));
+    memory.replace(&s, id, &answer("part and whole")).unwrap();
+    let kept = memory.load(&s).unwrap();
+    assert_eq!(kept[1].message, answer("part and whole"));
+    memory.remove_from(&s, id).unwrap();
+    assert_eq!(memory.load(&s).unwrap().len(), 1);
+    assert_eq!(memory.get(&s).unwrap().messages, 1);
+    assert!(matches!(memory.replace(&s, 99, &answer("")), Err(Error::NoMessage(99))));
+}
+
+#[test]
+fn a_session_has_one_holder() {
+    let w = World::new();
+    let (one, two) = (w.open(), w.open());
+    let s = session(&one, "/p");
+    one.append(&s, &user("hello")).unwrap();
+    assert_eq!(two.get(&s).unwrap().state, SessionState::InUse { mine: false });
+    assert_eq!(one.get(&s).unwrap().state, SessionState::InUse { mine: true });
+    assert!(matches!(two.reopen(&s), Err(Error::InUse(_))));
+    assert!(matches!(two.delete(&s), Err(Error::InUse(_))));
+    let fork = two.fork(&s, None).unwrap();
+    assert_eq!(two.get(&fork).unwrap().title.as_deref(), Some("fork of hello"));
+    assert_eq!(two.load(&fork).unwrap().len(), 1);
+
+    assert_eq!(two.sweep().unwrap(), 0);
+    drop(one);
+    assert_eq!(two.get(&s).unwrap().state, SessionState::Open);
+    assert_eq!(two.sweep().unwrap(), 1);
+    let gone = two.get(&s).unwrap();
+    assert!(gone.ended.is_some());
+    assert_eq!(gone.state, SessionState::Open);
+    assert_eq!(two.reopen(&s).unwrap().ended, None);
+    two.end(&s).unwrap();
+    assert_eq!(two.get(&s).unwrap().state, SessionState::Ended);
+    two.delete(&s).unwrap();
+    assert!(matches!(two.get(&s), Err(Error::NoSession(_))));
+}
+
+#[test]
+fn a_session_without_words_is_forgotten() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    assert!(memory.list("/p").unwrap().is_empty());
+    memory.end(&s).unwrap();
+    assert!(memory.get(&s).is_err());
+}
+
+#[test]
+fn ids_are_found_by_their_beginning() {
+    let w = World::new();
+    let memory = w.open();
+    let (a, b) = (session(&memory, "/p"), session(&memory, "/p"));
+    assert!(a < b);
+    assert_eq!(memory.find("/p", &a).unwrap(), a);
+    assert!(matches!(memory.find("/p", &a[..4]), Err(Error::Ambiguous(_))));
+    assert!(matches!(memory.find("/other", &a), Err(Error::NoSession(_))));
+}
+
+#[test]
+fn forks_take_messages_up_to_one() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let one = memory.append(&s, &user("one")).unwrap();
+    let mut two = answer("two");
+    two.meta.turn = Some(one);
+    let upto = memory.append(&s, &two).unwrap();
+    memory.append(&s, &user("three")).unwrap();
+    let fork = memory.fork(&s, Some(upto)).unwrap();
+    let kept = memory.load(&fork).unwrap();
+    assert_eq!(kept.len(), 2);
+    assert_eq!(kept[1].message.meta.turn, Some(kept[0].id));
+    assert_eq!(memory.load(&s).unwrap().len(), 3);
+    assert_eq!(memory.get(&fork).unwrap().parent.as_deref(), Some(s.as_str()));
+}
+
+#[test]
+fn words_are_found_wherever_they_are() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let mut first = user("在庫の価格表を直す\n---\nReference\nhidden");
+    first.meta.typed = Some("在庫の価格表を直す".len());
+    memory.append(&s, &first).unwrap();
+    memory.append(&s, &answer("I renamed parse_line to readLine.")).unwrap();
+    memory.append(&s, &NewMessage::text(Role::Tool, "tool text")).unwrap();
+    let other = session(&memory, "/q");
+    memory.append(&other, &user("readLine elsewhere")).unwrap();
+    let find =
+        |words: &str| memory.search("/p", words, 10).unwrap().into_iter().filter(|h| h.message.is_some()).count();
+    for word in ["価格", "価", "表", "価格表", "renam", "adLin", "PARSE line", "在庫 直す"] {
+        assert_eq!(find(word), 1, "{word}");
+    }
+    for word in ["hidden", "tool", "elsewhere", "価庫", "", "::"] {
+        assert_eq!(find(word), 0, "{word}");
+    }
+    let hit = memory.search("/p", "価格", 10).unwrap().remove(0);
+    assert_eq!((hit.message, &hit.snippet[hit.marks[0].clone()]), (None, "価格"));
+    memory.rename(&s, "prices").unwrap();
+    assert_eq!(memory.list_matching("/p", "pric").unwrap().len(), 1);
+    assert_eq!(memory.list_matching("/p", "nothing").unwrap().len(), 0);
+    memory.delete(&s).unwrap();
+    assert_eq!(find("価格"), 0);
+}
+
+#[test]
+fn a_replaced_message_is_found_by_its_new_words() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let id = memory.append(&s, &answer("apples")).unwrap();
+    memory.end_turn(&s).unwrap();
+    memory.replace(&s, id, &answer("pears")).unwrap();
+    assert_eq!(memory.search("/p", "apples", 9).unwrap().len(), 0);
+    assert_eq!(memory.search("/p", "pears", 9).unwrap().len(), 1);
+}
+
+fn will(path: &str, sha: u8) -> WillWrite {
+    WillWrite { path: path.into(), sha256: Some([sha; 32]), bytes: Some(vec![sha]), added: Some(2), removed: Some(1) }
+}
+
+fn file(path: &str, version: &str) -> ChangesetFile {
+    ChangesetFile { path: path.into(), version: Some(version.into()), ..ChangesetFile::default() }
+}
+
+#[test]
+fn what_was_written_follows_the_outcome() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let turn = memory.append(&s, &user("go")).unwrap();
+    let cause = Cause {
+        session: Some(s.clone()),
+        message: Some(turn),
+        turn: Some(turn),
+        kind: "edit".into(),
+        title: "go".into(),
+        ..Cause::default()
+    };
+    let is = |sha: Option<u8>| memory.written("/p", "a").unwrap().unwrap().is(sha.map(|n| [n; 32]));
+
+    assert_eq!(memory.written("/p", "a").unwrap(), None);
+    let first = memory.will_write("/p", &cause, &[will("a", 1)]).unwrap();
+    assert!(is(Some(1)));
+    memory.applied(first, "c1", &[file("a", "v1")]).unwrap();
+
+    let second = memory.will_write("/p", &cause, &[will("a", 2)]).unwrap();
+    assert!(is(Some(1)) && is(Some(2)) && !is(None));
+    assert_eq!(memory.pending("/p").unwrap().len(), 1);
+    memory.failed(second, Some("c2"), &[file("a", "v2")]).unwrap();
+    assert!(is(Some(1)) && !is(Some(2)));
+
+    let third = memory.will_write("/p", &cause, &[WillWrite { sha256: None, bytes: None, ..will("a", 0) }]).unwrap();
+    memory.withdrawn(third).unwrap();
+    assert!(is(Some(1)) && !is(None));
+
+    let listed = memory.changesets("/p").unwrap();
+    let states: Vec<_> = listed.iter().map(|c| (c.id.as_deref(), c.state)).collect();
+    assert_eq!(states, [(Some("c2"), ChangesetState::Failed), (Some("c1"), ChangesetState::Applied)]);
+    let of_turn = memory.changesets_of_turn(&s, turn).unwrap();
+    assert_eq!(of_turn.len(), 1);
+    assert_eq!((of_turn[0].files[0].version.as_deref(), of_turn[0].files[0].added), (Some("v1"), Some(2)));
+    assert_eq!(memory.changesets_since(&s, turn).unwrap(), of_turn);
+    assert_eq!(memory.changeset("/p", "c1").unwrap().unwrap().cause, cause);
+    assert_eq!(memory.changeset_files("/p").unwrap().len(), 2);
+    assert_eq!(memory.get(&s).unwrap().totals.added, 2);
+    memory.forget_changesets("/p", &["c1".into()]).unwrap();
+    assert_eq!(memory.changeset("/p", "c1").unwrap(), None);
+}
+
+#[test]
+fn long_bytes_are_not_kept() {
+    let w = World::new();
+    let memory = w.open();
+    let long = WillWrite { bytes: Some(vec![0; MAX_KEPT + 1]), ..will("a", 1) };
+    memory.will_write("/p", &Cause::default(), &[long]).unwrap();
+    assert_eq!(memory.written("/p", "a").unwrap().unwrap().bytes, None);
+}
+
+#[test]
+fn edits_are_counted_by_model_and_format() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let kept = |json: &str| {
+        let mut m = NewMessage { tool_results: Some(json.into()), ..NewMessage::text(Role::Tool, "") };
+        m.meta.model = Some("m2".into());
+        memory.append(&s, &m).unwrap();
+    };
+    kept(r#"[{"id":"1","name":"replaceInFile","ok":false,"edits":[{"path":"a","format":"tools","rung":null}]}]"#);
+    kept(r#"[{"id":"2","name":"replaceInFile","ok":true,"edits":[{"path":"a","format":"tools","rung":"exact"}]}]"#);
+    kept(r#"[{"id":"3","name":"replaceInFile","ok":false,"edits":[{"path":"b","format":"tools","rung":"exact"}]}]"#);
+    kept(r#"[{"id":"4","name":"readFile","ok":true}]"#);
+    kept("torn [");
+    let row = StatsRow {
+        model: "m2".into(),
+        format: "tools".into(),
+        asked: 3,
+        landed: vec![("exact".into(), 1)],
+        refused: 1,
+        missed: 1,
+        retried: 1,
+    };
+    assert_eq!(memory.stats(Some("/p")).unwrap(), [row]);
+    assert_eq!(memory.stats(None).unwrap().len(), 1);
+    assert_eq!(memory.stats(Some("/q")).unwrap(), []);
+}
+
+#[test]
+fn a_damaged_file_is_moved_aside() {
+    let w = World::new();
+    std::fs::create_dir_all(w.options().path.parent().unwrap()).unwrap();
+    std::fs::write(w.options().path, "this is no database, but long enough to be looked at".repeat(90)).unwrap();
+    let (memory, notices) = Memory::open(w.options());
+    let [Notice::MovedAside { to }] = notices.as_slice() else { panic!("{notices:?}") };
+    assert!(to.exists() && memory.banner().is_none());
+    let s = session(&memory, "/p");
+    memory.append(&s, &user("hello")).unwrap();
+}
+
+#[test]
+fn a_locked_file_sends_memory_into_ram_and_back() {
+    let w = World::new();
+    let memory = w.open();
+    let told = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let sink = told.clone();
+    memory.listen(Box::new(move |n| sink.lock().unwrap().push(n)));
+    let s = session(&memory, "/p");
+    let first = memory.append(&s, &user("one")).unwrap();
+
+    let blocker = rusqlite::Connection::open(w.options().path).unwrap();
+    blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let second = memory.append(&s, &answer("two")).unwrap();
+    assert_eq!(memory.banner(), Some(Trouble::Locked));
+    assert_eq!(told.lock().unwrap().last(), Some(&Notice::InMemoryOnly { trouble: Trouble::Locked }));
+    assert_eq!(memory.load(&s).unwrap().len(), 2);
+    assert_eq!(memory.list("/p").unwrap()[0].messages, 2);
+    memory.replace(&s, first, &user("one, mended")).unwrap();
+    let other = session(&memory, "/p");
+    memory.append(&other, &user("new here")).unwrap();
+    let cause = Cause { session: Some(s.clone()), message: Some(second), turn: Some(first), ..Cause::default() };
+    let write = memory.will_write("/p", &cause, &[will("a", 1)]).unwrap();
+    assert!(matches!(memory.delete(&s), Err(Error::NotNow(_))));
+    assert!(memory.reconnect().is_err());
+
+    blocker.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(memory.reconnect().unwrap(), []);
+    assert_eq!(memory.banner(), None);
+    memory.applied(write, "c1", &[file("a", "v1")]).unwrap();
+    memory.replace(&s, second, &answer("two, mended")).unwrap();
+    drop(memory);
+    let memory = w.open();
+    let texts: Vec<_> = memory.load(&s).unwrap().into_iter().filter_map(|m| m.message.content).collect();
+    assert_eq!(texts, ["one, mended", "two, mended"]);
+    assert_eq!(memory.load(&other).unwrap().len(), 1);
+    let ids: Vec<i64> = memory.load(&s).unwrap().iter().map(|m| m.id).collect();
+    assert!(ids.iter().all(|id| *id < 100), "{ids:?}");
+    let kept = memory.changeset("/p", "c1").unwrap().unwrap();
+    assert_eq!((kept.cause.message, kept.files.len()), (Some(ids[1]), 1));
+    assert!(memory.written("/p", "a").unwrap().unwrap().is(Some([1; 32])));
+}
+
+#[test]
+fn a_newer_database_is_left_alone() {
+    let w = World::new();
+    drop(w.open());
+    rusqlite::Connection::open(w.options().path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let (memory, notices) = Memory::open(w.options());
+    assert_eq!(notices, [Notice::InMemoryOnly { trouble: Trouble::Newer }]);
+    session(&memory, "/p");
+}
+
+#[test]
+fn a_home_that_is_a_file_keeps_memory_in_ram() {
+    let w = World::new();
+    std::fs::write(w.dir.path().join("home"), "").unwrap();
+    let (memory, notices) = Memory::open(w.options());
+    assert_eq!(notices.len(), 1);
+    let s = session(&memory, "/p");
+    memory.append(&s, &user("still works")).unwrap();
+    assert_eq!(memory.load(&s).unwrap().len(), 1);
+    assert!(memory.reconnect().is_err());
+}
+
+#[test]
+fn a_summary_stands_for_the_beginning() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let upto = memory.append(&s, &user("long story")).unwrap();
+    let summary = Summary { text: "short".into(), upto };
+    memory.set_summary(&s, Some(&summary)).unwrap();
+    assert_eq!(memory.summary(&s).unwrap(), Some(summary));
+    memory.set_summary(&s, None).unwrap();
+    assert_eq!(memory.summary(&s).unwrap(), None);
+}

@@ -1,0 +1,112 @@
+//! Words for full-text search. SQLite's word tokenizer takes a run of Chinese, Japanese or Korean text for one word, and
+//! its trigrams find nothing under three characters; so such runs are indexed as overlapping pairs.
+
+/// The text as the word index gets it: every run of CJK text becomes its overlapping pairs and its last character
+/// (`価格表` → `価格 格表 表`), so that any part of the run is found, down to one character.
+pub(super) fn indexed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(s) => out.push_str(s),
+            Piece::Cjk(s) => {
+                out.push(' ');
+                let chars: Vec<char> = s.chars().collect();
+                for (i, c) in chars.iter().enumerate() {
+                    out.push(*c);
+                    out.extend(chars.get(i + 1));
+                    out.push(' ');
+                }
+            }
+        }
+    }
+    out
+}
+
+/// One searched word as queries for the two indexes: FTS5 expressions for the word index and the trigram index.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Term {
+    /// For the index of [`indexed`] texts; `None`: the word holds nothing that is indexed there.
+    pub(super) words: Option<String>,
+    /// For the trigram index; `None` under three characters.
+    pub(super) grams: Option<String>,
+}
+
+/// The words of a query, each to be found. Empty when there is nothing to look for.
+pub(super) fn terms(query: &str) -> Vec<Term> {
+    query
+        .split_whitespace()
+        .map(|word| {
+            let parts: Vec<String> = pieces(word).filter_map(word_query).collect();
+            let words = (!parts.is_empty()).then(|| parts.join(" AND "));
+            let grams = (word.chars().count() >= 3).then(|| quoted(word));
+            Term { words, grams }
+        })
+        .filter(|t| t.words.is_some() || t.grams.is_some())
+        .collect()
+}
+
+/// A piece of a searched word: the beginning of a word, or the pairs of a CJK run one after another.
+fn word_query(piece: Piece<'_>) -> Option<String> {
+    match piece {
+        Piece::Plain(s) => s.chars().any(char::is_alphanumeric).then(|| format!("{}*", quoted(s))),
+        Piece::Cjk(s) => {
+            let chars: Vec<char> = s.chars().collect();
+            if chars.len() == 1 {
+                return Some(format!("{}*", quoted(s)));
+            }
+            let pairs: Vec<String> = chars.windows(2).map(|p| p.iter().collect()).collect();
+            Some(quoted(&pairs.join(" ")))
+        }
+    }
+}
+
+/// A string in FTS5's query language: nothing in it has a meaning there.
+fn quoted(s: &str) -> String {
+    format!("\"{}\"", s.replace('"', "\"\"").replace('\0', " "))
+}
+
+enum Piece<'a> {
+    Plain(&'a str),
+    Cjk(&'a str),
+}
+
+/// The text cut where CJK runs begin and end.
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let cjk = is_cjk(rest.chars().next()?);
+        let end = rest.find(|c| is_cjk(c) != cjk).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(if cjk { Piece::Cjk(piece) } else { Piece::Plain(piece) })
+    })
+}
+
+/// Whether a character belongs to a script written without spaces between words, or (Korean) with endings glued on.
+fn is_cjk(c: char) -> bool {
+    matches!(c as u32,
+        0x3005..=0x3007 | 0x3040..=0x30FF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF
+        | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_become_pairs() {
+        assert_eq!(indexed("see 価格表!"), "see  価格 格表 表 !");
+        assert_eq!(indexed("plain"), "plain");
+    }
+
+    #[test]
+    fn words_of_a_query() {
+        let t = terms("Foo 価格表 税 :: ab\"c");
+        assert_eq!(t.len(), 4);
+        assert_eq!(t[0].words.as_deref(), Some("\"Foo\"*"));
+        assert_eq!(t[1].words.as_deref(), Some("\"価格 格表\""));
+        assert_eq!(t[1].grams.as_deref(), Some("\"価格表\""));
+        assert_eq!(t[2], Term { words: Some("\"税\"*".into()), grams: None });
+        assert_eq!(t[3].words.as_deref(), Some("\"ab\"\"c\"*"));
+    }
+}

@@ -1,0 +1,109 @@
+//! What nebula last wrote to each path: what tells a file changed by someone else from one nebula left so.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use super::Error;
+use super::store::Store;
+
+/// The SHA-256 of a file's bytes.
+pub type Sha256 = [u8; 32];
+
+/// The longest text whose bytes are kept, for three-way merges: 4 MiB.
+pub const MAX_KEPT: usize = 4 << 20;
+
+/// A file that is about to be written or deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WillWrite {
+    /// Normalised path.
+    pub path: String,
+    /// Of the bytes to be written; `None`: the file is about to be deleted.
+    pub sha256: Option<Sha256>,
+    /// The bytes, if they are text. Longer ones than [`MAX_KEPT`] are not kept.
+    pub bytes: Option<Vec<u8>>,
+    /// Lines added, where they were counted.
+    pub added: Option<u64>,
+    /// Lines removed.
+    pub removed: Option<u64>,
+}
+
+/// What nebula last wrote to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Of the bytes; `None`: nebula deleted the file.
+    pub sha256: Option<Sha256>,
+    /// The bytes of a text of at most [`MAX_KEPT`].
+    pub bytes: Option<Vec<u8>>,
+    /// When.
+    pub at: i64,
+    /// While a write is under way, or was when a process died: what was there of nebula before. Either is nebula's.
+    pub before: Option<Box<Written>>,
+}
+
+impl Written {
+    /// Whether a state of the file (`None`: it is not there) is one that nebula left.
+    pub fn is(&self, sha256: Option<Sha256>) -> bool {
+        self.sha256 == sha256 || self.before.as_ref().is_some_and(|b| b.is(sha256))
+    }
+}
+
+const COLUMNS: &str = "sha256, bytes, at_ms, pending, had_before, before_sha256, before_bytes, before_ms";
+
+/// What nebula last wrote to a path of a project, if it ever did.
+pub(super) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Written>, Error> {
+    let find = |schema: &str| {
+        let sql = format!("SELECT {COLUMNS} FROM {schema}.written WHERE project_path = ?1 AND path = ?2");
+        store.conn.prepare_cached(&sql)?.query_row([project, path], of_row).optional()
+    };
+    match find("main")? {
+        None if store.spare.as_ref().is_some_and(|s| s.reads_disk) => Ok(find("disk")?),
+        found => Ok(found),
+    }
+}
+
+/// Notes that a path is about to be written; what was there of nebula before is kept until it is known how that ended.
+pub(super) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i64, now: i64) -> Result<(), Error> {
+    let bytes = file.bytes.as_deref().filter(|b| b.len() <= MAX_KEPT);
+    tx.prepare_cached(
+        "INSERT INTO written(project_path, path, sha256, bytes, at_ms, pending) VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO UPDATE SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms,
+           sha256 = excluded.sha256, bytes = excluded.bytes, at_ms = excluded.at_ms, pending = excluded.pending",
+    )?
+    .execute(params![project, file.path, file.sha256, bytes, now, n])?;
+    Ok(())
+}
+
+/// The writes happened: what was before them does not matter any more.
+pub(super) fn settle(conn: &Connection, n: i64) -> Result<(), Error> {
+    conn.prepare_cached(
+        "UPDATE written SET pending = NULL, had_before = 0, before_sha256 = NULL, before_bytes = NULL,
+           before_ms = NULL WHERE pending = ?1",
+    )?
+    .execute([n])?;
+    Ok(())
+}
+
+/// The writes did not happen: back to what was noted before them.
+pub(super) fn take_back(conn: &Connection, n: i64) -> Result<(), Error> {
+    conn.execute("DELETE FROM written WHERE pending = ?1 AND had_before = 0", [n])?;
+    conn.execute(
+        "UPDATE written SET sha256 = before_sha256, bytes = before_bytes, at_ms = before_ms, pending = NULL,
+           had_before = 0, before_sha256 = NULL, before_bytes = NULL, before_ms = NULL WHERE pending = ?1",
+        [n],
+    )?;
+    Ok(())
+}
+
+fn of_row(row: &Row<'_>) -> rusqlite::Result<Written> {
+    let pending = row.get::<_, Option<i64>>(3)?.is_some();
+    let before = if pending && row.get(4)? {
+        Some(Box::new(Written {
+            sha256: row.get(5)?,
+            bytes: row.get(6)?,
+            at: row.get::<_, Option<i64>>(7)?.unwrap_or(0),
+            before: None,
+        }))
+    } else {
+        None
+    };
+    Ok(Written { sha256: row.get(0)?, bytes: row.get(1)?, at: row.get(2)?, before })
+}
