@@ -1,5 +1,7 @@
 //! Text → styled lines at a width. Everything is measured in cells, by grapheme.
 
 pub mod cut;
+mod grammar;
+pub mod highlight;
 pub mod show;
 pub mod wrap;
