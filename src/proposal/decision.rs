@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FileChange, Proposal, State};
+use super::{FileChange, HunkKind, Proposal, State};
 
 /// What was said of one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,9 @@ impl Proposal {
 
 /// The state a file gets, or none when it stays as it is.
 fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
-    let mode = match &change.after {
+    let mode_refused =
+        change.hunks.iter().zip(&said.hunks).any(|(h, c)| h.kind == HunkKind::Mode && *c == Choice::Reject);
+    let mode = match if mode_refused { &change.before } else { &change.after } {
         State::File { mode, .. } => *mode,
         _ => None,
     };

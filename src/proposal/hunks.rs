@@ -1,29 +1,396 @@
 //! Before and after → hunks; words changed inside a line.
+//!
+//! Lines end at `\n` and keep their endings, so that hunks put together again give every byte. Text is what holds no
+//! NUL byte, or UTF-16 with a byte order mark; all else is one hunk.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Choice, Counts, FileChange, Hunk, Placed, State};
+use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices};
+
+use super::{Choice, Counts, FileChange, Found, Hunk, HunkKind, Placed, State};
+
+/// Unchanged lines between two changes that still are one hunk.
+const JOIN: usize = 3;
+/// Lines on both sides together above which a stretch without a unique line in common is one change, so that a
+/// hostile pair of files cannot hold up the program.
+const MANY: usize = 20_000;
+/// Bytes of a line above which no words are told apart.
+const LONG_LINE: usize = 4_096;
 
 /// A stretch of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// Byte range in the line.
-    pub range: std::ops::Range<usize>,
+    pub range: Range<usize>,
     /// Whether it differs from the other side.
     pub changed: bool,
 }
 
+/// The lines of a text with their endings, or `None` for bytes that are no text.
+pub fn lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    match Wide::of(bytes) {
+        Some(wide) => Some(wide.lines(bytes)),
+        None if bytes.contains(&0) => None,
+        None => Some(bytes.split_inclusive(|b| *b == b'\n').collect()),
+    }
+}
+
+/// The text to show for bytes, line by line as [`lines`] cuts them: UTF-16 is decoded, bytes that are no UTF-8 are
+/// replaced by U+FFFD; `None` for bytes that are no text.
+pub fn shown(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match Wide::of(bytes) {
+        Some(wide) => Some(Cow::Owned(wide.decode(bytes))),
+        None if bytes.contains(&0) => None,
+        None => Some(String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// UTF-16 with a byte order mark.
+#[derive(Clone, Copy)]
+enum Wide {
+    Little,
+    Big,
+}
+
+impl Wide {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let wide = match bytes {
+            [0xff, 0xfe, ..] => Wide::Little,
+            [0xfe, 0xff, ..] => Wide::Big,
+            _ => return None,
+        };
+        bytes.len().is_multiple_of(2).then_some(wide)
+    }
+
+    fn unit(self, pair: &[u8]) -> u16 {
+        match self {
+            Wide::Little => u16::from_le_bytes([pair[0], pair[1]]),
+            Wide::Big => u16::from_be_bytes([pair[0], pair[1]]),
+        }
+    }
+
+    fn lines(self, bytes: &[u8]) -> Vec<&[u8]> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for (i, pair) in bytes.chunks_exact(2).enumerate() {
+            if self.unit(pair) == u16::from(b'\n') {
+                found.push(&bytes[start..2 * i + 2]);
+                start = 2 * i + 2;
+            }
+        }
+        if start < bytes.len() {
+            found.push(&bytes[start..]);
+        }
+        found
+    }
+
+    fn decode(self, bytes: &[u8]) -> String {
+        let units = bytes[2..].chunks_exact(2).map(|p| self.unit(p));
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    }
+}
+
 /// Cuts a change into hunks.
-pub(super) fn cut(_before: &State, _after: &State, _placed: &[Placed]) -> (Vec<Hunk>, Counts) {
-    (Vec::new(), Counts::default())
+pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk>, Counts) {
+    let whole = |kind, before, after| Hunk { kind, before: 0..before, after: 0..after, found: worst(placed, None) };
+    match (before, after) {
+        (State::File { bytes: old, mode: old_mode }, State::File { bytes: new, mode: new_mode }) => {
+            let (mut hunks, counts) = if old == new {
+                (Vec::new(), Counts::default())
+            } else if let (Some(old), Some(new)) = (lines(old), lines(new)) {
+                by_lines(&old, &new, placed)
+            } else {
+                (vec![whole(HunkKind::Binary, 0, 0)], Counts::default())
+            };
+            if new_mode.is_some() && old_mode.is_some() && new_mode != old_mode {
+                hunks.push(Hunk { kind: HunkKind::Mode, before: 0..0, after: 0..0, found: None });
+            }
+            (hunks, counts)
+        }
+        (old, new) if old == new => (Vec::new(), Counts::default()),
+        (State::Absent, new) => {
+            let added = count_lines(new);
+            (vec![whole(HunkKind::Create, 0, added)], Counts { added, removed: 0 })
+        }
+        (old, State::Absent) => {
+            let removed = count_lines(old);
+            (vec![whole(HunkKind::Delete, removed, 0)], Counts { added: 0, removed })
+        }
+        _ => (vec![whole(HunkKind::Binary, 0, 0)], Counts::default()),
+    }
 }
 
-/// The after-bytes with refused hunks as they were before.
-pub(super) fn keep(_change: &FileChange, _choices: &[Choice]) -> Option<Arc<[u8]>> {
-    None
+/// Lines added and removed between two states, as a proposal of that change would count them.
+pub fn count_changed(before: &State, after: &State) -> Counts {
+    cut(before, after, &[]).1
 }
 
-/// Words that changed between two lines: each side's stretches.
-pub fn changed_words(_before: &str, _after: &str) -> Option<(Vec<Word>, Vec<Word>)> {
-    None
+fn count_lines(state: &State) -> usize {
+    state.bytes().and_then(|b| lines(b)).map_or(0, |l| l.len())
+}
+
+fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Counts) {
+    let mut hunks: Vec<Hunk> = Vec::new();
+    let mut counts = Counts::default();
+    for (before, after) in changes(old, new) {
+        counts.removed += before.len();
+        counts.added += after.len();
+        match hunks.last_mut() {
+            Some(last) if before.start - last.before.end <= JOIN => {
+                last.before.end = before.end;
+                last.after.end = after.end;
+            }
+            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None }),
+        }
+    }
+    if !placed.is_empty() {
+        let mut ends = vec![0];
+        ends.extend(new.iter().scan(0, |at, line| {
+            *at += line.len();
+            Some(*at)
+        }));
+        for hunk in &mut hunks {
+            hunk.found = worst(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
+        }
+    }
+    (hunks, counts)
+}
+
+/// Runs of changed lines, in order: which lines become which.
+fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (mid_old, mid_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    if mid_old.is_empty() && mid_new.is_empty() {
+        return Vec::new();
+    }
+    let shift = |op: &DiffOp| {
+        let (b, a) = (op.old_range(), op.new_range());
+        (b.start + head..b.end + head, a.start + head..a.end + head)
+    };
+    let algorithm = if mid_old.len() + mid_new.len() > MANY { Algorithm::Patience } else { Algorithm::Myers };
+    if algorithm == Algorithm::Patience && !share_rare_lines(mid_old, mid_new) {
+        return vec![(head..old.len() - tail, head..new.len() - tail)];
+    }
+    let ops = capture_diff_slices(algorithm, mid_old, mid_new);
+    ops.iter().filter(|op| op.tag() != DiffTag::Equal).map(shift).collect()
+}
+
+/// Whether enough lines occur once on each side for the stretches between them to stay small.
+fn share_rare_lines(old: &[&[u8]], new: &[&[u8]]) -> bool {
+    let mut seen: std::collections::HashMap<&[u8], [u32; 2]> = std::collections::HashMap::new();
+    for (side, lines) in [old, new].into_iter().enumerate() {
+        for line in lines {
+            seen.entry(line).or_default()[side] += 1;
+        }
+    }
+    let rare = seen.values().filter(|n| **n == [1, 1]).count();
+    rare * 4 >= old.len().min(new.len())
+}
+
+/// The lowest rung of the edits that touch `range` of the after-bytes (`None`: all of it).
+fn worst(placed: &[Placed], range: Option<Range<usize>>) -> Option<Found> {
+    let touches = |p: &&Placed| range.as_ref().is_none_or(|r| p.after.start <= r.end && p.after.end >= r.start);
+    placed.iter().filter(touches).map(|p| &p.found).max_by_key(|f| f.rung).cloned()
+}
+
+/// The after-bytes with refused hunks as they were before; `None` where a state is no file.
+pub(super) fn keep(change: &FileChange, choices: &[Choice]) -> Option<Arc<[u8]>> {
+    let (old, new) = (change.before.bytes()?, change.after.bytes()?);
+    let about_bytes = || change.hunks.iter().zip(choices).filter(|(h, _)| h.kind != HunkKind::Mode);
+    if about_bytes().all(|(_, c)| *c == Choice::Accept) {
+        return Some(new.clone());
+    }
+    if about_bytes().all(|(_, c)| *c == Choice::Reject) {
+        return Some(old.clone());
+    }
+    let (old, new) = (lines(old)?, lines(new)?);
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    for (hunk, choice) in about_bytes() {
+        bytes.extend_from_slice(&old[at..hunk.before.start].concat());
+        let lines = match choice {
+            Choice::Accept => &new[hunk.after.clone()],
+            Choice::Reject => &old[hunk.before.clone()],
+        };
+        bytes.extend_from_slice(&lines.concat());
+        at = hunk.before.end;
+    }
+    bytes.extend_from_slice(&old[at..].concat());
+    Some(bytes.into())
+}
+
+/// Words that changed between two lines: each side's stretches, which cover it whole. `None` when the lines have too
+/// little in common for that to help, or are very long.
+pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)> {
+    if before.len().max(after.len()) > LONG_LINE {
+        return None;
+    }
+    let (old, new) = (before.tokenize_unicode_words(), after.tokenize_unicode_words());
+    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let solid = |words: &[&str]| words.iter().map(|w| w.trim().len()).sum::<usize>();
+    let same: usize = ops.iter().filter(|o| o.tag() == DiffTag::Equal).map(|o| solid(&old[o.old_range()])).sum();
+    let most = solid(&old).max(solid(&new));
+    if most == 0 || same * 3 < most {
+        return None;
+    }
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for op in &ops {
+        let changed = op.tag() != DiffTag::Equal;
+        grow(&mut left, &old[op.old_range()], changed);
+        grow(&mut right, &new[op.new_range()], changed);
+    }
+    Some((left, right))
+}
+
+/// Adds words to a side, to its last stretch if that is of the same kind.
+fn grow(side: &mut Vec<Word>, words: &[&str], changed: bool) {
+    let length: usize = words.iter().map(|w| w.len()).sum();
+    let start = side.last().map_or(0, |w| w.range.end);
+    match side.last_mut() {
+        _ if length == 0 => {}
+        Some(last) if last.changed == changed => last.range.end += length,
+        _ => side.push(Word { range: start..start + length, changed }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Decision, Proposal, ProposalId, Rung};
+    use super::*;
+
+    fn change(before: &str, after: &str) -> FileChange {
+        FileChange::new("a", State::file(before.as_bytes()), State::file(after.as_bytes()), "test", &[])
+    }
+
+    fn decided(change: &FileChange, choices: &[Choice]) -> Vec<u8> {
+        keep(change, choices).expect("two files").to_vec()
+    }
+
+    #[test]
+    fn changes_up_to_three_lines_apart_are_one_hunk() {
+        let near = change("1\na\nb\nc\n2\n", "x\na\nb\nc\ny\n");
+        assert_eq!(near.hunks.len(), 1);
+        assert_eq!((near.hunks[0].before.clone(), near.hunks[0].after.clone()), (0..5, 0..5));
+        assert_eq!(near.counts, Counts { added: 2, removed: 2 });
+        let far = change("1\na\nb\nc\nd\n2\n", "x\na\nb\nc\nd\ny\n");
+        assert_eq!(far.hunks.len(), 2);
+        assert_eq!(decided(&far, &[Choice::Reject, Choice::Accept]), b"1\na\nb\nc\nd\ny\n");
+        assert_eq!(decided(&far, &[Choice::Accept, Choice::Reject]), b"x\na\nb\nc\nd\n2\n");
+    }
+
+    #[test]
+    fn files_made_deleted_binary_and_mode_are_one_hunk_each() {
+        let kinds = |b, a| FileChange::new("a", b, a, "t", &[]).hunks.iter().map(|h| h.kind).collect::<Vec<_>>();
+        let file = |b: &[u8], mode| State::File { bytes: b.into(), mode: Some(mode) };
+        assert_eq!(kinds(State::Absent, State::file(&b""[..])), [HunkKind::Create]);
+        assert_eq!(kinds(State::file(&b"a\nb"[..]), State::Absent), [HunkKind::Delete]);
+        assert_eq!(kinds(file(b"a\0", 0o644), file(b"b\0", 0o644)), [HunkKind::Binary]);
+        assert_eq!(kinds(file(b"a", 0o644), file(b"a", 0o755)), [HunkKind::Mode]);
+        assert_eq!(kinds(file(b"a", 0o644), file(b"b", 0o755)), [HunkKind::Lines, HunkKind::Mode]);
+        assert_eq!(kinds(file(b"a", 0o644), State::file(&b"a"[..])), []);
+    }
+
+    #[test]
+    fn a_mode_can_be_refused_alone() {
+        let file = |b: &[u8], mode| State::File { bytes: b.into(), mode: Some(mode) };
+        let change = FileChange::new("a", file(b"a\n", 0o644), file(b"b\n", 0o755), "t", &[]);
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
+        let mut decision = Decision::all(&proposal, Choice::Accept);
+        decision.files[0].hunks[1] = Choice::Reject;
+        let decided = proposal.decide(&decision).expect("it fits");
+        assert_eq!(decided.files()[0].after(), &file(b"b\n", 0o644));
+        decision.files[0].hunks = vec![Choice::Reject, Choice::Accept];
+        assert_eq!(proposal.decide(&decision).expect("it fits").files()[0].after(), &file(b"a\n", 0o755));
+    }
+
+    #[test]
+    fn utf16_is_cut_at_its_own_line_ends() {
+        let wide = |s: &str| {
+            let mut b = vec![0xff, 0xfe];
+            b.extend(s.encode_utf16().flat_map(u16::to_le_bytes));
+            b
+        };
+        let (old, new) = (wide("a\nb\nਊ\n"), wide("a\nc\nਊ\n"));
+        let change = FileChange::new("a", State::file(old), State::file(new.clone()), "t", &[]);
+        assert_eq!(change.hunks[0].before, 1..2);
+        assert_eq!(shown(&new).expect("text"), "a\nc\nਊ\n");
+    }
+
+    #[test]
+    fn a_hunk_carries_the_lowest_rung_of_its_edits() {
+        let found = |rung| Found { rung, detail: None };
+        let placed = [
+            Placed { after: 0..1, found: found(Rung::Exact) },
+            Placed { after: 2..3, found: found(Rung::Indentation) },
+            Placed { after: 20..21, found: found(Rung::Inexact) },
+        ];
+        let c = FileChange::new(
+            "a",
+            State::file(&b"1\n2\na\na\na\na\na\na\na\na\n3\n"[..]),
+            State::file(&b"x\ny\na\na\na\na\na\na\na\na\nz\n"[..]),
+            "t",
+            &placed,
+        );
+        let rungs: Vec<_> = c.hunks.iter().map(|h| h.found.as_ref().map(|f| f.rung)).collect();
+        assert_eq!(rungs, [Some(Rung::Indentation), Some(Rung::Inexact)]);
+    }
+
+    #[test]
+    fn words_that_changed_are_told_apart() {
+        let (old, new) = changed_words("let total = price;", "let total = price * n;").expect("alike");
+        let changed = |side: &[Word], line: &str| -> Vec<String> {
+            side.iter().filter(|w| w.changed).map(|w| line[w.range.clone()].to_string()).collect()
+        };
+        assert_eq!(changed(&old, "let total = price;"), Vec::<String>::new());
+        assert_eq!(changed(&new, "let total = price * n;"), [" * n"]);
+        assert_eq!(changed_words("alpha beta", "gamma delta"), None);
+        assert!(changed_words("価格を計算する", "価格を表示する").is_some());
+    }
+
+    #[test]
+    fn hostile_pairs_are_cut_quickly() {
+        let side = |n: usize| (0..60_000).map(|i| if (i * i / n) % 2 == 0 { "a\n" } else { "b\n" }).collect::<String>();
+        let hunks = change(&side(7), &side(11)).hunks;
+        assert!(!hunks.is_empty());
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        proptest::collection::vec(prop_oneof!["[ab]{0,2}", "[ab]{0,2}\n", "[ab]\r\n"], 0..30).prop_map(|v| v.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn all_taken_is_after_and_none_is_before(before in text(), after in text()) {
+            let c = change(&before, &after);
+            let of = |choice| decided(&c, &vec![choice; c.hunks.len()]);
+            prop_assert_eq!(of(Choice::Accept), after.as_bytes());
+            prop_assert_eq!(of(Choice::Reject), before.as_bytes());
+            prop_assert_eq!(before != after, !c.hunks.is_empty());
+        }
+
+        #[test]
+        fn what_was_kept_is_proposed_again_by_the_rest(before in text(), after in text(), bits in any::<u32>()) {
+            let c = change(&before, &after);
+            let choices: Vec<_> = (0..c.hunks.len())
+                .map(|i| if bits >> (i % 32) & 1 == 1 { Choice::Accept } else { Choice::Reject })
+                .collect();
+            let kept = String::from_utf8(decided(&c, &choices)).expect("lines of two texts");
+            let taken: usize = kept.lines().count();
+            prop_assert!(taken <= before.lines().count() + after.lines().count());
+            prop_assert!(kept.len() <= before.len() + after.len());
+        }
+
+        #[test]
+        fn words_cover_their_line(before in "[a-c ]{0,12}", after in "[a-c ]{0,12}") {
+            if let Some((old, new)) = changed_words(&before, &after) {
+                prop_assert_eq!(old.last().map_or(0, |w| w.range.end), before.len());
+                prop_assert_eq!(new.last().map_or(0, |w| w.range.end), after.len());
+            }
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use fate::{Fate, FateKind, ForeignChoice};
-pub use hunks::{Word, changed_words};
+pub use hunks::{Word, changed_words, count_changed, lines, shown};
 
 /// Names a proposal within one run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
