@@ -1,0 +1,363 @@
+//! Everything a key or a command can mean, once: [`TABLE`] gives each [`Action`] its name in `keys.toml`, and
+//! [`GROUPS`] says where it works and what the hints and the help call it. `?`, the hints, the palette, the
+//! README's table and the errors about `keys.toml` are all drawn from here.
+
+/// Where the keys go. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere.
+    Global,
+    /// In every pane.
+    Pane,
+    /// The conversation.
+    Chat,
+    /// The calls.
+    Tools,
+    /// The proposal, or the last diff.
+    Diff,
+    /// The archive.
+    Archive,
+    /// The input.
+    Input,
+    /// A single line that something asked for: a filter, a reason, a new title.
+    Line,
+    /// The list of files under `@`.
+    Completion,
+    /// A list to choose from while typing narrows it: commands, models, themes.
+    List,
+    /// A page to read: help, rules, stats.
+    Viewer,
+    /// A question of the model.
+    Question,
+    /// The sessions of the project.
+    Sessions,
+    /// The screen without a model.
+    Welcome,
+}
+
+impl Context {
+    /// Every context with its name in `keys.toml`.
+    pub const ALL: [(Context, &'static str); 14] = [
+        (Context::Global, "global"),
+        (Context::Pane, "pane"),
+        (Context::Chat, "chat"),
+        (Context::Tools, "tools"),
+        (Context::Diff, "diff"),
+        (Context::Archive, "archive"),
+        (Context::Input, "input"),
+        (Context::Line, "line"),
+        (Context::Completion, "completion"),
+        (Context::List, "list"),
+        (Context::Viewer, "viewer"),
+        (Context::Question, "question"),
+        (Context::Sessions, "sessions"),
+        (Context::Welcome, "welcome"),
+    ];
+
+    /// The contexts whose keys work here too, from the inside out.
+    pub fn outer(self) -> &'static [Context] {
+        match self {
+            Context::Global => &[],
+            Context::Chat | Context::Tools | Context::Diff | Context::Archive => &[Context::Pane, Context::Global],
+            Context::Completion => &[Context::Input, Context::Global],
+            _ => &[Context::Global],
+        }
+    }
+
+    /// Its name in `keys.toml`.
+    pub fn name(self) -> &'static str {
+        Context::ALL.iter().find(|(c, _)| *c == self).map_or("global", |(_, n)| n)
+    }
+}
+
+macro_rules! actions {
+    ($($action:ident $name:literal $help:literal)*) => {
+        /// What a key or a command means.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Action {
+            $(#[doc = $help] $action,)*
+        }
+
+        /// Every action with its name in `keys.toml` and what it does.
+        pub const TABLE: &[(Action, &str, &str)] = &[$((Action::$action, $name, $help),)*];
+    };
+}
+
+actions! {
+    Help "help" "the keys that work here"
+    NextPane "next-pane" "go to the next pane"
+    FocusChat "focus-chat" "go to the chat"
+    FocusTools "focus-tools" "go to the calls"
+    FocusDiff "focus-diff" "go to the diff"
+    FocusArchive "focus-archive" "go to the archive"
+    FocusInput "focus-input" "write to nebula"
+    ToggleMode "toggle-mode" "plan or agent"
+    Palette "palette" "commands"
+    Commands "commands" "commands"
+    ChooseModel "choose-model" "another model"
+    Cancel "cancel" "stop the turn, else clear the input; twice: quit"
+    Escape "escape" "stop the turn, close, or go back to the input"
+    Suspend "suspend" "suspend nebula"
+    Redraw "redraw" "draw the screen again"
+    Quit "quit" "quit"
+    Zoom "zoom" "give this pane the whole screen"
+    Narrower "narrower" "make the left column narrower"
+    Wider "wider" "make the left column wider"
+    Up "up" "line up"
+    Down "down" "line down"
+    Left "left" "left"
+    Right "right" "right"
+    HalfUp "half-page-up" "half a page up"
+    HalfDown "half-page-down" "half a page down"
+    PageUp "page-up" "page up"
+    PageDown "page-down" "page down"
+    First "first" "to the beginning"
+    Last "last" "to the end"
+    Open "open" "open what is selected"
+    Fold "fold" "open or close the fold"
+    FoldAll "fold-all" "open or close all folds"
+    Copy "copy" "copy what is selected"
+    Search "search" "search"
+    NextMatch "next-match" "next match"
+    PreviousMatch "previous-match" "previous match"
+    NextItem "next-item" "next entry"
+    PreviousItem "previous-item" "previous entry"
+    Again "again" "ask again"
+    Accept "accept" "accept this hunk, go to the next"
+    Reject "reject" "reject it, go to the next"
+    Toggle "toggle" "turn the decision over"
+    AcceptAll "accept-all" "accept all that is undecided"
+    RejectAll "reject-all" "reject all, then say why"
+    AcceptSession "accept-session" "accept all edits of this session"
+    Write "write" "write what was accepted"
+    Later "later" "leave it pending"
+    EditResult "edit-result" "edit the result in $EDITOR"
+    NextHunk "next-hunk" "next hunk"
+    PreviousHunk "previous-hunk" "previous hunk"
+    NextFile "next-file" "next file"
+    PreviousFile "previous-file" "previous file"
+    Layout "layout" "side by side or unified"
+    WrapLines "wrap-lines" "wrap unchanged lines too"
+    BackInTime "back-in-time" "earlier version of this file"
+    OnInTime "on-in-time" "later version of this file"
+    Restore "restore" "restore this file"
+    RestoreChangeset "restore-changeset" "take back the whole changeset"
+    Redo "redo" "take back the last undo"
+    Pin "pin" "compare with this version"
+    LeaveForeign "leave-it" "leave the file as someone else made it"
+    MergeForeign "merge-it" "merge three ways"
+    TakeOld "take-old" "take the old state; today's is archived first"
+    Send "send" "send, or queue while nebula works"
+    NewLine "new-line" "new line"
+    Mention "mention" "mention a file"
+    Editor "editor" "write in $EDITOR"
+    History "history" "search what was typed before"
+    DropQueued "drop-queued" "drop the first queued message"
+    LineStart "line-start" "start of the line"
+    LineEnd "line-end" "end of the line"
+    TextStart "text-start" "start of the text"
+    TextEnd "text-end" "end of the text"
+    WordLeft "word-left" "word left"
+    WordRight "word-right" "word right"
+    Backspace "backspace" "delete to the left"
+    Delete "delete" "delete to the right"
+    DeleteWordLeft "delete-word-left" "delete the word to the left"
+    DeleteWordRight "delete-word-right" "delete the word to the right"
+    DeleteToStart "delete-to-start" "delete to the start of the line"
+    DeleteToEnd "delete-to-end" "delete to the end of the line"
+    Yank "yank" "put back what was deleted last"
+    UndoTyping "undo-typing" "undo typing"
+    RedoTyping "redo-typing" "redo typing"
+    Insert "insert" "insert what is selected"
+    Choose "choose" "take what is selected"
+    Complete "complete" "complete the name"
+    Close "close" "close"
+    PreviewUp "preview-up" "scroll the preview up"
+    PreviewDown "preview-down" "scroll the preview down"
+    Answer "answer" "answer with what is selected"
+    New "new" "new session"
+    Rename "rename" "rename"
+    Fork "fork" "go on in a copy"
+    Remove "remove" "delete, after asking"
+    Export "export" "write it to a file"
+    Tour "tour" "take the tour"
+    Connect "connect" "connect a model"
+    Browse "browse" "browse the archive"
+    Reconnect "reconnect" "look again for a local server"
+}
+
+impl Action {
+    /// The action called `name` in `keys.toml`.
+    pub fn named(name: &str) -> Option<Action> {
+        TABLE.iter().find(|(_, n, _)| *n == name).map(|(a, _, _)| *a)
+    }
+
+    /// Its name in `keys.toml`.
+    pub fn name(self) -> &'static str {
+        TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, n, _)| n)
+    }
+
+    /// What it does.
+    pub fn help(self) -> &'static str {
+        TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, _, h)| h)
+    }
+}
+
+/// Keys that belong together on the screen: one hint, one line of help.
+#[derive(Debug, Clone, Copy)]
+pub struct Group {
+    /// Where they work.
+    pub context: Context,
+    /// Heading in the help.
+    pub section: &'static str,
+    /// What they do, in the order in which their keys are shown.
+    pub actions: &'static [Action],
+    /// The word in the hints; empty: not hinted at.
+    pub hint: &'static str,
+    /// The line in the help; empty: the action's own.
+    pub help: &'static str,
+}
+
+const fn g(
+    context: Context,
+    section: &'static str,
+    actions: &'static [Action],
+    hint: &'static str,
+    help: &'static str,
+) -> Group {
+    Group { context, section, actions, hint, help }
+}
+
+use Action as A;
+use Context as C;
+
+/// The groups, in the order in which hints and help show them.
+pub const GROUPS: &[Group] = &[
+    g(C::Input, "write", &[A::Send], "send", ""),
+    g(C::Input, "write", &[A::NewLine], "", ""),
+    g(C::Input, "write", &[A::Mention], "file", ""),
+    g(C::Input, "write", &[A::Commands], "command", ""),
+    g(C::Input, "write", &[A::Editor], "", ""),
+    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; beyond the text: what was typed before"),
+    g(C::Input, "write", &[A::History], "", ""),
+    g(C::Input, "write", &[A::DropQueued], "", ""),
+    g(C::Input, "move", &[A::Left, A::Right], "", "left, right"),
+    g(C::Input, "move", &[A::WordLeft, A::WordRight], "", "word left, right"),
+    g(C::Input, "move", &[A::LineStart, A::LineEnd], "", "start, end of the line"),
+    g(C::Input, "move", &[A::TextStart, A::TextEnd], "", "start, end of the text"),
+    g(C::Input, "delete", &[A::Backspace, A::Delete], "", "to the left, to the right"),
+    g(C::Input, "delete", &[A::DeleteWordLeft, A::DeleteWordRight], "", "word to the left, to the right"),
+    g(C::Input, "delete", &[A::DeleteToStart, A::DeleteToEnd], "", "to the start, end of the line"),
+    g(C::Input, "delete", &[A::Yank], "", ""),
+    g(C::Input, "delete", &[A::UndoTyping, A::RedoTyping], "", "undo, redo typing"),
+    g(C::Line, "write", &[A::Send], "go", "take the line"),
+    g(C::Line, "write", &[A::Close], "back", "leave it"),
+    g(C::Completion, "choose", &[A::Insert], "insert", ""),
+    g(C::Completion, "choose", &[A::Up, A::Down], "choose", "choose"),
+    g(C::Completion, "choose", &[A::PreviewUp, A::PreviewDown], "scroll preview", "scroll the preview"),
+    g(C::Completion, "choose", &[A::Close], "close", ""),
+    g(C::List, "choose", &[A::Choose], "run", ""),
+    g(C::List, "choose", &[A::Complete], "complete", ""),
+    g(C::List, "choose", &[A::Up, A::Down], "choose", "choose"),
+    g(C::List, "choose", &[A::PageUp, A::PageDown], "", "page up, down"),
+    g(C::List, "choose", &[A::Close], "close", ""),
+    g(C::Viewer, "read", &[A::Up, A::Down], "scroll", "line up, down"),
+    g(C::Viewer, "read", &[A::PageUp, A::PageDown], "", "page up, down"),
+    g(C::Viewer, "read", &[A::First, A::Last], "", "first, last line"),
+    g(C::Viewer, "read", &[A::Search], "search", ""),
+    g(C::Viewer, "read", &[A::Close], "close", ""),
+    g(C::Question, "answer", &[A::Up, A::Down], "move", "move"),
+    g(C::Question, "answer", &[A::Answer], "answer", ""),
+    g(C::Question, "answer", &[A::FocusInput], "write", "answer in your own words"),
+    g(C::Question, "answer", &[A::Later], "later", "leave it open"),
+    g(C::Sessions, "session", &[A::Open], "resume", "resume"),
+    g(C::Sessions, "session", &[A::New], "new", ""),
+    g(C::Sessions, "session", &[A::Rename], "rename", ""),
+    g(C::Sessions, "session", &[A::Fork], "fork", ""),
+    g(C::Sessions, "session", &[A::Remove], "delete", ""),
+    g(C::Sessions, "session", &[A::Search], "search", "search titles and messages"),
+    g(C::Sessions, "session", &[A::Export], "export", ""),
+    g(C::Sessions, "move", &[A::Up, A::Down], "", "session up, down"),
+    g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
+    g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
+    g(C::Sessions, "move", &[A::Close], "", "back to the session that is open"),
+    g(C::Sessions, "move", &[A::Quit], "", ""),
+    g(C::Welcome, "start", &[A::Up, A::Down], "choose", "choose"),
+    g(C::Welcome, "start", &[A::Open], "open", ""),
+    g(C::Welcome, "start", &[A::Tour], "", ""),
+    g(C::Welcome, "start", &[A::Connect], "", ""),
+    g(C::Welcome, "start", &[A::Browse], "", ""),
+    g(C::Welcome, "start", &[A::Reconnect], "look again for a local server", ""),
+    g(C::Welcome, "start", &[A::Commands], "command", ""),
+    g(C::Welcome, "start", &[A::Quit], "quit", ""),
+    g(C::Diff, "decide", &[A::Accept], "accept", ""),
+    g(C::Diff, "decide", &[A::Reject], "reject", ""),
+    g(C::Diff, "decide", &[A::Toggle], "toggle", ""),
+    g(C::Diff, "move", &[A::NextHunk, A::PreviousHunk], "hunk", "next, previous hunk"),
+    g(C::Diff, "move", &[A::NextFile, A::PreviousFile], "file", "next, previous file"),
+    g(C::Diff, "decide", &[A::AcceptAll], "all", ""),
+    g(C::Diff, "decide", &[A::RejectAll], "none", ""),
+    g(C::Diff, "decide", &[A::EditResult], "edit", ""),
+    g(C::Diff, "look", &[A::Layout], "layout", ""),
+    g(C::Diff, "decide", &[A::AcceptSession], "all from now on", ""),
+    g(C::Diff, "decide", &[A::Write], "", ""),
+    g(C::Diff, "decide", &[A::Later], "later", ""),
+    g(C::Diff, "look", &[A::Fold], "", ""),
+    g(C::Diff, "look", &[A::WrapLines], "", ""),
+    g(C::Diff, "look", &[A::Copy], "", "copy this hunk"),
+    g(C::Archive, "look", &[A::Open], "diff", "diff between then and now"),
+    g(C::Archive, "look", &[A::BackInTime, A::OnInTime], "in time", "earlier, later version of this file"),
+    g(C::Archive, "look", &[A::Pin], "pin", ""),
+    g(C::Archive, "restore", &[A::Restore], "restore file", ""),
+    g(C::Archive, "restore", &[A::RestoreChangeset], "take back changeset", ""),
+    g(C::Archive, "restore", &[A::Redo], "redo", ""),
+    g(C::Archive, "restore", &[A::LeaveForeign], "leave it", ""),
+    g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),
+    g(C::Archive, "restore", &[A::TakeOld], "take the old state", ""),
+    g(C::Archive, "look", &[A::Search], "filter", "filter by path or cause"),
+    g(C::Chat, "look", &[A::Open], "open", "open or close; on a notice, its first key"),
+    g(C::Chat, "look", &[A::Fold], "fold", "open or close the fold; on a notice, open the file"),
+    g(C::Chat, "look", &[A::Again], "ask again", ""),
+    g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
+    g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
+    g(C::Tools, "look", &[A::Fold], "fold", ""),
+    g(C::Pane, "move", &[A::Down, A::Up], "", "line down, up"),
+    g(C::Pane, "move", &[A::HalfDown, A::HalfUp], "", "half a page"),
+    g(C::Pane, "move", &[A::PageDown, A::PageUp], "", "page down, up"),
+    g(C::Pane, "move", &[A::First, A::Last], "", "first, last line"),
+    g(C::Pane, "look", &[A::FoldAll], "", ""),
+    g(C::Pane, "look", &[A::Copy], "copy", ""),
+    g(C::Pane, "look", &[A::Search], "search", ""),
+    g(C::Pane, "look", &[A::NextMatch, A::PreviousMatch], "", "next, previous match"),
+    g(C::Pane, "everywhere", &[A::Zoom], "zoom", ""),
+    g(C::Pane, "everywhere", &[A::Narrower, A::Wider], "", "left column narrower, wider"),
+    g(C::Pane, "everywhere", &[A::Commands], "", ""),
+    g(C::Global, "everywhere", &[A::ToggleMode], "mode", ""),
+    g(C::Global, "everywhere", &[A::NextPane], "pane", "next pane"),
+    g(C::Global, "everywhere", &[A::FocusDiff], "diff", ""),
+    g(C::Global, "everywhere", &[A::FocusArchive], "archive", ""),
+    g(C::Global, "everywhere", &[A::FocusTools], "", ""),
+    g(C::Global, "everywhere", &[A::FocusChat], "", ""),
+    g(C::Global, "everywhere", &[A::Palette], "", ""),
+    g(C::Global, "everywhere", &[A::ChooseModel], "", ""),
+    g(C::Global, "everywhere", &[A::Escape], "", ""),
+    g(C::Global, "everywhere", &[A::Cancel], "", ""),
+    g(C::Global, "everywhere", &[A::Suspend], "", ""),
+    g(C::Global, "everywhere", &[A::Redraw], "", ""),
+    g(C::Global, "everywhere", &[A::Help], "help", ""),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_said() {
+        for (i, (_, name, help)) in TABLE.iter().enumerate() {
+            assert!(!help.is_empty());
+            assert!(!TABLE[..i].iter().any(|(_, n, _)| n == name), "{name} twice");
+        }
+        assert_eq!(Action::named("accept-all"), Some(Action::AcceptAll));
+        assert_eq!(Action::AcceptAll.name(), "accept-all");
+    }
+}

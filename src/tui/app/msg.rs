@@ -1,0 +1,121 @@
+//! What can wake the screen ([`Msg`]) and what it may want done ([`Effect`]): values, so that tests can write the
+//! one and read the other.
+
+use crossterm::event::{KeyEvent, MouseEvent};
+
+use super::super::action::Action;
+use super::super::colour::Rgb;
+use super::super::pane::PaneId;
+use crate::proposal::ProposalId;
+use crate::protocol::{Command, Event, Query};
+
+/// Everything that can wake the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Msg {
+    /// A key went down.
+    Key(KeyEvent),
+    /// A bracketed paste.
+    Paste(String),
+    /// The mouse, where it is on.
+    Mouse(MouseEvent),
+    /// The terminal's size in cells: columns, rows.
+    Resize(u16, u16),
+    /// The terminal window has the keys, or lost them.
+    Focus(bool),
+    /// The agent told something.
+    Agent(Event),
+    /// The agent is gone.
+    Gone,
+    /// The time: unix milliseconds. Comes before everything that happened at that time.
+    Tick(i64),
+    /// The editor closed: what it left, or why there is nothing.
+    Edited(EditFor, Result<Vec<u8>, String>),
+    /// The terminal told the colour of its ground.
+    Ground(Rgb),
+}
+
+/// What the screen wants done. The panes return these; `App` does the ones that concern the screen itself, and
+/// `run` those that reach outside: [`Effect::Send`], [`Effect::Edit`], [`Effect::OpenFile`], [`Effect::Copy`],
+/// [`Effect::Bell`], [`Effect::Mouse`], [`Effect::Redraw`], [`Effect::Suspend`], [`Effect::Quit`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Tell the agent.
+    Send(Command),
+    /// Ask the agent for a listing; the answer goes to the pane that asked.
+    Ask(Query),
+    /// Ask the person for a line of text, in place of the input; it goes to the pane that asked.
+    Line {
+        /// What for.
+        purpose: LineFor,
+        /// What stands on the rule above it: `why were they rejected?`.
+        prompt: String,
+        /// What stands in it already.
+        text: String,
+    },
+    /// Show a pane and give it the keys.
+    Focus(PaneId),
+    /// Give the keys to the input.
+    FocusInput,
+    /// Do something that a key could do, wherever the focus is.
+    Do(Action),
+    /// Say something on the rule above the input until the next key.
+    Say(String),
+    /// Open a text in `$EDITOR`; it comes back as [`Msg::Edited`].
+    Edit {
+        /// Whose text.
+        purpose: EditFor,
+        /// The text.
+        text: Vec<u8>,
+        /// A file name whose extension tells the language.
+        name: String,
+    },
+    /// Open a workspace file, by normalised path, in `$EDITOR`.
+    OpenFile(String),
+    /// Copy to the clipboard through the terminal.
+    Copy(String),
+    /// Call for attention, with words for terminals that show them.
+    Bell(String),
+    /// Take the mouse, or let it go.
+    Mouse(bool),
+    /// Draw everything again.
+    Redraw,
+    /// Stop until the shell continues us.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// What a line of text is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineFor {
+    /// Why hunks were rejected; told to the model.
+    Reason,
+    /// Words to look for in the pane.
+    Search,
+    /// Words that paths or causes must hold.
+    Filter,
+    /// A new title for the session with this id.
+    Rename(String),
+}
+
+/// How far a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed<'a> {
+    /// So far.
+    Now(&'a str),
+    /// Enter.
+    Taken(&'a str),
+    /// Esc.
+    Left,
+}
+
+/// Whose text is in the editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditFor {
+    /// The input's.
+    Input,
+    /// What a proposal makes of one of its files: the proposal, and the file's place in it.
+    Result(ProposalId, usize),
+    /// The proposed commit message.
+    Commit,
+}

@@ -1,0 +1,240 @@
+//! The four panes. Each is a plain struct that owns its state, its keys and its drawing; `App` routes to it and
+//! knows nothing of its inside. All of them have the same methods:
+//!
+//! - `apply(&mut self, &Event, now) -> Vec<Effect>`: takes in what the agent told.
+//! - `answer(&mut self, &Query, &Listing, now) -> Vec<Effect>`: takes in what the pane asked for with
+//!   [`Effect::Ask`]. The query is handed back, so that a pane can drop an answer it no longer wants.
+//! - `offers(&self, Action) -> bool`: whether the action would do something now; hints show only those.
+//! - `act(&mut self, Action, now) -> Vec<Effect>`: does it. Only called for actions that are offered.
+//! - `line(&mut self, LineFor, Typed, now) -> Vec<Effect>`: the line that the pane asked for with
+//!   [`Effect::Line`], as it is typed, when it is taken, or when it is left.
+//! - `click(&mut self, column, row, now) -> Vec<Effect>`: a click inside the body, from its top left corner.
+//! - `measure(&mut self, width, height, &Look)`: the size of the body that is drawn next, for scroll limits and
+//!   wrapping. Called before every drawing; cheap when nothing changed.
+//! - `title(&self) -> String`, `note(&self, width, &Ctx) -> Line`: the words of the pane line, which the frame draws.
+//! - `mark(&self) -> Option<Mark>`: what the tab of a hidden pane shows.
+//! - `draw(&self, area, &mut Buffer, &Ctx)`: the body below the pane line, scroll thumb included.
+//!
+//! Two have a little more. `Diff::waiting(&self) -> Option<Waiting>` says what the proposal waits for, and
+//! `Diff::edited(&mut self, ProposalId, file, Vec<u8>, now)` takes back what [`Effect::Edit`] sent out.
+//! `Chat::notice(&self) -> bool` and `Chat::take_notice(&mut self, now)`: the last entry is a notice that offers
+//! something, and Enter in an empty input takes its first.
+
+pub mod archive;
+pub mod chat;
+pub mod diff;
+pub mod tools;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::action::{Action, Context};
+use super::app::{Effect, LineFor, Typed};
+use super::glyphs::Glyphs;
+use super::theme::Theme;
+use crate::protocol::{Event, Listing, Query};
+
+/// Names a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PaneId {
+    /// The conversation.
+    Chat,
+    /// The calls.
+    Tools,
+    /// The proposal, or the last diff.
+    Diff,
+    /// The archive.
+    Archive,
+}
+
+impl PaneId {
+    /// In the order of the tabs.
+    pub const ALL: [PaneId; 4] = [PaneId::Chat, PaneId::Tools, PaneId::Diff, PaneId::Archive];
+
+    /// The context in which the pane's keys are looked up.
+    pub fn context(self) -> Context {
+        match self {
+            PaneId::Chat => Context::Chat,
+            PaneId::Tools => Context::Tools,
+            PaneId::Diff => Context::Diff,
+            PaneId::Archive => Context::Archive,
+        }
+    }
+}
+
+/// What wrapping and styling depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    /// Colours by role.
+    pub theme: &'a Theme,
+    /// Marks.
+    pub glyphs: &'a Glyphs,
+}
+
+/// What drawing may know beside the pane's own state.
+#[derive(Debug, Clone, Copy)]
+pub struct Ctx<'a> {
+    /// Colours by role.
+    pub theme: &'a Theme,
+    /// Marks.
+    pub glyphs: &'a Glyphs,
+    /// Whether this pane has the focus.
+    pub focus: bool,
+    /// Whether the pane has the whole body: zoomed, or one pane with tabs.
+    pub zoomed: bool,
+    /// Unix milliseconds.
+    pub now: i64,
+    /// Seconds east of UTC, for times of day.
+    pub zone: i32,
+    /// Phase of all spinners.
+    pub tick: u64,
+}
+
+impl Ctx<'_> {
+    /// The parts that measuring needs.
+    pub fn look(&self) -> Look<'_> {
+        Look { theme: self.theme, glyphs: self.glyphs }
+    }
+}
+
+/// What the tab of a hidden pane shows after its title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Something runs.
+    Running,
+    /// Something waits for the person.
+    Waiting,
+}
+
+/// What the pending proposal waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Which proposal.
+    pub id: crate::proposal::ProposalId,
+    /// Undecided hunks.
+    pub undecided: usize,
+    /// Hunks in all.
+    pub hunks: usize,
+    /// Proposals that wait behind it.
+    pub behind: usize,
+}
+
+/// All panes.
+#[derive(Debug, Default)]
+pub struct Panes {
+    /// The conversation.
+    pub chat: chat::Chat,
+    /// The calls.
+    pub tools: tools::Tools,
+    /// The proposal, or the last diff.
+    pub diff: diff::Diff,
+    /// The archive.
+    pub archive: archive::Archive,
+}
+
+/// Calls the same method of the pane that `$id` names.
+macro_rules! route {
+    ($panes:expr, $id:expr, $pane:ident => $call:expr) => {
+        match $id {
+            PaneId::Chat => {
+                let $pane = &mut $panes.chat;
+                $call
+            }
+            PaneId::Tools => {
+                let $pane = &mut $panes.tools;
+                $call
+            }
+            PaneId::Diff => {
+                let $pane = &mut $panes.diff;
+                $call
+            }
+            PaneId::Archive => {
+                let $pane = &mut $panes.archive;
+                $call
+            }
+        }
+    };
+    (ref $panes:expr, $id:expr, $pane:ident => $call:expr) => {
+        match $id {
+            PaneId::Chat => {
+                let $pane = &$panes.chat;
+                $call
+            }
+            PaneId::Tools => {
+                let $pane = &$panes.tools;
+                $call
+            }
+            PaneId::Diff => {
+                let $pane = &$panes.diff;
+                $call
+            }
+            PaneId::Archive => {
+                let $pane = &$panes.archive;
+                $call
+            }
+        }
+    };
+}
+
+impl Panes {
+    /// Tells every pane; what each wants done comes with its name.
+    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<(PaneId, Effect)> {
+        let mut all = Vec::new();
+        for id in PaneId::ALL {
+            let effects = route!(self, id, p => p.apply(event, now));
+            all.extend(effects.into_iter().map(|e| (id, e)));
+        }
+        all
+    }
+
+    /// Hands an answer to the pane that asked.
+    pub fn answer(&mut self, id: PaneId, query: &Query, listing: &Listing, now: i64) -> Vec<Effect> {
+        route!(self, id, p => p.answer(query, listing, now))
+    }
+
+    /// Whether `action` would do something in pane `id` now.
+    pub fn offers(&self, id: PaneId, action: Action) -> bool {
+        route!(ref self, id, p => p.offers(action))
+    }
+
+    /// Does `action` in pane `id`.
+    pub fn act(&mut self, id: PaneId, action: Action, now: i64) -> Vec<Effect> {
+        route!(self, id, p => p.act(action, now))
+    }
+
+    /// Hands what is typed to the pane that asked for a line.
+    pub fn line(&mut self, id: PaneId, purpose: LineFor, typed: Typed<'_>, now: i64) -> Vec<Effect> {
+        route!(self, id, p => p.line(purpose, typed, now))
+    }
+
+    /// A click in pane `id`, from the top left of its body.
+    pub fn click(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<Effect> {
+        route!(self, id, p => p.click(column, row, now))
+    }
+
+    /// Tells pane `id` the size of its body.
+    pub fn measure(&mut self, id: PaneId, width: u16, height: u16, look: &Look<'_>) {
+        route!(self, id, p => p.measure(width, height, look));
+    }
+
+    /// The title of pane `id`.
+    pub fn title(&self, id: PaneId) -> String {
+        route!(ref self, id, p => p.title())
+    }
+
+    /// The note of pane `id`, made for at most `width` cells.
+    pub fn note(&self, id: PaneId, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
+        route!(ref self, id, p => p.note(width, ctx))
+    }
+
+    /// What the tab of pane `id` shows.
+    pub fn mark(&self, id: PaneId) -> Option<Mark> {
+        route!(ref self, id, p => p.mark())
+    }
+
+    /// Draws the body of pane `id`.
+    pub fn draw(&self, id: PaneId, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        route!(ref self, id, p => p.draw(area, buf, ctx));
+    }
+}
