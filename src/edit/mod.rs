@@ -11,6 +11,7 @@
 
 pub mod bytes;
 mod group;
+pub mod json;
 mod lines;
 pub mod locate;
 mod place;
