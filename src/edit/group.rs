@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bytes::{self, Encoding};
-use super::place::{self, Done};
+use super::place::{self, Done, Ground};
 use super::{Edit, Format, Op};
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
 
@@ -331,11 +331,15 @@ impl File {
         let found = place::sure(edit.whole);
         let (encoding, text) = match &self.now {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
-            Now::Gone => (Encoding::Utf8 { bom: false }, content.to_string()),
+            Now::Gone if expected && edit.format == Format::Tools => return Err(ABSENT.to_string()),
+            Now::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
+            Now::Text { text, .. } if !expected && edit.format == Format::Blocks && !text.is_empty() => {
+                return Err(NOT_NEW.to_string());
+            }
             Now::Text { .. } if !self.seen => return Err(unread(expected)),
             Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             Now::Text { encoding, text } => {
-                let new = place::whole(text, content, &self.path, edit.format)?;
+                let new = place::whole(text, content, edit, &self.path)?;
                 if new == *text {
                     return Ok(Fate::Same);
                 }
@@ -358,21 +362,24 @@ impl File {
                 None => return Err(ABSENT.to_string()),
             },
         };
-        let Done { splices, mut found } = place::edit(text, encoding, edit, &self.steps)?;
+        let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
+        let ground = Ground { text, encoding, base: &before, steps: &self.steps };
+        let Done { stages, mut found } = place::edit(&ground, edit)?;
         if !edit.whole {
             found = place::sure(false);
         }
-        let new = place::spliced(text, &splices);
+        let mut new = text.to_string();
+        for splices in &stages {
+            new = place::spliced(&new, splices);
+        }
         if new == text {
             return Ok(Fate::Same);
         }
-        for splice in splices.iter().rev() {
+        for splice in stages.iter().flat_map(|splices| splices.iter().rev()) {
             let step = place::Step::of(splice);
             self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
-            self.placed.push(Placed {
-                after: splice.range.start..splice.range.start + splice.new.len(),
-                found: found.clone(),
-            });
+            let after = splice.range.start..splice.range.start + splice.new.len();
+            self.placed.push(Placed { after, found: found.clone() });
             self.steps.push(step);
         }
         self.now = Now::Text { encoding, text: new };
@@ -415,6 +422,7 @@ impl File {
 }
 
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
+const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
 const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
 
 fn unread(expected: bool) -> String {

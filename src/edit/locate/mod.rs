@@ -1,10 +1,26 @@
 //! Finds the place of a search text: a ladder of rungs from exact to inexact, each taken only if it yields
 //! exactly one place, and never a guess between two.
 
+mod alike;
+mod elided;
 mod exact;
+mod fold;
+mod near;
+mod rows;
+mod shift;
+mod tell;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+pub(super) use elided::{is_comment_dots, is_dots};
+pub(super) use fold::{indent, line as folded_line};
+pub(super) use shift::Shift;
+pub(super) use tell::numbered;
+
+use self::near::Near;
+use self::rows::Needle;
+use super::lines::Lines;
 use crate::proposal::{Found, Rung};
 
 /// What a search text covers.
@@ -36,6 +52,21 @@ pub struct Place {
     pub range: Range<usize>,
     /// How it was found.
     pub found: Found,
+    /// How the replacement must be changed to fit there.
+    pub(super) fit: Fit,
+}
+
+/// What a replacement must go through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// Nothing.
+    AsIs,
+    /// Its indentation is shifted; the first line's only if `first`.
+    Shifted { shift: Shift, first: bool },
+    /// The same, and its lines of dots are filled with these parts of the file.
+    Filled { shift: Shift, first: bool, gaps: Vec<Range<usize>> },
+    /// Each of its lines is shifted like the line of the search text it comes from: (line, shift).
+    Each(Vec<(usize, Shift)>),
 }
 
 /// Why no place was found.
@@ -43,26 +74,217 @@ pub struct Place {
 pub enum Miss {
     /// The search text is empty.
     Empty,
-    /// It fits several places: their first lines, from 1.
-    Several(Vec<usize>),
+    /// It fits several places.
+    Several {
+        /// Their bytes, at most a few.
+        places: Vec<Range<usize>>,
+        /// Whether there are more.
+        more: bool,
+    },
     /// It is nowhere.
-    Nothing,
+    Nothing {
+        /// The lines most like it, from 0, if some are.
+        closest: Option<Range<usize>>,
+        /// Where it stands as a part of longer lines or words.
+        within: Vec<Range<usize>>,
+    },
 }
+
+/// More places than this are not listed.
+const LISTED: usize = 5;
+/// Above this likeness lines count as found.
+const ALIKE: f32 = 0.9;
+/// Below this likeness lines are no help in a refusal.
+const HELPFUL: f32 = 0.35;
 
 /// Finds the one place (or, if asked, all places) of a text.
 ///
 /// # Errors
-/// A [`Miss`] when no rung yields exactly one place.
+/// A [`Miss`] when no rung yields exactly one place; [`Miss::text`] says it to the model.
 pub fn locate(text: &str, search: &Search) -> Result<Vec<Place>, Miss> {
-    if search.text.is_empty() {
+    if search.text.trim().is_empty() {
         return Err(Miss::Empty);
     }
-    let found = exact::find(text, search.text, search.shape, if search.all { usize::MAX } else { 9 });
-    let place = |range| Place { range, found: Found { rung: Rung::Exact, detail: None } };
-    match found.len() {
-        0 => Err(Miss::Nothing),
-        1 => Ok(found.into_iter().map(place).collect()),
-        _ if search.all => Ok(found.into_iter().map(place).collect()),
-        _ => Err(Miss::Several(found.iter().map(|r| super::lines::number(text, r.start)).collect())),
+    let limit = if search.all { usize::MAX } else { LISTED + 1 };
+    let exact = exact::find(text, search.text, search.shape, limit);
+    let place = |range| Place { range, found: Found { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
+    if let Some(answer) = one(exact.into_iter().map(place).collect(), search.all) {
+        return answer;
+    }
+    if search.down_to == Rung::Exact {
+        return Err(Miss::Nothing { closest: None, within: within(text, search) });
+    }
+    Ladder::new(text, search).climb(limit)
+}
+
+/// The answer of a rung: places, too many of them, or none and the next rung's turn.
+fn one(mut places: Vec<Place>, all: bool) -> Option<Result<Vec<Place>, Miss>> {
+    match places.len() {
+        0 => None,
+        1 => Some(Ok(places)),
+        _ if all => Some(Ok(places)),
+        n => {
+            places.truncate(LISTED);
+            let places = places.into_iter().map(|p| p.range).collect();
+            Some(Err(Miss::Several { places, more: n > LISTED }))
+        }
+    }
+}
+
+/// Where the search text stands in the middle of longer lines or words.
+fn within(text: &str, search: &Search) -> Vec<Range<usize>> {
+    let needle = search.text.trim_matches(fold::is_space);
+    if needle.contains('\n') || needle.len() < 2 {
+        return Vec::new();
+    }
+    memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).take(LISTED).map(|at| at..at + needle.len()).collect()
+}
+
+/// The rungs below exact.
+struct Ladder<'a> {
+    text: &'a str,
+    search: &'a Search<'a>,
+    hay: Lines<'a>,
+    needle: Needle<'a>,
+}
+
+impl<'a> Ladder<'a> {
+    fn new(text: &'a str, search: &'a Search<'a>) -> Self {
+        let lines = Lines::new(search.text);
+        let lines: Vec<&str> = (0..lines.len()).map(|i| lines.content(i)).collect();
+        let bare = lines.first().is_some_and(|l| !l.starts_with(fold::is_space));
+        let needle = Needle { free_first: search.shape == Shape::Inline && bare && lines.len() > 1, lines };
+        Ladder { text, search, hay: Lines::new(text), needle }
+    }
+
+    fn climb(&self, limit: usize) -> Result<Vec<Place>, Miss> {
+        let mut keys = Vec::new();
+        for rung in [Rung::LineEndings, Rung::TrailingSpace, Rung::Indentation, Rung::LookAlikes, Rung::Elided] {
+            if rung > self.search.down_to {
+                break;
+            }
+            let mut places = Vec::new();
+            if rung == Rung::Elided {
+                places.extend(elided::find(&self.hay, &keys, &self.needle).into_iter().map(|s| self.elided(s)));
+            } else {
+                keys = rows::keys(&self.hay, rung);
+                let fits = rows::find(&self.hay, &keys, &self.needle, rung, limit);
+                places.extend(fits.into_iter().map(|fit| self.rows(fit, rung)));
+                self.inline(rung, limit, &mut places);
+            }
+            if let Some(answer) = one(places, self.search.all) {
+                return answer;
+            }
+        }
+        if keys.is_empty() || self.search.down_to < Rung::LookAlikes {
+            keys = rows::keys(&self.hay, Rung::LookAlikes);
+        }
+        self.inexact(&keys)
+    }
+
+    /// A passage that does not cover whole lines, at the rungs that know no indentation.
+    fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<Place>) {
+        if self.search.shape != Shape::Inline || rung == Rung::Indentation {
+            return;
+        }
+        let dull = match rung {
+            Rung::LineEndings => !self.text.contains('\r') && !self.search.text.contains('\r'),
+            Rung::LookAlikes => self.text.is_ascii() && self.search.text.is_ascii(),
+            _ => false,
+        };
+        if dull {
+            return;
+        }
+        let mut needle = fold::text(self.search.text, rung).text;
+        if rung >= Rung::TrailingSpace {
+            needle.truncate(needle.trim_end_matches([' ', '\t']).len());
+        }
+        if needle.trim().is_empty() {
+            return;
+        }
+        let hay = fold::text(self.text, rung);
+        for range in exact::find(&hay.text, &needle, Shape::Inline, limit) {
+            let range = hay.original(range);
+            if places.iter().all(|p| p.range.end <= range.start || range.end <= p.range.start) {
+                places.push(Place { range, found: Found { rung, detail: None }, fit: Fit::AsIs });
+            }
+        }
+    }
+
+    fn rows(&self, fit: rows::Fit, rung: Rung) -> Place {
+        let detail = if fit.shift == Shift::None { None } else { fit.shift.detail() };
+        let fits = match fit.shift {
+            Shift::None if !self.needle.free_first => Fit::AsIs,
+            shift => Fit::Shifted { shift, first: !self.needle.free_first },
+        };
+        Place { range: self.range(fit.lines), found: Found { rung, detail }, fit: fits }
+    }
+
+    fn elided(&self, span: elided::Span) -> Place {
+        let gaps: Vec<Range<usize>> = span.gaps.iter().map(|lines| self.gap(lines)).collect();
+        let left_out: usize = span.gaps.iter().map(ExactSizeIterator::len).sum();
+        let lines = format!("{left_out} line{} between", if left_out == 1 { "" } else { "s" });
+        let detail = span.shift.detail().map_or(lines.clone(), |shift| format!("{lines}, {shift}"));
+        Place {
+            range: self.range(span.lines),
+            found: Found { rung: Rung::Elided, detail: Some(detail) },
+            fit: Fit::Filled { shift: span.shift, first: !self.needle.free_first, gaps },
+        }
+    }
+
+    /// The bytes of the lines a line of dots stands for, the last ending included.
+    fn gap(&self, lines: &Range<usize>) -> Range<usize> {
+        let at = |i: usize| self.hay.spans.get(i).map_or(self.text.len(), |s| s.start);
+        at(lines.start)..at(lines.end)
+    }
+
+    /// The bytes of lines as the search text means them: with the last ending if it has one, and without the
+    /// first indentation if it leaves that out.
+    fn range(&self, lines: Range<usize>) -> Range<usize> {
+        let mut range = self.hay.range(lines.clone());
+        if self.needle.free_first {
+            range.start += fold::indent(self.hay.content(lines.start)).len();
+        }
+        if self.search.shape == Shape::Inline && self.search.text.ends_with('\n') {
+            range.end = self.hay.spans[lines.end - 1].next;
+        }
+        range
+    }
+
+    fn inexact(&self, keys: &[Cow<str>]) -> Result<Vec<Place>, Miss> {
+        let wanted: Vec<Cow<str>> = self.needle.lines.iter().map(|l| fold::line(l, Rung::LookAlikes)).collect();
+        let nears = near::find(keys, &wanted);
+        let alike: Vec<&Near> = nears.iter().filter(|n| n.score > ALIKE && n.ends).collect();
+        if self.search.down_to == Rung::Inexact && !alike.is_empty() {
+            if let [near] = alike.as_slice() {
+                return Ok(vec![self.near(near)]);
+            }
+            let places = alike.iter().map(|n| self.hay.range(n.lines.clone())).collect();
+            return Err(Miss::Several { places, more: false });
+        }
+        let closest = nears.first().filter(|n| n.score > HELPFUL).map(|n| n.lines.clone());
+        Err(Miss::Nothing { closest, within: within(self.text, self.search) })
+    }
+
+    fn near(&self, near: &Near) -> Place {
+        let skip = usize::from(self.needle.free_first);
+        let indents = |(model, file): &(usize, usize)| {
+            (fold::indent(self.needle.lines[*model]), fold::indent(self.hay.content(*file)))
+        };
+        let pairs: Vec<_> = near.pairs.iter().filter(|(model, _)| *model >= skip).map(indents).collect();
+        let fit = match Shift::uniform(&pairs) {
+            Some(shift) => Fit::Shifted { shift, first: !self.needle.free_first },
+            None => Fit::Each(
+                near.pairs
+                    .iter()
+                    .map(|pair| {
+                        let (model, file) = indents(pair);
+                        (pair.0, Shift::between(model, file))
+                    })
+                    .collect(),
+            ),
+        };
+        let detail = format!("{} % alike", (near.score * 100.0).floor());
+        Place { range: self.range(near.lines.clone()), found: Found { rung: Rung::Inexact, detail: Some(detail) }, fit }
     }
 }

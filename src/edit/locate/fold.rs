@@ -1,0 +1,107 @@
+//! What each rung overlooks: texts and lines in the form in which they are compared.
+
+use std::borrow::Cow;
+
+use crate::proposal::Rung;
+
+/// A character of indentation or of trailing space.
+pub(super) fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}')
+}
+
+/// A line as the rung compares it. Each rung keeps the tolerance of those before.
+pub(in crate::edit) fn line(content: &str, rung: Rung) -> Cow<'_, str> {
+    match rung {
+        Rung::Exact | Rung::LineEndings => Cow::Borrowed(content),
+        Rung::TrailingSpace => Cow::Borrowed(content.trim_end_matches(is_space)),
+        Rung::Indentation => Cow::Borrowed(content.trim_matches(is_space)),
+        Rung::LookAlikes | Rung::Elided | Rung::Inexact => {
+            if content.is_ascii() {
+                return Cow::Borrowed(content.trim_matches(is_space));
+            }
+            let mut folded = String::with_capacity(content.len());
+            content.chars().for_each(|c| fold(c, &mut folded));
+            Cow::Owned(folded.trim_matches(is_space).to_string())
+        }
+    }
+}
+
+/// The white space in front of a line.
+pub(in crate::edit) fn indent(content: &str) -> &str {
+    &content[..content.len() - content.trim_start_matches(|c| is_space(c) || is_wide_space(c)).len()]
+}
+
+fn is_wide_space(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+fn fold(c: char, out: &mut String) {
+    match c {
+        '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{2033}' | '\u{ff02}' => out.push('"'),
+        '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2032}' | '\u{ff07}' => out.push('\''),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => out.push('-'),
+        '\u{2026}' => out.push_str("..."),
+        '\u{200b}' | '\u{2060}' | '\u{feff}' => {}
+        c if is_wide_space(c) => out.push(' '),
+        c => out.push(c),
+    }
+}
+
+/// A text in the form the rung compares, with the way back to its own offsets.
+pub(super) struct Folded {
+    pub text: String,
+    /// For each byte of `text` where in the original it comes from, and one more for the end.
+    map: Vec<usize>,
+}
+
+impl Folded {
+    /// The original's bytes behind a range of the folded text. White space that was overlooked at its end is not
+    /// among them.
+    pub fn original(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        let start = self.map[range.start];
+        // The end of the last character, not the start of the next: what was overlooked between them stays.
+        start..self.map[range.end]
+    }
+}
+
+/// The whole text without what the rung overlooks inside and between lines (indentation is not among it).
+/// Only [`Rung::LineEndings`], [`Rung::TrailingSpace`] and [`Rung::LookAlikes`] make sense here.
+pub(super) fn text(original: &str, rung: Rung) -> Folded {
+    let mut folded =
+        Folded { text: String::with_capacity(original.len()), map: Vec::with_capacity(original.len() + 1) };
+    let (trailing, alike) = (rung >= Rung::TrailingSpace, rung >= Rung::LookAlikes);
+    let mut chars = original.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let from = folded.text.len();
+        match c {
+            '\r' => {
+                chars.next_if(|(_, next)| *next == '\n');
+                folded.text.push('\n');
+            }
+            ' ' | '\t' if trailing && ends_line(&original[at..]) => {}
+            c if alike => fold(c, &mut folded.text),
+            c => folded.text.push(c),
+        }
+        folded.map.extend(std::iter::repeat_n(at, folded.text.len() - from));
+    }
+    folded.map.push(original.len());
+    folded
+}
+
+fn ends_line(rest: &str) -> bool {
+    matches!(rest.trim_start_matches([' ', '\t']).as_bytes(), [] | [b'\n' | b'\r', ..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_lead_back() {
+        let original = "a  \r\nb \u{201c}c\u{201d}\r\n";
+        let folded = text(original, Rung::LookAlikes);
+        assert_eq!(folded.text, "a\nb \"c\"\n");
+        let at = folded.text.find("\"c\"").unwrap();
+        assert_eq!(&original[folded.original(at..at + 3)], "\u{201c}c\u{201d}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Refusals that let a model succeed on its next try.
+
+use std::ops::Range;
+
+use super::{LISTED, Miss, Shape};
+use crate::edit::lines::Lines;
+
+/// How much of a long line is shown, in characters.
+const WIDE: usize = 240;
+/// How many lines of a passage are shown.
+const LONG: usize = 80;
+
+impl Miss {
+    /// What to tell the model whose search text (of this shape) was not found in `text`: the candidates, or the
+    /// closest passage as it is on disk, with line numbers, and what to do next.
+    pub fn text(&self, text: &str, shape: Shape) -> String {
+        match self {
+            Miss::Empty => "the search text is empty. Copy the lines to change from the file.".to_string(),
+            Miss::Several { places, more } => several(text, places, *more),
+            Miss::Nothing { closest, within } => nothing(text, closest.as_ref(), within, shape),
+        }
+    }
+}
+
+fn several(text: &str, places: &[Range<usize>], more: bool) -> String {
+    let lines = Lines::new(text);
+    let at: Vec<Range<usize>> =
+        places.iter().map(|p| lines.at(p.start)..lines.at(p.end.max(p.start + 1) - 1) + 1).collect();
+    let numbers: Vec<String> = at.iter().map(|l| (l.start + 1).to_string()).collect();
+    let count = if more { format!("more than {LISTED}") } else { places.len().to_string() };
+    let mut told = format!("the search text fits {count} places, at lines {}:\n", numbers.join(", "));
+    for place in &at {
+        let shown = place.start.saturating_sub(2)..(place.end.min(place.start + 4) + 1).min(lines.len());
+        told.push_str(&numbered(&lines, shown));
+        told.push_str("---\n");
+    }
+    told.push_str(
+        "Send it again with a neighbouring line or two that stand at only one of them, in both the search and the \
+         replacement; or ask for every place (`replaceAll: true`).",
+    );
+    told
+}
+
+fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], shape: Shape) -> String {
+    let lines = Lines::new(text);
+    if lines.len() == 0 {
+        return "the file is empty, so there is nothing to find in it. Give it its whole text instead.".to_string();
+    }
+    let mut told = match shape {
+        Shape::Lines => "no lines of the file are the search text".to_string(),
+        Shape::Inline => "the search text is not in the file".to_string(),
+    };
+    if !within.is_empty() {
+        let mut numbers: Vec<usize> = within.iter().map(|r| lines.at(r.start)).collect();
+        numbers.dedup();
+        told.push_str(match shape {
+            Shape::Lines => "; it is only a part of these:\n",
+            Shape::Inline => "; it is only a part of longer words here:\n",
+        });
+        numbers.iter().for_each(|n| told.push_str(&numbered(&lines, *n..n + 1)));
+        told.push_str("Search for the whole line, or for the whole word with what stands around it.");
+        return told;
+    }
+    match closest {
+        Some(range) => {
+            let (first, last) = (range.start + 1, range.end);
+            told.push_str(&format!(". The closest passage is lines {first} to {last}, which read now:\n"));
+            told.push_str(&numbered(&lines, range.clone()));
+            told.push_str("Copy the search text from there, without the numbers, and send the change again.");
+        }
+        None => {
+            told.push_str(&format!(", and nothing like it is. The file has {} lines; it begins:\n", lines.len()));
+            told.push_str(&numbered(&lines, 0..lines.len().min(5)));
+            told.push_str("Read the file, then copy the search text from it.");
+        }
+    }
+    told
+}
+
+/// Lines as they are on disk, each with its number: `12: text`.
+pub(in crate::edit) fn numbered(lines: &Lines, range: Range<usize>) -> String {
+    let mut shown = String::new();
+    for line in range.clone().take(LONG) {
+        let content = lines.content(line);
+        let end = content.char_indices().nth(WIDE).map_or(content.len(), |(at, _)| at);
+        let cut = if end < content.len() { " [cut]" } else { "" };
+        shown.push_str(&format!("{}: {}{cut}\n", line + 1, &content[..end]));
+    }
+    if range.len() > LONG {
+        shown.push_str(&format!("[{} more lines]\n", range.len() - LONG));
+    }
+    shown
+}

@@ -1,0 +1,136 @@
+//! A replacement as it must stand in the file: shifted, filled, with the file's line endings.
+
+use super::{Done, Splice, with_ending};
+use crate::edit::bytes::{self, Endings};
+use crate::edit::lines::Lines;
+use crate::edit::locate::{Fit, Place, Search, Shape, Shift, folded_line, is_dots};
+use crate::proposal::{Found, Rung};
+
+/// The splices for the places of a search text.
+pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<Place>) -> Result<Done, String> {
+    let dots = |t: &str| t.lines().filter(|l| is_dots(l)).count();
+    if dots(new) > 0 && dots(search.text) == 0 {
+        return Err(DOTS.to_string());
+    }
+    let endings = if new.contains('\n') { bytes::endings(text) } else { Endings::None };
+    let mut found = Found { rung: Rung::Exact, detail: None };
+    let mut splices: Vec<Splice> = Vec::with_capacity(places.len());
+    for place in places {
+        if splices.last().is_some_and(|s| s.range.end > place.range.start) {
+            continue; // every place of a text that overlaps itself: from left to right, as everywhere
+        }
+        let fitted = one(text, search.text, new, &place)?;
+        let fitted = bytes::fit_endings(&fitted, endings, &text[place.range.clone()], &text[..place.range.start]);
+        let mut splice = Splice { range: place.range, new: fitted.into_owned() };
+        if search.shape == Shape::Lines && new.is_empty() {
+            splice.range = with_ending(text, splice.range);
+        }
+        splices.push(splice);
+        if place.found.rung >= found.rung {
+            found = place.found;
+        }
+    }
+    Ok(Done { stages: vec![splices], found })
+}
+
+const DOTS: &str = "the replacement holds a line of dots that the search text does not have, so what it stands for is \
+                    unknown. Write the replacement out in full.";
+
+/// The replacement for one place, still with the model's line endings.
+fn one(text: &str, search: &str, new: &str, place: &Place) -> Result<String, String> {
+    Ok(match &place.fit {
+        Fit::AsIs => new.to_string(),
+        Fit::Shifted { shift, first } => {
+            shifted(new, |line| if line > 0 || *first { shift.clone() } else { Shift::None })
+        }
+        Fit::Filled { shift, first, gaps } => {
+            let lines: Vec<&str> = new.split_inclusive('\n').collect();
+            let dots = lines.iter().filter(|l| is_dots(l)).count();
+            if dots != 0 && dots != gaps.len() {
+                return Err(DOTS.to_string());
+            }
+            let mut gaps = gaps.iter();
+            let mut out = String::new();
+            for (i, line) in lines.iter().enumerate() {
+                match gaps.as_slice().first() {
+                    Some(gap) if is_dots(line) => {
+                        gaps.next();
+                        out.push_str(&text[gap.clone()]);
+                    }
+                    _ if i == 0 && !first => out.push_str(line),
+                    _ => out.push_str(&shift.apply(line)),
+                }
+            }
+            out
+        }
+        Fit::Each(shifts) => {
+            let origin = origins(search, new);
+            shifted(new, |line| {
+                let from = origin[line];
+                let at = shifts.partition_point(|(l, _)| *l <= from).saturating_sub(1);
+                shifts.get(at).map_or(Shift::None, |(_, shift)| shift.clone())
+            })
+        }
+    })
+}
+
+fn shifted(new: &str, shift: impl Fn(usize) -> Shift) -> String {
+    new.split_inclusive('\n').enumerate().map(|(i, line)| shift(i).apply(line)).collect()
+}
+
+/// For each line of the replacement the line of the search text it comes from: an equal one, or the one that
+/// lies at the same distance from the last equal one before it.
+fn origins(search: &str, new: &str) -> Vec<usize> {
+    let keys = |t| {
+        let lines = Lines::new(t);
+        (0..lines.len()).map(|i| folded_line(lines.content(i), Rung::LookAlikes).into_owned()).collect::<Vec<_>>()
+    };
+    let (old, new) = (keys(search), keys(new));
+    let equal = common(&old, &new);
+    let mut origins = Vec::with_capacity(new.len());
+    let (mut base, mut next) = (None, 0);
+    for line in 0..new.len() {
+        if equal.get(next).is_some_and(|(_, n)| *n == line) {
+            base = Some(equal[next]);
+            next += 1;
+        }
+        let (o, n) = base.unwrap_or((0, 0));
+        let bound = equal.get(next).map_or(old.len(), |(o, _)| *o).saturating_sub(1);
+        origins.push((o + line - n).min(bound.max(o)));
+    }
+    origins
+}
+
+/// Pairs of equal lines in order, as many as there can be (of large middles only what the ends share).
+fn common(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
+    let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&old[front..old.len() - back], &new[front..new.len() - back]);
+    let mut pairs: Vec<(usize, usize)> = (0..front).map(|i| (i, i)).collect();
+    if a.len() * b.len() <= 1 << 22 {
+        let width = b.len() + 1;
+        let mut longest = vec![0_u32; (a.len() + 1) * width];
+        for i in (0..a.len()).rev() {
+            for j in (0..b.len()).rev() {
+                longest[i * width + j] = if a[i] == b[j] {
+                    longest[(i + 1) * width + j + 1] + 1
+                } else {
+                    longest[(i + 1) * width + j].max(longest[i * width + j + 1])
+                };
+            }
+        }
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            if a[i] == b[j] {
+                pairs.push((front + i, front + j));
+                (i, j) = (i + 1, j + 1);
+            } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+    }
+    pairs.extend((0..back).rev().map(|i| (old.len() - 1 - i, new.len() - 1 - i)));
+    pairs
+}

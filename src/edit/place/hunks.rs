@@ -1,0 +1,297 @@
+//! The hunks of a patch. What a hunk keeps and removes is the text that is looked for; line numbers are believed only
+//! where they choose between places that fit, and where the header's counts are true.
+
+use std::ops::Range;
+
+use super::body::{Body, Kind};
+use super::{Done, Ground, Splice, fit};
+use crate::edit::PatchHunk;
+use crate::edit::bytes::{self, Encoding};
+use crate::edit::lines::Lines;
+use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, indent};
+use crate::proposal::{Found, Rung};
+
+/// Places all hunks of one file, one after another. The error is for the model.
+pub(super) fn place(ground: &Ground, hunks: &[PatchHunk]) -> Result<Done, String> {
+    let mut done = Done { stages: Vec::new(), found: super::sure(true) };
+    let mut text = ground.text.to_string();
+    let mut after = 0;
+    for (i, hunk) in hunks.iter().enumerate() {
+        let placer = Placer { text: &text, raw: ground.encoding == Encoding::Raw, hunk, after };
+        let told =
+            |why: String| if hunks.len() > 1 { format!("hunk {} of {}: {why}", i + 1, hunks.len()) } else { why };
+        let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(told)? else { continue };
+        if found.rung > done.found.rung || done.found.detail.is_none() && found.rung == done.found.rung {
+            done.found = found;
+        }
+        text = super::spliced(&text, &splices);
+        let grown: usize = splices.iter().map(|s| s.new.len()).sum();
+        let shrunk: usize = splices.iter().map(|s| s.range.len()).sum();
+        after = splices.last().map_or(after, |s| s.range.end + grown - shrunk);
+        done.stages.push(splices);
+    }
+    Ok(done)
+}
+
+/// The text of a file that these hunks make: they only add.
+pub(super) fn fresh(hunks: &[PatchHunk]) -> Option<String> {
+    let mut text = String::new();
+    for hunk in hunks {
+        let body = Body::strict(&hunk.body);
+        if body.lines.iter().any(|(kind, line)| *kind == Kind::Goes || (*kind == Kind::Stays && !line.is_empty())) {
+            return None;
+        }
+        body.after().iter().for_each(|line| text.extend([line, "\n"]));
+        if body.unended[1] {
+            text.pop();
+        }
+    }
+    Some(text)
+}
+
+/// Longer files, in lines, are never taken to be a hunk of their own.
+const LONGEST_WHOLE: usize = 5_000;
+
+struct Placer<'a> {
+    text: &'a str,
+    raw: bool,
+    hunk: &'a PatchHunk,
+    /// Where the hunk before this one ended.
+    after: usize,
+}
+
+type Placed = (Vec<Splice>, Found);
+
+impl Placer<'_> {
+    /// The hunk's splices; none if it changes nothing.
+    fn place(&self, alone: bool) -> Result<Option<Placed>, String> {
+        let strict = Body::strict(&self.hunk.body);
+        if self.raw {
+            let lines: Vec<String> = self.hunk.body.iter().map(|l| bytes::raw(l)).collect();
+            return self.search(&Body::strict(&lines), Rung::Exact).map_err(|m| self.told(&m));
+        }
+        if strict.before().iter().all(|l| l.trim().is_empty()) {
+            return self.insert(&strict).map(Some);
+        }
+        let lenient = Body::lenient(&self.hunk.body, self.text);
+        let miss = match self.search(&strict, Rung::Elided) {
+            Ok(placed) => return Ok(placed),
+            Err(miss @ Miss::Several { .. }) => return Err(self.told(&miss)),
+            Err(miss) => miss,
+        };
+        match self.search(&lenient, Rung::Inexact) {
+            Ok(placed) => Ok(placed),
+            Err(several @ Miss::Several { .. }) => Err(self.told(&several)),
+            Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
+            Err(lenient_miss) => Err(self.told(if lenient == strict { &miss } else { &lenient_miss })),
+        }
+    }
+
+    fn told(&self, miss: &Miss) -> String {
+        let missing = self.hunk.above.iter().find(|a| self.hunk.strict_above && self.lines_of(a).next().is_none());
+        match missing {
+            Some(above) => format!(
+                "no line of the file is `{above}`, which stands after @@. {}",
+                miss.text(self.text, Shape::Lines)
+            ),
+            None => miss.text(self.text, Shape::Lines),
+        }
+    }
+
+    fn search(&self, body: &Body, down_to: Rung) -> Result<Option<Placed>, Miss> {
+        let (before, after) = (body.before().join("\n"), body.after().join("\n"));
+        let search = Search { text: &before, shape: Shape::Lines, all: true, down_to };
+        let places = self.choose(locate::locate(self.text, &search)?)?;
+        if !body.changes() && places.found.rung < Rung::Inexact {
+            return Ok(None);
+        }
+        let found = places.found.clone();
+        let splices = match self.lines(body, &places) {
+            Some(splices) => splices,
+            None => {
+                let done = fit::all(self.text, &search, &after, vec![places]);
+                done.map_err(|_| Miss::Nothing { closest: None, within: Vec::new() })?.stages.remove(0)
+            }
+        };
+        Ok(Some((splices, found)))
+    }
+
+    /// The one place that what stands above, the end of the file, the header or the hunk before allow.
+    fn choose(&self, mut places: Vec<Place>) -> Result<Place, Miss> {
+        if self.hunk.at_end {
+            let end = self.text.trim_end_matches(['\r', '\n']).len();
+            places.retain(|p| p.range.end >= end);
+        }
+        if !self.hunk.above.is_empty() {
+            let below: Vec<Place> = places.iter().filter(|p| self.below(p.range.start)).cloned().collect();
+            if self.hunk.strict_above || !below.is_empty() {
+                places = below;
+            }
+        }
+        let filters: [&dyn Fn(&Place) -> bool; 3] =
+            [&|p| self.in_scope(p.range.start), &|p| self.at_header(p.range.start), &|p| p.range.start >= self.after];
+        for filter in filters {
+            let fit: Vec<Place> = places.iter().filter(|p| filter(p)).cloned().collect();
+            if places.len() > 1 && fit.len() == 1 {
+                places = fit;
+            }
+        }
+        match places.len() {
+            1 => Ok(places.remove(0)),
+            0 => Err(Miss::Nothing { closest: None, within: Vec::new() }),
+            n => Err(Miss::Several { places: places.into_iter().take(5).map(|p| p.range).collect(), more: n > 5 }),
+        }
+    }
+
+    /// The offsets of the lines that a text after `@@` names.
+    fn lines_of<'b>(&'b self, above: &'b str) -> impl Iterator<Item = usize> + 'b {
+        let lines = Lines::new(self.text);
+        let above = above.trim();
+        (0..lines.len()).filter_map(move |i| {
+            let line = lines.content(i).trim();
+            (line == above || (!above.is_empty() && line.starts_with(above))).then(|| lines.spans[i].start)
+        })
+    }
+
+    /// Whether all texts after `@@` stand above, in their order.
+    fn below(&self, at: usize) -> bool {
+        let mut from = 0;
+        self.hunk.above.iter().all(|above| match self.lines_of(above).find(|l| *l >= from && *l <= at) {
+            Some(line) => {
+                from = line + 1;
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// Whether the place is inside of what the last text after `@@` begins: all lines between are further right.
+    fn in_scope(&self, at: usize) -> bool {
+        let Some(above) = self.hunk.above.last() else { return false };
+        let Some(head) = self.lines_of(above).take_while(|l| *l <= at).last() else { return false };
+        let mut lines = self.text[head..at].lines();
+        let depth = lines.next().map_or(0, |l| indent(l).len());
+        lines.all(|l| l.trim().is_empty() || indent(l).len() > depth)
+    }
+
+    /// Whether the place is the one the header names; a header whose counts are wrong names none.
+    fn at_header(&self, at: usize) -> bool {
+        let Some([before, after]) = self.hunk.header else { return false };
+        let body = Body::strict(&self.hunk.body);
+        before.1 == body.before().len()
+            && after.1 == body.after().len()
+            && crate::edit::lines::number(self.text, at) == after.0
+    }
+
+    /// Splices that leave the lines that stay as they are on disk. Needs a place that matches line by line.
+    fn lines(&self, body: &Body, place: &Place) -> Option<Vec<Splice>> {
+        if place.found.rung >= Rung::Elided {
+            return None;
+        }
+        let shift = match &place.fit {
+            locate::Fit::AsIs => Shift::None,
+            locate::Fit::Shifted { shift, .. } => shift.clone(),
+            _ => return None,
+        };
+        let hay = Lines::new(self.text);
+        let mut line = hay.at(place.range.start);
+        let (mut splices, mut run): (Vec<Splice>, Option<(usize, Vec<String>)>) = (Vec::new(), None);
+        for (kind, text) in body.lines.iter().chain([&(Kind::Stays, "")]) {
+            match kind {
+                Kind::Stays => {
+                    if let Some((start, new)) = run.take() {
+                        splices.push(self.run(&hay, start..line, &new, body.unended));
+                    }
+                    line += 1;
+                }
+                Kind::Goes => {
+                    run.get_or_insert((line, Vec::new()));
+                    line += 1;
+                }
+                Kind::Comes => run.get_or_insert((line, Vec::new())).1.push(shift.apply(text)),
+            }
+        }
+        Some(splices)
+    }
+
+    /// One run of changed lines.
+    fn run(&self, hay: &Lines, lines: Range<usize>, new: &[String], unended: [bool; 2]) -> Splice {
+        let at = |line: usize| hay.spans.get(line).map_or(self.text.len(), |s| s.start);
+        let range = at(lines.start)..at(lines.end);
+        let is_last = lines.end >= hay.len();
+        let ended = self.text[..range.end].ends_with(['\n', '\r']) || self.text[..range.end].is_empty();
+        let mut text: String = new.iter().flat_map(|l| [l.as_str(), "\n"]).collect();
+        let mut range = range;
+        if is_last {
+            let end_after = if unended[0] || unended[1] { !unended[1] } else { ended };
+            if range.is_empty() && !ended && !text.is_empty() {
+                // New lines after a last line that has no ending: the ending goes before them.
+                text.insert(0, '\n');
+            }
+            if !end_after {
+                match text.pop() {
+                    Some(_) => {}
+                    None => range = super::with_ending(self.text, range),
+                }
+            }
+        }
+        let new =
+            bytes::fit_endings(&text, bytes::endings(self.text), &self.text[range.clone()], &self.text[..range.start]);
+        Splice { range, new: new.into_owned() }
+    }
+
+    /// A hunk that only adds.
+    fn insert(&self, body: &Body) -> Result<Placed, String> {
+        let hay = Lines::new(self.text);
+        let new: Vec<String> = body.after().iter().map(|l| l.to_string()).collect();
+        if new.is_empty() {
+            return Err("the hunk is empty.".to_string());
+        }
+        let above: Vec<usize> = self.hunk.above.last().map_or(Vec::new(), |a| self.lines_of(a).collect());
+        let inexact = |detail: &str| Found { rung: Rung::Inexact, detail: Some(detail.to_string()) };
+        let (line, found) = match (above.as_slice(), self.hunk.header) {
+            _ if self.hunk.at_end || hay.len() == 0 => (hay.len(), super::sure(true)),
+            ([one], _) if self.hunk.strict_above => (hay.at(*one) + 1, super::sure(true)),
+            (_, Some([(_, 0), (start, count)])) if count == new.len() && (1..=hay.len() + 1).contains(&start) => {
+                (start - 1, inexact("by line number alone"))
+            }
+            _ => {
+                return Err(
+                    "a hunk has only lines that come, so its place is unknown. Add two or three lines that stay, as \
+                            they are in the file, before and after them."
+                        .to_string(),
+                );
+            }
+        };
+        Ok((vec![self.run(&hay, line..line, &new, body.unended)], found))
+    }
+
+    /// A single hunk that holds the new text of the whole file: it begins as the file does and has most of its lines.
+    fn whole(&self, body: &Body) -> Option<Placed> {
+        let key = |line: &str| folded_line(line, Rung::LookAlikes).into_owned();
+        let solid = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+            lines.map(key).filter(|k| !k.is_empty()).collect()
+        };
+        let old = solid(&mut self.text.lines());
+        let after = body.after();
+        let new = solid(&mut after.iter().copied());
+        if old.len().max(new.len()) > LONGEST_WHOLE {
+            return None;
+        }
+        let mut rest = new.iter();
+        let kept = old.iter().filter(|line| {
+            let mut ahead = rest.clone();
+            let there = ahead.any(|n| n == *line);
+            if there {
+                rest = ahead;
+            }
+            there
+        });
+        if old.first() != new.first() || kept.count() * 10 < old.len() * 7 {
+            return None;
+        }
+        let text = bytes::fit_whole(&(after.join("\n") + "\n"), self.text);
+        let found = Found { rung: Rung::Inexact, detail: Some("the patch holds the whole file".to_string()) };
+        Some((vec![Splice { range: 0..self.text.len(), new: text }], found))
+    }
+}

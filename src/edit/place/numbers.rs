@@ -1,0 +1,101 @@
+//! Edits by line number, each guarded by the text those lines should have.
+
+use std::ops::Range;
+
+use super::{Done, Ground, fit};
+use crate::edit::bytes::Encoding;
+use crate::edit::lines::{Lines, number};
+use crate::edit::locate::{self, Search, Shape, numbered};
+use crate::proposal::Rung;
+
+/// Places an edit of lines `first` to `last` (from 1, as they were shown). If the guard is not there, it is looked
+/// for. The error is for the model.
+pub(super) fn place(ground: &Ground, (first, last): (usize, usize), expect: &str, new: &str) -> Result<Done, String> {
+    if ground.encoding == Encoding::Raw {
+        return Err("it is not valid text; only an exact search and replace is allowed in it.".to_string());
+    }
+    let bare = without_numbers(expect);
+    let new = match (&bare, without_numbers(new)) {
+        (Some(_), Some(new)) => new,
+        _ => new.to_string(),
+    };
+    // The guard as it was written first: `12: ` may be what the lines really begin with.
+    let guards: Vec<&str> = std::iter::once(expect).chain(bare.as_deref()).collect();
+    let there = there(ground, first, last);
+    if let Some(range) = &there {
+        for guard in &guards {
+            if let Some(done) = at(ground.text, range, guard, &new)? {
+                return Ok(done);
+            }
+        }
+    }
+    let mut miss = None;
+    for text in guards {
+        let search = Search { text, shape: Shape::Lines, all: false, down_to: Rung::Inexact };
+        match locate::locate(ground.text, &search) {
+            Ok(places) => {
+                let line = number(ground.text, places[0].range.start);
+                let mut done = fit::all(ground.text, &search, &new, places)?;
+                let moved = format!("at line {line}, not {first}");
+                done.found.detail = Some(done.found.detail.map_or(moved.clone(), |d| format!("{moved}, {d}")));
+                return Ok(done);
+            }
+            Err(m) => miss = miss.or(Some(m.text(ground.text, Shape::Lines))),
+        }
+    }
+    let now = there.map_or_else(|| gone(ground, first, last), |range| reads(ground.text, range, first, last));
+    Err(format!("{now}And elsewhere {}", miss.unwrap_or_default()))
+}
+
+/// Where the lines of those numbers are now; `None` if there are none, or an edit before has changed them.
+fn there(ground: &Ground, first: usize, last: usize) -> Option<Range<usize>> {
+    let base = Lines::new(ground.base);
+    if first == 0 || last < first || last > base.len() {
+        return None;
+    }
+    let shown = base.range(first - 1..last);
+    ground.steps.iter().try_fold(shown, |range, step| step.carry(range))
+}
+
+/// The edit at the lines it names, if they read as expected but for what the rungs up to look-alikes overlook.
+fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Option<Done>, String> {
+    let lines = &text[range.clone()];
+    if lines.trim().is_empty() && expect.trim().is_empty() {
+        let range = if new.is_empty() { super::with_ending(text, range.clone()) } else { range.clone() };
+        let splice = super::Splice { range, new: new.to_string() };
+        return Ok(Some(Done { stages: vec![vec![splice]], found: super::sure(true) }));
+    }
+    let search = Search { text: expect, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
+    let Ok(mut places) = locate::locate(lines, &search) else { return Ok(None) };
+    if places[0].range != (0..lines.len()) {
+        return Ok(None);
+    }
+    places[0].range = range.clone();
+    fit::all(text, &search, new, places).map(Some)
+}
+
+fn reads(text: &str, range: Range<usize>, first: usize, last: usize) -> String {
+    let lines = Lines::new(text);
+    let shown = lines.at(range.start)..lines.at(range.end.max(range.start + 1) - 1) + 1;
+    format!("lines {first} to {last} do not read as expected. They read now:\n{}", numbered(&lines, shown))
+}
+
+fn gone(ground: &Ground, first: usize, last: usize) -> String {
+    let count = Lines::new(ground.base).len();
+    if first == 0 || last < first || last > count {
+        return format!("there are no lines {first} to {last}: the file has {count}. ");
+    }
+    format!("lines {first} to {last} have been changed by an edit before this one. ")
+}
+
+/// A text without the `12: ` in front of each line; `None` if some line has none.
+fn without_numbers(text: &str) -> Option<String> {
+    let bare = |line: &str| -> Option<String> {
+        let trimmed = line.trim_start();
+        let rest = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
+        let rest = if rest.len() < trimmed.len() { rest.strip_prefix(':')? } else { return None };
+        Some(rest.strip_prefix(' ').unwrap_or(rest).to_string())
+    };
+    let lines: Option<Vec<String>> = text.lines().map(bare).collect();
+    lines.filter(|l| !l.is_empty()).map(|l| l.join("\n"))
+}

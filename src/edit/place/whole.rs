@@ -1,0 +1,50 @@
+//! A whole new text for a file.
+
+use crate::edit::locate::is_comment_dots;
+use crate::edit::{Edit, Format, bytes};
+
+/// The new text of an existing file: line endings and final newline follow the old one. The error is for the model.
+pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) -> Result<String, String> {
+    let content = plain(content, edit, path);
+    let left_out = content.lines().find(|l| is_comment_dots(l) && !old.lines().any(|o| o.trim() == l.trim()));
+    if let Some(line) = left_out {
+        return Err(format!(
+            "the new text leaves lines out (`{}`), so the whole file is not known. Write every line, or change only a part \
+             of the file with a search and replace.",
+            line.trim()
+        ));
+    }
+    let content = match edit.format {
+        Format::Whole => without_heading(&content, old, path),
+        _ => &content,
+    };
+    Ok(bytes::fit_whole(content, old))
+}
+
+/// The text of a file that is made.
+pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
+    plain(content, edit, path)
+}
+
+/// Content with entities read as characters, where they can be nothing else: no bare `<`, `>` or `&` beside
+/// them, and the file is not markup itself.
+fn plain(content: &str, edit: &Edit, path: &str) -> String {
+    const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "md", "vue", "xhtml", "svelte"];
+    let markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));
+    if edit.format != Format::Xml || markup || content.contains(['<', '>']) {
+        return content.to_string();
+    }
+    match super::entities(content) {
+        Some(plain) if plain.contains(['<', '>']) => plain,
+        _ => content.to_string(),
+    }
+}
+
+/// Without a first line that is nothing but the path in a comment, unless the file has had it before.
+fn without_heading<'c>(content: &'c str, old: &str, path: &str) -> &'c str {
+    let Some((first, rest)) = content.split_once('\n') else { return content };
+    let bare = first.trim().trim_start_matches(['#', '/', '-', ';', '<', '!', '*', ' ']);
+    let bare = bare.trim_end_matches(['-', '>', '*', '/', ' ']);
+    let is_path = bare == path || bare.strip_prefix("./") == Some(path);
+    if is_path && bare.len() < first.trim().len() && old.lines().next() != Some(first) { rest } else { content }
+}
