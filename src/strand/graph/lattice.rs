@@ -1,0 +1,105 @@
+//! The ops on one definition, and what they come to.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::{Graph, Node};
+use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::op::{Kind, Op};
+
+/// The ops on one definition.
+#[derive(Debug)]
+pub struct Lattice {
+    /// Its layer.
+    pub layer: Layer,
+    /// Every op on it, void ones too, in order of admission.
+    pub ops: Vec<OpId>,
+    /// Ops that no other op on it follows.
+    pub heads: BTreeSet<OpId>,
+}
+
+/// What the non-void ops on a definition come to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Whether some op that keeps it was seen by no remove.
+    pub live: bool,
+    /// Its name.
+    pub name: String,
+    /// The op that set the name.
+    pub claim: OpId,
+    /// Whether that op was an `add`.
+    pub claimed_by_add: bool,
+    /// The op whose body it stands on.
+    pub epoch: OpId,
+    /// Edits made on that body.
+    pub edits: Vec<OpId>,
+    /// Edits of other bodies, and other bodies.
+    pub inactive: Vec<OpId>,
+    /// Definitions it is linked to.
+    pub links: Vec<DefId>,
+    /// What took its place, by the newest settling remove.
+    pub settled: Option<DefId>,
+}
+
+impl Lattice {
+    pub(super) fn new(layer: Layer) -> Lattice {
+        Lattice { layer, ops: Vec::new(), heads: BTreeSet::new() }
+    }
+
+    pub(super) fn take(&mut self, op: &Op) {
+        for parent in &op.parents {
+            self.heads.remove(parent);
+        }
+        self.heads.insert(op.id);
+        self.ops.push(op.id);
+    }
+}
+
+impl Graph {
+    /// What the ops on a definition come to; `None` if none of them has an effect.
+    pub fn summary(&self, def: DefId) -> Option<Summary> {
+        let lattice = self.lattice(def)?;
+        let nodes: Vec<_> = lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
+        let of = |kinds: &'static [Kind]| nodes.iter().filter(move |node| kinds.contains(&node.op.kind));
+        let claim = of(&[Kind::Add, Kind::Rename]).max_by_key(|node| node.op.key())?;
+        let epoch = of(&[Kind::Add, Kind::Replace]).max_by_key(|node| node.op.key())?;
+        let mut killed: HashSet<OpId> = HashSet::new();
+        for remove in of(&[Kind::Remove]) {
+            killed.extend(self.past_on(remove.op.id));
+        }
+        let keeps = &[Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Link];
+        let settling = of(&[Kind::Remove]).filter(|node| node.op.to.is_some()).max_by_key(|node| node.op.key());
+        let (edits, other_edits): (Vec<&Arc<Node>>, Vec<&Arc<Node>>) =
+            of(&[Kind::Edit]).partition(|node| node.op.base == Some(epoch.op.id));
+        let other_bodies = of(&[Kind::Add, Kind::Replace]).filter(|node| node.op.id != epoch.op.id);
+        Some(Summary {
+            live: of(keeps).any(|node| !killed.contains(&node.op.id)),
+            name: match claim.op.kind {
+                Kind::Rename => claim.op.name_new.clone().unwrap_or_default(),
+                _ => claim.op.name.clone(),
+            },
+            claim: claim.op.id,
+            claimed_by_add: claim.op.kind == Kind::Add,
+            epoch: epoch.op.id,
+            edits: edits.iter().map(|node| node.op.id).collect(),
+            inactive: other_edits.into_iter().chain(other_bodies.copied()).map(|node| node.op.id).collect(),
+            links: self.live_links(lattice),
+            settled: settling.and_then(|node| node.op.to_def()),
+        })
+    }
+
+    /// A link lives unless an unlink of the same target saw it.
+    fn live_links(&self, lattice: &Lattice) -> Vec<DefId> {
+        let ops = |kind: Kind| {
+            lattice.ops.iter().filter_map(|id| self.node(*id)).filter(move |n| n.void.is_none() && n.op.kind == kind)
+        };
+        let mut cut: HashSet<(OpId, DefId)> = HashSet::new();
+        for unlink in ops(Kind::Unlink) {
+            if let Some(to) = unlink.op.to_def() {
+                cut.extend(self.past_on(unlink.op.id).into_iter().map(|seen| (seen, to)));
+            }
+        }
+        let live = ops(Kind::Link).filter_map(|link| link.op.to_def().map(|to| (link.op.id, to)));
+        live.filter(|pair| !cut.contains(pair)).map(|(_, to)| to).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}

@@ -1,0 +1,283 @@
+//! The op graph: which ops are known, which are admitted, and which are void.
+//!
+//! An op is admitted when all its parents are; until then it is pending and has no effect. Nothing
+//! here depends on the order of arrival.
+
+mod lattice;
+mod void;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+pub use lattice::{Lattice, Summary};
+pub use void::{Parsed, ParsedChange};
+
+use super::id::{DefId, Layer, OpId};
+use super::op::{Kind, Op};
+
+/// An admitted op with what was found out about it once.
+#[derive(Debug)]
+pub struct Node {
+    /// The op.
+    pub op: Op,
+    /// Why it has no effect, if it has none.
+    pub void: Option<String>,
+    /// The greatest `ts` among it and its ancestors.
+    pub max_ts: i64,
+    /// Whether the `add` of its target is among its ancestors (or it is that `add`).
+    pub anchored: bool,
+    /// Its text, parsed.
+    pub parsed: Parsed,
+}
+
+/// What became of ops that were offered.
+#[derive(Debug, Default)]
+pub struct Offered {
+    /// Admitted now, parents first; earlier pending ones among them.
+    pub admitted: Vec<OpId>,
+    /// Known already, with the same content.
+    pub duplicates: Vec<OpId>,
+    /// Known already with other content.
+    pub collisions: Vec<OpId>,
+}
+
+/// The set of known ops.
+#[derive(Debug, Default)]
+pub struct Graph {
+    nodes: HashMap<OpId, Arc<Node>>,
+    pending: BTreeMap<OpId, Op>,
+    lattices: HashMap<DefId, Lattice>,
+    /// Every definition that ever had a name.
+    holders: HashMap<(Layer, String), BTreeSet<DefId>>,
+}
+
+impl Graph {
+    /// An admitted op.
+    pub fn node(&self, id: OpId) -> Option<&Arc<Node>> {
+        self.nodes.get(&id)
+    }
+
+    /// How many ops are admitted.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether no op is admitted.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The ids of every admitted op, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.nodes.keys().copied()
+    }
+
+    /// The ops waiting for a parent.
+    pub fn pending(&self) -> impl Iterator<Item = &Op> {
+        self.pending.values()
+    }
+
+    /// The parents a pending op still lacks.
+    pub fn missing(&self, op: &Op) -> Vec<OpId> {
+        op.parents.iter().copied().filter(|parent| !self.nodes.contains_key(parent)).collect()
+    }
+
+    /// The ops on a definition.
+    pub fn lattice(&self, def: DefId) -> Option<&Lattice> {
+        self.lattices.get(&def)
+    }
+
+    /// Every definition that ever had this name.
+    pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
+        let held = self.holders.get(&(layer, name.to_owned()));
+        held.into_iter().flatten().copied().filter(|def| self.lattices.contains_key(def)).collect()
+    }
+
+    /// Offers ops in any order. Known ones are counted; of the others, and of those pending, the
+    /// largest set whose parents and bundles are whole is admitted.
+    pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
+        let mut offered = Offered::default();
+        for op in ops {
+            let known = self.nodes.get(&op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id));
+            match known {
+                Some(known) if known.to_json() == op.to_json() => offered.duplicates.push(op.id),
+                Some(_) => offered.collisions.push(op.id),
+                None => {
+                    self.pending.insert(op.id, op);
+                }
+            }
+        }
+        for id in self.ready() {
+            if let Some(op) = self.pending.remove(&id) {
+                self.admit(op);
+                offered.admitted.push(id);
+            }
+        }
+        offered
+    }
+
+    /// The largest set of pending ops closed under parents and bundles, parents first.
+    fn ready(&self) -> Vec<OpId> {
+        let mut children: HashMap<OpId, Vec<OpId>> = HashMap::new();
+        let mut bundles: HashMap<&str, Vec<OpId>> = HashMap::new();
+        let mut barred: Vec<OpId> = Vec::new();
+        for (id, op) in &self.pending {
+            for parent in op.parents.iter().filter(|parent| !self.nodes.contains_key(parent)) {
+                if self.pending.contains_key(parent) {
+                    children.entry(*parent).or_default().push(*id);
+                } else {
+                    barred.push(*id);
+                }
+            }
+            if let Some(bundle) = &op.bundle {
+                bundles.entry(bundle).or_default().push(*id);
+            }
+        }
+        loop {
+            let mut out: HashSet<OpId> = HashSet::new();
+            while let Some(id) = barred.pop() {
+                if out.insert(id) {
+                    barred.extend(children.get(&id).into_iter().flatten());
+                    let bundle = self.pending.get(&id).and_then(|op| op.bundle.as_deref());
+                    barred.extend(bundle.and_then(|bundle| bundles.get(bundle)).into_iter().flatten());
+                }
+            }
+            let order = self.topological(&out, &children);
+            // A cycle of parents can never be admitted: bar it and look again.
+            let placed: HashSet<OpId> = order.iter().copied().collect();
+            barred = self.pending.keys().copied().filter(|id| !out.contains(id) && !placed.contains(id)).collect();
+            if barred.is_empty() {
+                return order;
+            }
+            barred.extend(out);
+        }
+    }
+
+    fn topological(&self, out: &HashSet<OpId>, children: &HashMap<OpId, Vec<OpId>>) -> Vec<OpId> {
+        let mut waits: HashMap<OpId, usize> = HashMap::new();
+        let mut ready: Vec<OpId> = Vec::new();
+        for (id, op) in self.pending.iter().filter(|(id, _)| !out.contains(id)) {
+            let count = op.parents.iter().filter(|parent| !self.nodes.contains_key(parent)).count();
+            if count == 0 {
+                ready.push(*id);
+            } else {
+                waits.insert(*id, count);
+            }
+        }
+        ready.reverse();
+        let mut order = Vec::new();
+        while let Some(id) = ready.pop() {
+            order.push(id);
+            for child in children.get(&id).into_iter().flatten() {
+                if let Some(count) = waits.get_mut(child) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push(*child);
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// Takes an op whose parents are admitted into the set.
+    fn admit(&mut self, op: Op) {
+        let node = void::examine(self, op);
+        let (id, target) = (node.op.id, node.op.target());
+        if node.void.is_none() {
+            let name = match node.op.kind {
+                Kind::Add => Some(&node.op.name),
+                Kind::Rename => node.op.name_new.as_ref(),
+                _ => None,
+            };
+            if let Some(name) = name {
+                self.holders.entry((node.op.layer, name.clone())).or_default().insert(target);
+            }
+        }
+        let lattice = self.lattices.entry(target).or_insert_with(|| Lattice::new(node.op.layer));
+        lattice.take(&node.op);
+        self.nodes.insert(id, Arc::new(node));
+    }
+
+    /// Takes ops out again, with everything admitted that follows them. Returns what went, parents
+    /// first as far as each definition goes.
+    pub fn retract(&mut self, ids: &HashSet<OpId>) -> Vec<Op> {
+        let mut gone = ids.clone();
+        loop {
+            let before = gone.len();
+            for node in self.nodes.values() {
+                if !gone.contains(&node.op.id) && node.op.parents.iter().any(|parent| gone.contains(parent)) {
+                    gone.insert(node.op.id);
+                }
+            }
+            if gone.len() == before {
+                break;
+            }
+        }
+        let mut ops: Vec<Op> = Vec::new();
+        let mut touched: HashSet<DefId> = HashSet::new();
+        for id in &gone {
+            if let Some(node) = self.nodes.remove(id) {
+                touched.insert(node.op.target());
+                ops.push(node.op.clone());
+            }
+        }
+        for def in touched {
+            let Some(old) = self.lattices.remove(&def) else { continue };
+            let mut lattice = Lattice::new(old.layer);
+            for id in old.ops.iter().filter(|id| !gone.contains(id)) {
+                if let Some(node) = self.nodes.get(id) {
+                    lattice.take(&node.op);
+                }
+            }
+            if !lattice.ops.is_empty() {
+                self.lattices.insert(def, lattice);
+            }
+        }
+        ops.sort_by_key(Op::key);
+        ops
+    }
+
+    /// Whether `old` is a strict ancestor of `young`; both admitted.
+    pub fn is_ancestor(&self, old: OpId, young: OpId) -> bool {
+        let Some(goal) = self.nodes.get(&old) else { return false };
+        let Some(start) = self.nodes.get(&young) else { return false };
+        self.reaches(goal, &start.op.parents)
+    }
+
+    /// Whether `goal` is among these ops or their ancestors.
+    fn reaches(&self, goal: &Node, from: &[OpId]) -> bool {
+        let mut seen: HashSet<OpId> = HashSet::new();
+        let mut stack: Vec<OpId> = from.to_vec();
+        while let Some(id) = stack.pop() {
+            if id == goal.op.id {
+                return true;
+            }
+            // No ancestor of an op has a greater ts than its running maximum.
+            if let Some(node) = self.nodes.get(&id)
+                && node.max_ts >= goal.op.ts
+                && seen.insert(id)
+            {
+                stack.extend(&node.op.parents);
+            }
+        }
+        false
+    }
+
+    /// The ancestors of an op that are ops on the same definition, reached through such ops.
+    pub fn past_on(&self, id: OpId) -> HashSet<OpId> {
+        let mut seen = HashSet::new();
+        let Some(start) = self.nodes.get(&id) else { return seen };
+        let target = start.op.target();
+        let mut stack: Vec<OpId> = start.op.parents.clone();
+        while let Some(id) = stack.pop() {
+            if let Some(node) = self.nodes.get(&id)
+                && node.op.target() == target
+                && seen.insert(id)
+            {
+                stack.extend(&node.op.parents);
+            }
+        }
+        seen
+    }
+}

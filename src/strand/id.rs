@@ -1,0 +1,213 @@
+//! Identities: op-ids (ULIDs), the layers, and qualified names.
+
+use std::fmt;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+/// The six kinds of definition, in their fixed order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// Describes values.
+    Type,
+    /// A piece of application state.
+    Slot,
+    /// A request to the outside world.
+    Effect,
+    /// The only thing that writes slots.
+    Reducer,
+    /// A piece of user interface.
+    Tile,
+    /// A pure function.
+    Fn,
+}
+
+impl Layer {
+    /// Every layer, in the order of listings.
+    pub const ALL: [Layer; 6] = [Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Tile, Layer::Fn];
+
+    /// The word that names the layer in text and on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Layer::Type => "type",
+            Layer::Slot => "slot",
+            Layer::Effect => "effect",
+            Layer::Reducer => "reducer",
+            Layer::Tile => "tile",
+            Layer::Fn => "fn",
+        }
+    }
+
+    /// The layer of a word, if it is one.
+    pub fn parse(word: &str) -> Option<Layer> {
+        Layer::ALL.into_iter().find(|layer| layer.word() == word)
+    }
+
+    /// The folder that holds the layer's files in a projection.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Layer::Type => "types",
+            Layer::Slot => "slots",
+            Layer::Effect => "effects",
+            Layer::Reducer => "reducers",
+            Layer::Tile => "tiles",
+            Layer::Fn => "fns",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The identity of an op: `op_` and a ULID. Ordered as its text is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpId(u128);
+
+/// The identity of a definition: the op-id of the `add` that made it.
+pub type DefId = OpId;
+
+impl OpId {
+    /// Reads `op_` and 26 upper-case Crockford characters; nothing else is an op-id.
+    pub fn parse(text: &str) -> Option<OpId> {
+        let ulid = text.strip_prefix("op_")?;
+        let value = Ulid::from_string(ulid).ok()?;
+        (value.to_string() == ulid).then_some(OpId(value.0))
+    }
+
+    /// An op-id of the given time (unix milliseconds) and random part.
+    pub fn from_parts(ms: i64, random: u128) -> OpId {
+        OpId(Ulid::from_parts(ms.max(0) as u64, random).0)
+    }
+
+    /// The last `n` characters in lower case, for labels and file names.
+    pub fn tail(self, n: usize) -> String {
+        let text = Ulid(self.0).to_string().to_lowercase();
+        text[text.len() - n.min(26)..].to_owned()
+    }
+}
+
+impl fmt::Display for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "op_{}", Ulid(self.0))
+    }
+}
+
+impl fmt::Debug for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for OpId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OpId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<OpId, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        OpId::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not an op-id")))
+    }
+}
+
+/// The identity of one unit of a body: the op that brought it, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnitId {
+    /// The add, replace or edit that brought the unit.
+    pub op: OpId,
+    /// The unit's number within that op, from 1.
+    pub n: u32,
+}
+
+impl UnitId {
+    /// Reads `<op-id>.<n>`.
+    pub fn parse(text: &str) -> Option<UnitId> {
+        let (op, n) = text.split_once('.')?;
+        let number: u32 = n.parse().ok()?;
+        (number > 0 && number.to_string() == n).then_some(UnitId { op: OpId::parse(op)?, n: number })
+    }
+}
+
+impl fmt::Display for UnitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.op, self.n)
+    }
+}
+
+/// A qualified name: `layer.Name`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QName {
+    /// The layer.
+    pub layer: Layer,
+    /// The name within the layer.
+    pub name: String,
+}
+
+impl QName {
+    /// Puts a layer and a name together.
+    pub fn new(layer: Layer, name: impl Into<String>) -> QName {
+        QName { layer, name: name.into() }
+    }
+
+    /// Reads `layer.Name`.
+    pub fn parse(text: &str) -> Option<QName> {
+        let (layer, name) = text.split_once('.')?;
+        (!name.is_empty()).then(|| Layer::parse(layer).map(|layer| QName::new(layer, name)))?
+    }
+}
+
+impl fmt::Display for QName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.layer, self.name)
+    }
+}
+
+/// The present moment in unix milliseconds.
+pub fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |passed| i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The last ULID this process made: the next one is always greater.
+static LAST: Mutex<u128> = Mutex::new(0);
+
+/// A new ULID, greater than every one this process made before.
+pub fn new_ulid() -> u128 {
+    let random = uuid::Uuid::new_v4().as_u128() >> 48;
+    let fresh = Ulid::from_parts(now_ms().max(0) as u64, random).0;
+    // A poisoned lock still holds a valid number.
+    let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    *last = if fresh > *last { fresh } else { *last + 1 };
+    *last
+}
+
+/// A new op-id, greater than every one this process made before.
+pub fn new_op_id() -> OpId {
+    OpId(new_ulid())
+}
+
+/// A new identity of another kind: its prefix and a ULID, as `bnd_01J…`.
+pub fn new_id(prefix: &str) -> String {
+    format!("{prefix}{}", Ulid(new_ulid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn op_ids_sort_as_their_text_and_only_the_exact_form_is_read() {
+        let first = new_op_id();
+        let second = new_op_id();
+        assert!(first < second && first.to_string() < second.to_string());
+        assert_eq!(OpId::parse(&first.to_string()), Some(first));
+        assert_eq!(OpId::parse(&first.to_string().to_lowercase()), None);
+        assert_eq!(OpId::parse("op_81ARZ3NDEKTSV4RRFFQ69G5FAV"), None);
+    }
+}

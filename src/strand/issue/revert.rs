@@ -1,0 +1,270 @@
+//! Reverting: the inverse of an op, made on the present state.
+
+use std::collections::BTreeSet;
+
+use super::{Draft, Issuer, Refusal, Removal, admit_edit, blank, issue};
+use crate::strand::graph::Node;
+use crate::strand::id::{DefId, OpId, QName, UnitId};
+use crate::strand::lang::parse::{category, parse_register};
+use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, join, split};
+use crate::strand::op::{Change, Kind, Op};
+use crate::strand::state::{State, View};
+
+/// Issues the inverse of an op. Returns the ops, and what could not be restored because something
+/// newer stands there. `before` is the state as of just before the op.
+pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
+    let missing = || Refusal::NotFound { name: id.to_string(), near: None };
+    let node = state.graph().node(id).cloned().ok_or_else(missing)?;
+    let issuer = issuer.because(&format!("revert:{id}"));
+    let def = node.op.target();
+    let view = state.view(def).ok_or_else(|| Refusal::Superseded(format!("{id} has no effect; nothing to revert")))?;
+    let qname = view.qname();
+    let over = |why: &str| Err(Refusal::Superseded(format!("cannot revert {id}: {why}")));
+    let gone = !view.visible();
+    let draft = match node.op.kind {
+        Kind::Remove if !gone => return over("the definition is there again"),
+        Kind::Remove => restore(state, view),
+        _ if gone => return over("the definition is not there any more"),
+        Kind::Add => Draft::Remove { qname, how: Removal::Refuse },
+        Kind::Rename if view.claim != id => return over("it was renamed again"),
+        Kind::Rename => match before.view(def) {
+            Some(old) => Draft::Rename { qname, to: old.name.clone() },
+            None => return over("its former name is not known"),
+        },
+        Kind::Replace if view.epoch != id => return over("its body was replaced again"),
+        Kind::Replace => match before.view(def) {
+            Some(old) => {
+                let body = current_text(state, old);
+                Draft::Replace { qname, body, doc: Some(old.doc.clone()) }
+            }
+            None => return over("its former body is not known"),
+        },
+        Kind::Edit => return revert_edit(state, before, &node, &issuer),
+        Kind::Link | Kind::Unlink => {
+            let to = node.op.to_def().and_then(|to| state.view(to)).map(View::qname);
+            match (node.op.kind, to) {
+                (Kind::Link, Some(to)) => Draft::Unlink(qname, to),
+                (_, Some(to)) => Draft::Link(qname, to),
+                _ => return over("what it links to is not known"),
+            }
+        }
+    };
+    issue(state, &draft, &issuer).map(|ops| (ops, Vec::new()))
+}
+
+/// A draft that brings a removed definition back with its last body.
+pub(super) fn restore(state: &State, view: &View) -> Draft {
+    Draft::Add {
+        qname: QName::new(view.layer, view.name.clone()),
+        body: current_text(state, view),
+        doc: Some(view.doc.clone()),
+        def: Some(view.id),
+    }
+}
+
+/// The body of an older view with the names of now.
+fn current_text(state: &State, old: &View) -> String {
+    let mut body = old.body.clone();
+    let parts = &mut split(&body);
+    for reg in parts.header.values_mut().chain(parts.units.iter_mut().flat_map(|unit| unit.regs.values_mut())) {
+        crate::strand::lang::resolve::each_ref(reg, &mut |reference| {
+            if let (None, Some(id)) = (reference.bound, reference.def()) {
+                reference.bound = Some(id);
+            }
+        });
+    }
+    if let Some(bound) = join(old.layer, parts.clone()) {
+        body = bound;
+    }
+    state.resolve_body(&mut body);
+    crate::strand::lang::print::body(&body)
+}
+
+/// Restores what the edit still holds.
+fn revert_edit(
+    state: &mut State,
+    before: &State,
+    node: &Node,
+    issuer: &Issuer,
+) -> Result<(Vec<Op>, Vec<String>), Refusal> {
+    let id = node.op.id;
+    let over = |why: &str| Refusal::Superseded(format!("cannot revert {id}: {why}"));
+    let def = node.op.target();
+    let view = state.view(def).ok_or_else(|| over("the definition is not known"))?;
+    if node.op.base != Some(view.epoch) {
+        return Err(over("its body was replaced since"));
+    }
+    let old = before.view(def).ok_or_else(|| over("its former body is not known"))?;
+    let mut work = EditBack {
+        state,
+        def,
+        view,
+        old,
+        changes: Vec::new(),
+        skipped: Vec::new(),
+        op: blank(Kind::Edit, &view.qname(), issuer),
+    };
+    for change in &node.op.changes {
+        work.undo(id, change);
+    }
+    let EditBack { changes, skipped, mut op, .. } = work;
+    if changes.is_empty() {
+        return Err(Refusal::Superseded(format!(
+            "cannot revert {id}: all of it was changed since ({})",
+            skipped.join(", ")
+        )));
+    }
+    let body = changed_body(view, &changes).ok_or_else(|| over("what is left does not make a body"))?;
+    op.changes = changes;
+    let mut made = Vec::new();
+    admit_edit(state, def, op, body, &mut made);
+    Ok((made, skipped))
+}
+
+struct EditBack<'s> {
+    state: &'s State,
+    def: DefId,
+    view: &'s View,
+    old: &'s View,
+    changes: Vec<Change>,
+    skipped: Vec<String>,
+    op: Op,
+}
+
+impl EditBack<'_> {
+    fn undo(&mut self, id: OpId, change: &Change) {
+        match change {
+            Change::Set { unit, register, .. } => {
+                let target = unit.map_or(register.clone(), |unit| format!("{unit}/{register}"));
+                if !self.holds(id, *unit, register) || unit.is_some_and(|unit| !self.view.units.contains(&unit)) {
+                    self.skipped.push(target);
+                    return;
+                }
+                let value = register_text(self.old, *unit, register);
+                self.changes.push(Change::Set { unit: *unit, register: register.clone(), value });
+            }
+            Change::Insert { id: unit, .. } if self.view.units.contains(unit) => {
+                self.changes.push(Change::Delete(*unit))
+            }
+            Change::Insert { id: unit, .. } => self.skipped.push(unit.to_string()),
+            Change::Delete(unit) => self.bring_back(*unit),
+        }
+    }
+
+    /// Whether the edit's value of a register still stands: no later edit of this body wrote it.
+    fn holds(&self, id: OpId, unit: Option<UnitId>, register: &str) -> bool {
+        let Some(lattice) = self.state.graph().lattice(self.def) else { return false };
+        let writes =
+            |change: &Change| matches!(change, Change::Set { unit: u, register: r, .. } if *u == unit && r == register);
+        let edits = lattice.ops.iter().filter_map(|id| self.state.graph().node(*id));
+        let edits = edits.filter(|node| node.void.is_none() && node.op.base == Some(self.view.epoch));
+        let newest = edits.filter(|node| node.op.changes.iter().any(writes)).max_by_key(|node| node.op.key());
+        newest.is_some_and(|node| node.op.id == id)
+    }
+
+    /// Inserts a deleted unit again, after the sibling that stood before it.
+    fn bring_back(&mut self, unit: UnitId) {
+        let parts = split(&self.old.body);
+        let Some(at) = self.old.units.iter().position(|id| *id == unit) else {
+            return self.skipped.push(unit.to_string());
+        };
+        let root_parent = parts.units[at].parent;
+        let parent = root_parent.and_then(|parent| self.old.units.get(parent)).copied();
+        let lost_parent = parent.is_some_and(|parent| !self.view.units.contains(&parent));
+        if lost_parent {
+            return self.skipped.push(unit.to_string());
+        }
+        let before = (0..at)
+            .rev()
+            .find(|i| parts.units[*i].parent == root_parent && self.view.units.contains(&self.old.units[*i]));
+        let mut ids: Vec<(usize, UnitId)> = Vec::new();
+        for index in at..parts.units.len() {
+            let own = index == at;
+            let below =
+                parts.units[index].parent.and_then(|parent| ids.iter().find(|(i, _)| *i == parent)).map(|(_, id)| *id);
+            if !own && below.is_none() {
+                continue;
+            }
+            let inserted = self.changes.iter().filter(|change| matches!(change, Change::Insert { .. })).count();
+            let id = UnitId { op: self.op.id, n: inserted as u32 + 1 };
+            let after = if own {
+                before.map(|i| self.old.units[i])
+            } else {
+                let sibling = ids.iter().rev().find(|(i, _)| parts.units[*i].parent == parts.units[index].parent);
+                sibling.map(|(_, id)| *id)
+            };
+            let regs = parts.units[index].regs.iter().map(|(name, reg)| (name.to_string(), reg.text())).collect();
+            self.changes.push(Change::Insert { id, after, parent: if own { parent } else { below }, regs });
+            ids.push((index, id));
+        }
+    }
+}
+
+fn register_text(view: &View, unit: Option<UnitId>, register: &str) -> Option<String> {
+    if register == "doc" && unit.is_none() {
+        return Some(view.doc.clone());
+    }
+    let parts = split(&view.body);
+    let regs = match unit {
+        None => &parts.header,
+        Some(unit) => &parts.units.get(view.units.iter().position(|id| *id == unit)?)?.regs,
+    };
+    regs.get(register).map(Reg::text)
+}
+
+/// The body a view will have after these changes, the changed registers parsed anew.
+pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::lang::ast::Body> {
+    let mut parts = split(&view.body);
+    let parse = |unit: bool, name: &str, text: &str| parse_register(category(view.layer, unit, name)?, text).ok();
+    let mut ids: Vec<UnitId> = view.units.clone();
+    let mut deleted: BTreeSet<UnitId> = BTreeSet::new();
+    for change in changes {
+        match change {
+            Change::Set { unit: None, register, .. } if register == "doc" => {}
+            Change::Set { unit, register, value } => {
+                let regs = match unit {
+                    None => &mut parts.header,
+                    Some(unit) => &mut parts.units.get_mut(ids.iter().position(|id| id == unit)?)?.regs,
+                };
+                match value {
+                    Some(text) => {
+                        regs.insert(RegName::Owned(register.clone()), parse(unit.is_some(), register, text)?);
+                    }
+                    None => {
+                        regs.remove(register.as_str());
+                    }
+                }
+            }
+            Change::Insert { id, parent, regs, .. } => {
+                let parent = parent.and_then(|parent| ids.iter().position(|id| *id == parent));
+                let mut unit = Unit { id: Some(*id), parent, regs: Default::default() };
+                for (name, text) in regs {
+                    unit.regs.insert(RegName::Owned(name.clone()), parse(true, name, text)?);
+                }
+                ids.push(*id);
+                parts.units.push(unit);
+            }
+            Change::Delete(unit) => {
+                deleted.insert(*unit);
+            }
+        }
+    }
+    join(view.layer, without(parts, &ids, &deleted))
+}
+
+/// Leaves out deleted units and what stands below them.
+fn without(parts: Parts, ids: &[UnitId], deleted: &BTreeSet<UnitId>) -> Parts {
+    let mut kept: Vec<Option<usize>> = Vec::with_capacity(parts.units.len());
+    let mut units = Vec::new();
+    for (index, mut unit) in parts.units.into_iter().enumerate() {
+        let parent = unit.parent.map(|parent| kept.get(parent).copied().flatten());
+        if ids.get(index).is_some_and(|id| deleted.contains(id)) || parent == Some(None) {
+            kept.push(None);
+            continue;
+        }
+        unit.parent = parent.flatten();
+        kept.push(Some(units.len()));
+        units.push(unit);
+    }
+    Parts { header: parts.header, units }
+}

@@ -1,0 +1,202 @@
+//! Tokens to bodies. Recursive descent over the grammar; faults carry their place.
+//!
+//! Statements and elements end at a newline outside brackets. The parser shows such a newline as
+//! a token of its own while `by_line` is set, and every bracket clears that for its inside.
+
+mod body;
+mod expr;
+mod register;
+
+pub(super) use body::sort_args;
+pub use body::{ParsedText, parse_body, parse_definitions};
+pub use register::{Category, category, parse_elements, parse_members, parse_register, parse_statements};
+
+use super::ast::{Field, Ref, Type};
+use super::names::{is_keyword, is_upper};
+use super::token::{SyntaxError, Tok, Token, lex};
+use crate::strand::id::Layer;
+
+/// Deeper nesting than this is refused, so that no text can exhaust the stack.
+const MAX_DEPTH: u32 = 96;
+
+type Parsed<T> = Result<T, SyntaxError>;
+
+/// A cursor over tokens.
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    /// Whether newlines end things here.
+    by_line: bool,
+    /// The token that began the current statement: a newline before it ends nothing.
+    began: usize,
+    depth: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Parsed<Parser<'a>> {
+        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0 })
+    }
+
+    fn peek(&self) -> Tok<'a> {
+        let token = self.tokens[self.at];
+        if self.by_line && token.newline && self.at != self.began { Tok::Newline } else { token.tok }
+    }
+
+    /// The token after the next, newlines seen as the next one sees them.
+    fn peek_second(&self) -> Tok<'a> {
+        match self.tokens.get(self.at + 1) {
+            Some(token) if self.by_line && token.newline => Tok::Newline,
+            Some(token) => token.tok,
+            None => Tok::End,
+        }
+    }
+
+    fn offset(&self) -> usize {
+        self.tokens[self.at].start
+    }
+
+    fn is_sym(&self, symbol: &str) -> bool {
+        matches!(self.peek(), Tok::Sym(found) if found == symbol)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Tok::Ident(found) if found == word)
+    }
+
+    /// Takes a symbol if it is next.
+    fn eat(&mut self, symbol: &str) -> bool {
+        let found = self.is_sym(symbol);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    /// Takes a word if it is next.
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    /// Takes `word =` if it is next.
+    fn eat_label(&mut self, word: &str) -> bool {
+        let found = self.is_word(word) && self.peek_second() == Tok::Sym("=");
+        if found {
+            self.at += 2;
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &str) -> Parsed<()> {
+        if self.eat(symbol) { Ok(()) } else { Err(self.unexpected(&format!("'{symbol}'"))) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("'{word}'"))) }
+    }
+
+    fn unexpected(&self, wanted: &str) -> SyntaxError {
+        let found = match self.peek() {
+            Tok::Ident(word) if is_keyword(word) => format!("the keyword '{word}'"),
+            Tok::Ident(word) => format!("'{word}'"),
+            Tok::Int(text) | Tok::Float(text) => format!("'{text}'"),
+            Tok::Str(text) => text.to_owned(),
+            Tok::Sym(symbol) => format!("'{symbol}'"),
+            Tok::Newline => "the end of the line".to_owned(),
+            Tok::End => "the end of the text".to_owned(),
+        };
+        SyntaxError::new(self.offset(), format!("expected {wanted}, found {found}"))
+    }
+
+    fn finish(&self) -> Parsed<()> {
+        if self.peek() == Tok::End { Ok(()) } else { Err(self.unexpected("the end of the text")) }
+    }
+
+    /// Runs a part inside brackets, where newlines are white space.
+    fn inside<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let outer = std::mem::replace(&mut self.by_line, false);
+        let result = self.deeper(part);
+        self.by_line = outer;
+        result
+    }
+
+    fn deeper<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(SyntaxError::new(self.offset(), "this is nested too deeply"));
+        }
+        self.depth += 1;
+        let result = part(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// `{ item , } close`, the opening bracket already taken.
+    fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.inside(|p| {
+            let mut items = Vec::new();
+            while !p.eat(close) {
+                items.push(item(p)?);
+                if !p.eat(",") {
+                    p.expect(close)?;
+                    break;
+                }
+            }
+            Ok(items)
+        })
+    }
+
+    /// A name that starts small and is no keyword.
+    fn lower(&mut self, what: &str) -> Parsed<String> {
+        match self.peek() {
+            Tok::Ident(word) if !is_upper(word) && !is_keyword(word) => {
+                self.at += 1;
+                Ok(word.to_owned())
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// A name that starts with a capital.
+    fn upper(&mut self, what: &str) -> Parsed<String> {
+        match self.peek() {
+            Tok::Ident(word) if is_upper(word) => {
+                self.at += 1;
+                Ok(word.to_owned())
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    fn ty(&mut self) -> Parsed<Type> {
+        let name = self.upper("a type")?;
+        let args = if self.is_sym("(") {
+            let at = self.offset();
+            self.at += 1;
+            let args = self.list(")", Parser::ty)?;
+            if args.is_empty() {
+                return Err(SyntaxError::new(at, "expected a type between the parentheses"));
+            }
+            args
+        } else {
+            Vec::new()
+        };
+        Ok(Type { head: Ref::new(Layer::Type, name), args })
+    }
+
+    fn field(&mut self) -> Parsed<Field> {
+        let name = self.lower("a name")?;
+        self.inside(|p| {
+            p.expect(":")?;
+            Ok(Field { name, ty: p.ty()?, unit: None })
+        })
+    }
+
+    /// `( params )`, the opening bracket not yet taken.
+    fn params(&mut self) -> Parsed<Vec<Field>> {
+        self.expect("(")?;
+        self.list(")", Parser::field)
+    }
+}

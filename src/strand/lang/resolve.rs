@@ -1,0 +1,403 @@
+//! Names to what they mean: walks a body with its binders in scope, numbers every node, and asks
+//! an environment about each name that is not local.
+
+use super::ast::{
+    Action, Arg, Body, Element, Expr, ExprKind, Field, Guard, Pattern, Prim, Ref, Selector, Stmt, To, Type, TypeBody,
+};
+use super::names::{builtin_type, element_args, is_builtin_fn};
+use super::unit::Reg;
+use crate::strand::id::Layer;
+
+/// Where in a definition something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A header register of a body with several units, or an effect's `needs`.
+    Header(&'static str),
+    /// A unit by its number from 1.
+    Unit(u32),
+}
+
+impl Place {
+    /// The order of output: headers as unit 0.
+    pub fn rank(self) -> u32 {
+        match self {
+            Place::Header(_) => 0,
+            Place::Unit(n) => n,
+        }
+    }
+}
+
+/// Looks names up for [`resolve`].
+pub trait Env {
+    /// What a name leads to, looked up in these layers in order. Sets `to` and `layer`, and
+    /// `name` to the current name of what was found.
+    fn lookup(&mut self, reference: &mut Ref, layers: &[Layer], place: Place);
+}
+
+/// The place of every node of a resolved body, by node number less one.
+pub type Places = Vec<Place>;
+
+/// Resolves every name of a body and numbers its nodes from 1.
+pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Places {
+    let mut walk = Walk { env, locals: Vec::new(), binders: 0, places: Vec::new(), place: Place::Unit(1) };
+    walk.body(body);
+    walk.places
+}
+
+const SELECTOR_LAYERS: [Layer; 6] = [Layer::Tile, Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Fn];
+
+struct Walk<'e> {
+    env: &'e mut dyn Env,
+    /// Binders in scope, innermost last.
+    locals: Vec<(String, u32)>,
+    binders: u32,
+    places: Places,
+    place: Place,
+}
+
+impl Walk<'_> {
+    fn number(&mut self) -> u32 {
+        self.places.push(self.place);
+        self.places.len() as u32
+    }
+
+    fn bind(&mut self, name: &str) {
+        self.locals.push((name.to_owned(), self.binders));
+        self.binders += 1;
+    }
+
+    fn global(&mut self, reference: &mut Ref, layers: &[Layer]) {
+        reference.node = self.number();
+        self.env.lookup(reference, layers, self.place);
+    }
+
+    /// The binder a bare name means. A name once found to be global stays so, whatever it is
+    /// called by now.
+    fn local(&self, name: &Ref) -> Option<u32> {
+        if name.bound.is_some() && name.to != To::Unset {
+            return None;
+        }
+        self.locals.iter().rev().find(|(local, _)| *local == name.name).map(|(_, index)| *index)
+    }
+
+    fn builtin(&mut self, reference: &mut Ref) {
+        reference.node = self.number();
+        reference.to = To::Builtin;
+    }
+
+    fn ty(&mut self, ty: &mut Type) {
+        if builtin_type(&ty.head.name).is_some() {
+            self.builtin(&mut ty.head);
+        } else {
+            self.global(&mut ty.head, &[Layer::Type]);
+        }
+        for arg in &mut ty.args {
+            self.ty(arg);
+        }
+    }
+
+    fn params(&mut self, fields: &mut [Field]) {
+        for field in fields {
+            self.ty(&mut field.ty);
+            self.bind(&field.name);
+        }
+    }
+
+    fn body(&mut self, body: &mut Body) {
+        match body {
+            Body::Type(body) => self.type_body(body),
+            Body::Slot { ty, init } => {
+                self.ty(ty);
+                self.expr(init);
+            }
+            Body::Effect { params, returns, err, prim, .. } => {
+                self.params(params);
+                self.ty(returns);
+                if let Some(err) = err {
+                    self.ty(err);
+                }
+                self.prim(prim);
+            }
+            Body::Reducer { on, input, stmts } => self.reducer(on, input, stmts),
+            Body::Tile { params, root } => {
+                self.place = Place::Header("params");
+                self.params(params);
+                let mut unit = 0;
+                self.element(root, &mut unit);
+            }
+            Body::Fn { params, returns, expr } => {
+                self.params(params);
+                self.ty(returns);
+                self.expr(expr);
+            }
+        }
+    }
+
+    fn type_body(&mut self, body: &mut TypeBody) {
+        match body {
+            TypeBody::Plain { base, pred, .. } => {
+                self.ty(base);
+                if let Some(pred) = pred {
+                    self.expr(pred);
+                }
+            }
+            TypeBody::Record(fields) => {
+                for (index, field) in fields.iter_mut().enumerate() {
+                    self.place = Place::Unit(index as u32 + 1);
+                    self.ty(&mut field.ty);
+                }
+            }
+            TypeBody::Union(variants) => {
+                for (index, variant) in variants.iter_mut().enumerate() {
+                    self.place = Place::Unit(index as u32 + 1);
+                    for field in &mut variant.fields {
+                        self.ty(&mut field.ty);
+                    }
+                }
+            }
+        }
+    }
+
+    fn prim(&mut self, prim: &mut Prim) {
+        prim.node = self.number();
+        self.args(&mut prim.args);
+    }
+
+    fn reducer(&mut self, on: &mut Option<Selector>, input: &mut Option<Field>, stmts: &mut [Stmt]) {
+        if let Some(on) = on {
+            self.place = Place::Header("on");
+            self.global(&mut on.tile, &SELECTOR_LAYERS);
+        }
+        if let Some(input) = input {
+            self.place = Place::Header("in");
+            self.params(std::slice::from_mut(input));
+        }
+        for (index, stmt) in stmts.iter_mut().enumerate() {
+            self.place = Place::Unit(index as u32 + 1);
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &mut Stmt) {
+        stmt.node = self.number();
+        let depth = self.locals.len();
+        match &mut stmt.guard {
+            Some(Guard::If(expr)) => self.expr(expr),
+            Some(Guard::Some(name, expr)) => {
+                self.expr(expr);
+                self.bind(name);
+            }
+            None => {}
+        }
+        match &mut stmt.action {
+            Action::Write(target, value) => {
+                self.global(target, &[Layer::Slot]);
+                self.expr(value);
+            }
+            Action::Emit { effect, args, ok, err } => {
+                self.global(effect, &[Layer::Effect]);
+                self.args(args);
+                for reducer in [ok, err].into_iter().flatten() {
+                    self.global(reducer, &[Layer::Reducer]);
+                }
+            }
+            Action::Call(callee, args) => self.call(callee, args),
+        }
+        self.locals.truncate(depth);
+    }
+
+    fn element(&mut self, element: &mut Element, unit: &mut u32) {
+        *unit += 1;
+        self.place = Place::Unit(*unit);
+        element.node = self.number();
+        let builtin = element_args(&element.head.name).is_some();
+        if builtin {
+            self.builtin(&mut element.head);
+        } else {
+            self.global(&mut element.head, &[Layer::Tile]);
+        }
+        let mut item = None;
+        for (name, value) in &mut element.args {
+            match (&mut value.kind, name.as_str()) {
+                (ExprKind::Name(label), "event") if builtin => label.node = self.number(),
+                (ExprKind::Name(label), "item") if builtin => {
+                    label.node = self.number();
+                    item = Some(label.name.clone());
+                }
+                (ExprKind::Name(slot), "bind") if builtin => {
+                    value.node = self.number();
+                    self.global(slot, &[Layer::Slot]);
+                }
+                _ => self.expr(value),
+            }
+        }
+        let depth = self.locals.len();
+        if let Some(item) = item {
+            self.bind(&item);
+        }
+        for child in &mut element.children {
+            self.element(child, unit);
+        }
+        self.locals.truncate(depth);
+    }
+
+    fn args(&mut self, args: &mut [Arg]) {
+        for arg in args {
+            self.expr(&mut arg.value);
+        }
+    }
+
+    fn call(&mut self, callee: &mut Ref, args: &mut [Arg]) {
+        if is_builtin_fn(&callee.name) {
+            self.builtin(callee);
+        } else {
+            self.global(callee, &[Layer::Fn, Layer::Effect]);
+        }
+        self.args(args);
+    }
+
+    fn expr(&mut self, expr: &mut Expr) {
+        expr.node = self.number();
+        match &mut expr.kind {
+            ExprKind::Name(name) if name.layer == Layer::Fn => self.global(name, &[Layer::Fn]),
+            ExprKind::Name(name) => match self.local(name) {
+                Some(index) => {
+                    name.to = To::Local(index);
+                    name.bound = None;
+                    name.node = self.number();
+                }
+                None => self.global(name, &[Layer::Slot]),
+            },
+            ExprKind::Call(callee, args) => self.call(callee, args),
+            ExprKind::Make(head, _, args) => {
+                if builtin_type(&head.name).is_some() {
+                    self.builtin(head);
+                } else {
+                    self.global(head, &[Layer::Type]);
+                }
+                self.args(args.as_deref_mut().unwrap_or(&mut []));
+            }
+            ExprKind::Emit(effect, args) => {
+                self.global(effect, &[Layer::Effect]);
+                self.args(args);
+            }
+            ExprKind::Assign(slot, value) => {
+                self.global(slot, &[Layer::Slot]);
+                self.expr(value);
+            }
+            // A lambda is one fault; its names are not looked up.
+            ExprKind::Lambda(..) | ExprKind::LambdaList(..) => {}
+            ExprKind::Some(inner) | ExprKind::Neg(inner) | ExprKind::Not(inner) | ExprKind::Field(inner, _) => {
+                self.expr(inner);
+            }
+            ExprKind::Binary(_, left, right) => {
+                self.expr(left);
+                self.expr(right);
+            }
+            ExprKind::If(condition, yes, no) => {
+                self.expr(condition);
+                self.expr(yes);
+                self.expr(no);
+            }
+            ExprKind::Match(subject, arms) => {
+                self.expr(subject);
+                for (pattern, value) in arms {
+                    let depth = self.locals.len();
+                    match pattern {
+                        Pattern::Some(name) => self.bind(name),
+                        Pattern::Variant(_, binders) => binders.iter().for_each(|name| self.bind(name)),
+                        _ => {}
+                    }
+                    self.expr(value);
+                    self.locals.truncate(depth);
+                }
+            }
+            ExprKind::List(items) => items.iter_mut().for_each(|item| self.expr(item)),
+            ExprKind::Map(pairs) => {
+                for (key, value) in pairs {
+                    self.expr(key);
+                    self.expr(value);
+                }
+            }
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Null
+            | ExprKind::It => {}
+        }
+    }
+}
+
+/// Calls `each` on every name of a register that could be a reference, whatever its scope.
+pub fn each_ref(reg: &mut Reg, each: &mut dyn FnMut(&mut Ref)) {
+    match reg {
+        Reg::Type(ty) => type_refs(ty, each),
+        Reg::Expr(expr) => expr_refs(expr, each),
+        Reg::Params(fields) => fields.iter_mut().for_each(|field| type_refs(&mut field.ty, each)),
+        Reg::Input(field) => type_refs(&mut field.ty, each),
+        Reg::Selector(selector) => each(&mut selector.tile),
+        Reg::Prim(Prim { args, .. }) | Reg::Args(args) => {
+            args.iter_mut().for_each(|arg| expr_refs(&mut arg.value, each))
+        }
+        Reg::Guard(Guard::If(expr) | Guard::Some(_, expr)) => expr_refs(expr, each),
+        Reg::Ref(reference) => each(reference),
+        Reg::Caps(_) | Reg::Word(_) => {}
+    }
+}
+
+fn type_refs(ty: &mut Type, each: &mut dyn FnMut(&mut Ref)) {
+    each(&mut ty.head);
+    ty.args.iter_mut().for_each(|arg| type_refs(arg, each));
+}
+
+fn expr_refs(expr: &mut Expr, each: &mut dyn FnMut(&mut Ref)) {
+    match &mut expr.kind {
+        ExprKind::Name(name) => each(name),
+        ExprKind::Call(head, args) | ExprKind::Emit(head, args) => {
+            each(head);
+            args.iter_mut().for_each(|arg| expr_refs(&mut arg.value, each));
+        }
+        ExprKind::Make(head, _, args) => {
+            each(head);
+            args.iter_mut().flatten().for_each(|arg| expr_refs(&mut arg.value, each));
+        }
+        ExprKind::Assign(head, value) => {
+            each(head);
+            expr_refs(value, each);
+        }
+        ExprKind::Some(inner) | ExprKind::Neg(inner) | ExprKind::Not(inner) | ExprKind::Field(inner, _) => {
+            expr_refs(inner, each);
+        }
+        ExprKind::Binary(_, left, right) => {
+            expr_refs(left, each);
+            expr_refs(right, each);
+        }
+        ExprKind::If(condition, yes, no) => {
+            for part in [condition, yes, no] {
+                expr_refs(part, each);
+            }
+        }
+        ExprKind::Match(subject, arms) => {
+            expr_refs(subject, each);
+            arms.iter_mut().for_each(|(_, value)| expr_refs(value, each));
+        }
+        ExprKind::List(items) => items.iter_mut().for_each(|item| expr_refs(item, each)),
+        ExprKind::Map(pairs) => {
+            for (key, value) in pairs {
+                expr_refs(key, each);
+                expr_refs(value, each);
+            }
+        }
+        ExprKind::Lambda(..)
+        | ExprKind::LambdaList(..)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Bool(_)
+        | ExprKind::None
+        | ExprKind::Null
+        | ExprKind::It => {}
+    }
+}

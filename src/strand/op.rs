@@ -1,0 +1,404 @@
+//! Ops: immutable edits, and their wire form field for field.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use super::id::{Layer, OpId, UnitId};
+
+/// What an op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Add,
+    Replace,
+    Edit,
+    Rename,
+    Remove,
+    Link,
+    Unlink,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 7] =
+        [Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Remove, Kind::Link, Kind::Unlink];
+
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Add => "add",
+            Kind::Replace => "replace",
+            Kind::Edit => "edit",
+            Kind::Rename => "rename",
+            Kind::Remove => "remove",
+            Kind::Link => "link",
+            Kind::Unlink => "unlink",
+        }
+    }
+}
+
+/// One entry of `depends-on`: `layer:Name@h:<hex>#<def-id>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dep {
+    /// The layer of what is referred to.
+    pub layer: Layer,
+    /// Its name, as the op's text has it.
+    pub name: String,
+    /// The hash its issuer saw, in hexadecimal.
+    pub hash: String,
+    /// Its identity; without it the reference is bound late, by name.
+    pub def: Option<OpId>,
+}
+
+impl Dep {
+    fn parse(text: &str) -> Option<Dep> {
+        let (layer, rest) = text.split_once(':')?;
+        let (rest, def) = match rest.split_once('#') {
+            Some((rest, def)) => (rest, Some(OpId::parse(def)?)),
+            None => (rest, None),
+        };
+        let (name, hash) = rest.split_once("@h:")?;
+        Some(Dep { layer: Layer::parse(layer)?, name: name.to_owned(), hash: hash.to_owned(), def })
+    }
+}
+
+impl fmt::Display for Dep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}@h:{}", self.layer, self.name, self.hash)?;
+        self.def.map_or(Ok(()), |def| write!(f, "#{def}"))
+    }
+}
+
+/// One sealed change of an edit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A register set, or cleared.
+    Set {
+        /// The unit; none for the header.
+        unit: Option<UnitId>,
+        /// The register.
+        register: String,
+        /// Its new canonical text.
+        value: Option<String>,
+    },
+    /// A unit inserted.
+    Insert {
+        /// Its identity.
+        id: UnitId,
+        /// The sibling before it.
+        after: Option<UnitId>,
+        /// Its parent element, in a tile.
+        parent: Option<UnitId>,
+        /// Its registers.
+        regs: BTreeMap<String, String>,
+    },
+    /// A unit deleted, with its children.
+    Delete(UnitId),
+}
+
+impl Change {
+    fn parse(value: &Value) -> Option<Change> {
+        let object = value.as_object()?;
+        let unit = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(value) => Some(Some(UnitId::parse(value.as_str()?)?)),
+        };
+        if let Some(target) = object.get("reg") {
+            let target = target.as_str()?;
+            let (unit, register) = match target.split_once('/') {
+                Some((unit, register)) => (Some(UnitId::parse(unit)?), register),
+                None => (None, target),
+            };
+            let value = match object.get("set")? {
+                Value::Null => None,
+                value => Some(value.as_str()?.to_owned()),
+            };
+            return Some(Change::Set { unit, register: register.to_owned(), value });
+        }
+        if object.contains_key("ins") {
+            let mut regs = BTreeMap::new();
+            for (name, value) in object.get("regs")?.as_object()? {
+                regs.insert(name.clone(), value.as_str()?.to_owned());
+            }
+            return Some(Change::Insert { id: unit("ins")??, after: unit("after")?, parent: unit("parent")?, regs });
+        }
+        Some(Change::Delete(unit("del")??))
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Change::Set { unit, register, value } => {
+                let target = unit.map_or(register.clone(), |unit| format!("{unit}/{register}"));
+                json!({"reg": target, "set": value})
+            }
+            Change::Insert { id, after, parent, regs } => json!({
+                "ins": id.to_string(),
+                "after": after.map(|unit| unit.to_string()),
+                "parent": parent.map(|unit| unit.to_string()),
+                "regs": regs,
+            }),
+            Change::Delete(unit) => json!({"del": unit.to_string()}),
+        }
+    }
+}
+
+/// A sealed op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    /// What it does.
+    pub kind: Kind,
+    /// The target's layer.
+    pub layer: Layer,
+    /// The target's name as its issuer saw it; for `add` the claimed name.
+    pub name: String,
+    /// The new body's canonical text (add, replace).
+    pub body: Option<String>,
+    /// Who issued it.
+    pub author: String,
+    /// When, in unix milliseconds; grows along `parents`.
+    pub ts: i64,
+    /// Its identity.
+    pub id: OpId,
+    /// The ops it follows, sorted.
+    pub parents: Vec<OpId>,
+    /// What its text refers to, sorted.
+    pub depends: Vec<Dep>,
+    /// The target definition; none for a fresh `add`.
+    pub def: Option<OpId>,
+    /// The new name (rename).
+    pub name_new: Option<String>,
+    /// The patch as issued (edit).
+    pub patch: Option<Value>,
+    /// The body it was made on (edit).
+    pub base: Option<OpId>,
+    /// What it changes (edit).
+    pub changes: Vec<Change>,
+    /// The other end (link, unlink, settling remove), as a qualified name.
+    pub to: Option<String>,
+    /// The bundle it belongs to.
+    pub bundle: Option<String>,
+    /// Why it was generated.
+    pub cause: Option<String>,
+    /// Doc lines without `## ` (add, replace).
+    pub doc: Option<String>,
+    /// Fields this version does not know, kept as they came.
+    pub extra: Map<String, Value>,
+}
+
+const KNOWN: [&str; 18] = [
+    "op",
+    "layer",
+    "name",
+    "body",
+    "author",
+    "ts",
+    "op-id",
+    "parent-ops",
+    "depends-on",
+    "def",
+    "name-new",
+    "patch",
+    "base",
+    "changes",
+    "to",
+    "bundle",
+    "cause",
+    "doc",
+];
+
+impl Op {
+    /// The definition it is about.
+    pub fn target(&self) -> OpId {
+        self.def.unwrap_or(self.id)
+    }
+
+    /// The key of last-writer-wins registers.
+    pub fn key(&self) -> (i64, OpId) {
+        (self.ts, self.id)
+    }
+
+    /// The bundle it is accepted with: its own when it names none.
+    pub fn bundle_key(&self) -> String {
+        self.bundle.clone().unwrap_or_else(|| self.id.to_string())
+    }
+
+    /// The definition named by the first bound entry of depends-on, for links and settling removes.
+    pub fn to_def(&self) -> Option<OpId> {
+        let to = self.to.as_deref()?;
+        let named = self.depends.iter().find(|dep| format!("{}.{}", dep.layer, dep.name) == to);
+        named.or_else(|| self.depends.first()).and_then(|dep| dep.def)
+    }
+
+    /// Reads a sealed op. The error says which field is missing or ill-typed.
+    pub fn from_json(value: &Value) -> Result<Op, String> {
+        let object = value.as_object().ok_or("an op is a JSON object")?;
+        let text = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("'{name}' is not a string")),
+        };
+        let needed = |name: &str| text(name)?.ok_or_else(|| format!("'{name}' is missing"));
+        let id = |name: &str| -> Result<Option<OpId>, String> {
+            let found = text(name)?;
+            found.map(|text| OpId::parse(&text).ok_or_else(|| format!("'{name}' is not an op-id: {text}"))).transpose()
+        };
+        let list = |name: &str| match object.get(name) {
+            Some(Value::Array(items)) => Ok(items.as_slice()),
+            _ => Err(format!("'{name}' is missing or not a list")),
+        };
+        let word = needed("op")?;
+        let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or(format!("unknown op '{word}'"))?;
+        let layer = needed("layer")?;
+        let mut op = Op {
+            kind,
+            layer: Layer::parse(&layer).ok_or(format!("unknown layer '{layer}'"))?,
+            name: needed("name")?,
+            body: text("body")?,
+            author: needed("author")?,
+            ts: object.get("ts").and_then(Value::as_i64).ok_or("'ts' is missing or no whole number")?,
+            id: id("op-id")?.ok_or("'op-id' is missing")?,
+            parents: Vec::new(),
+            depends: Vec::new(),
+            def: id("def")?,
+            name_new: text("name-new")?,
+            patch: object.get("patch").filter(|patch| !patch.is_null()).cloned(),
+            base: id("base")?,
+            changes: Vec::new(),
+            to: text("to")?,
+            bundle: text("bundle")?,
+            cause: text("cause")?,
+            doc: text("doc")?,
+            extra: Map::new(),
+        };
+        if !author_is_valid(&op.author) {
+            return Err(format!("'{}' is not an author: use agent:<id> or user:<id>", op.author));
+        }
+        for parent in list("parent-ops")? {
+            let parent =
+                parent.as_str().and_then(OpId::parse).ok_or("'parent-ops' holds something else than op-ids")?;
+            op.parents.push(parent);
+        }
+        for dep in list("depends-on")? {
+            let dep = dep.as_str().and_then(Dep::parse).ok_or(format!("'depends-on' holds {dep}"))?;
+            op.depends.push(dep);
+        }
+        op.parents.sort_unstable();
+        op.parents.dedup();
+        op.require_fields(object)?;
+        op.extra = object
+            .iter()
+            .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+        Ok(op)
+    }
+
+    /// The fields each kind needs.
+    fn require_fields(&mut self, object: &Map<String, Value>) -> Result<(), String> {
+        let word = self.kind.word();
+        let need = |there: bool, name: &str| if there { Ok(()) } else { Err(format!("this {word} has no '{name}'")) };
+        need(self.kind == Kind::Add || self.def.is_some(), "def")?;
+        match self.kind {
+            Kind::Add | Kind::Replace => need(self.body.is_some(), "body"),
+            Kind::Rename => need(self.name_new.is_some(), "name-new"),
+            Kind::Link | Kind::Unlink => need(self.to.is_some(), "to"),
+            Kind::Edit => {
+                need(self.base.is_some(), "base")?;
+                let changes =
+                    object.get("changes").and_then(Value::as_array).ok_or("'changes' is missing in an edit")?;
+                for change in changes {
+                    self.changes.push(Change::parse(change).ok_or(format!("'changes' holds {change}"))?);
+                }
+                Ok(())
+            }
+            Kind::Remove => Ok(()),
+        }
+    }
+
+    /// The op with its fields in the order of the wire format.
+    pub fn to_json(&self) -> Value {
+        self.json_with_id(true)
+    }
+
+    /// The op without its op-id, from which a heal's op-id is made.
+    pub fn json_without_id(&self) -> Value {
+        self.json_with_id(false)
+    }
+
+    fn json_with_id(&self, with_id: bool) -> Value {
+        let mut out = Map::new();
+        let mut put = |name: &str, value: Value| {
+            out.insert(name.to_owned(), value);
+        };
+        let optional = |text: &Option<String>| text.as_ref().map(|text| Value::from(text.as_str()));
+        put("op", self.kind.word().into());
+        put("layer", self.layer.word().into());
+        put("name", self.name.as_str().into());
+        optional(&self.body).map(|value| put("body", value));
+        put("author", self.author.as_str().into());
+        put("ts", self.ts.into());
+        if with_id {
+            put("op-id", self.id.to_string().into());
+        }
+        put("parent-ops", self.parents.iter().map(OpId::to_string).collect());
+        put("depends-on", self.depends.iter().map(Dep::to_string).collect());
+        self.def.map(|def| put("def", def.to_string().into()));
+        optional(&self.name_new).map(|value| put("name-new", value));
+        self.patch.clone().map(|patch| put("patch", patch));
+        self.base.map(|base| put("base", base.to_string().into()));
+        if self.kind == Kind::Edit {
+            put("changes", self.changes.iter().map(Change::to_json).collect());
+        }
+        optional(&self.to).map(|value| put("to", value));
+        optional(&self.bundle).map(|value| put("bundle", value));
+        optional(&self.cause).map(|value| put("cause", value));
+        optional(&self.doc).map(|value| put("doc", value));
+        for (name, value) in &self.extra {
+            put(name, value.clone());
+        }
+        Value::Object(out)
+    }
+
+    /// The op as one line of a log, without its newline.
+    pub fn to_line(&self) -> String {
+        self.to_json().to_string()
+    }
+}
+
+/// Whether an author has the form `agent:<id>`, `user:<id>`, `strand:heal` or `strand:sync`.
+pub fn author_is_valid(author: &str) -> bool {
+    if matches!(author, "strand:heal" | "strand:sync") {
+        return true;
+    }
+    let id = author.strip_prefix("agent:").or_else(|| author.strip_prefix("user:"));
+    id.is_some_and(|id| {
+        (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"op":"add","layer":"slot","name":"todos","body":"Map(TodoId, Todo) = {}","author":"agent:claude-1","ts":1779884546123,"op-id":"op_01JC0000000000000000000001","parent-ops":[],"depends-on":["type:Todo@h:7cde"],"later":{"kept":1}}"#;
+
+    #[test]
+    fn the_seeds_op_is_read_and_written_field_for_field() {
+        let op = Op::from_json(&serde_json::from_str(LINE).unwrap()).unwrap();
+        assert_eq!(op.to_line(), LINE);
+    }
+
+    #[test]
+    fn a_missing_or_ill_typed_field_is_named() {
+        for (from, to, message) in [
+            ("\"ts\":1779884546123", "\"ts\":\"soon\"", "'ts' is missing or no whole number"),
+            ("\"op\":\"add\"", "\"op\":\"edit\"", "this edit has no 'def'"),
+            ("agent:claude-1", "claude", "'claude' is not an author: use agent:<id> or user:<id>"),
+        ] {
+            let value = serde_json::from_str(&LINE.replace(from, to)).unwrap();
+            assert_eq!(Op::from_json(&value).unwrap_err(), message);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! One definition's body from the ops on it: the winning body, with the edits made on it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::strand::graph::{Graph, Parsed, ParsedChange, Summary};
+use crate::strand::id::{Layer, OpId, UnitId};
+use crate::strand::lang::ast::{Body, Ref, To};
+use crate::strand::lang::resolve::each_ref;
+use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, count, has_units, is_multi, join, split, target_layer};
+use crate::strand::op::Op;
+
+/// A merged body, its names not yet resolved but bound as their writers bound them.
+pub struct Merged {
+    /// The body.
+    pub body: Body,
+    /// Doc lines without `## `.
+    pub doc: String,
+    /// The identity of each unit, in order.
+    pub units: Vec<UnitId>,
+}
+
+/// Order of last-writer-wins: time, op, and the change's number in its op.
+type Key = (i64, OpId, u32);
+
+/// One written register: the key of its writer, and its value.
+type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
+
+/// Merges what a summary names. `None` cannot come from admitted ops; it means the parts do not
+/// make a body.
+pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
+    let epoch = graph.node(summary.epoch)?;
+    let Parsed::Body(body) = &epoch.parsed else { return None };
+    let multi = is_multi(body);
+    let mut doc = epoch.op.doc.clone().unwrap_or_default();
+    let mut parts = split(body);
+    let units = if multi { count(body) } else { 0 };
+    for (index, unit) in parts.units.iter_mut().enumerate() {
+        unit.id = Some(UnitId { op: summary.epoch, n: index as u32 + 1 });
+    }
+    bind_parts(&mut parts, layer, &epoch.op);
+    if summary.edits.is_empty() {
+        let units = (1..=units as u32).map(|n| UnitId { op: summary.epoch, n }).collect();
+        return Some(Merged { body: join(layer, parts)?, doc, units });
+    }
+    let edits = Edits::collect(graph, summary);
+    for (name, (_, value, op)) in &edits.header {
+        match value {
+            Some(Reg::Word(text)) if name == "doc" => doc = text.clone(),
+            None if name == "doc" => doc.clear(),
+            Some(reg) => {
+                parts.header.insert(RegName::Owned(name.clone()), bound((*reg).clone(), layer, None, op));
+            }
+            None => {
+                parts.header.remove(name.as_str());
+            }
+        }
+    }
+    if has_units(layer, &parts) {
+        parts.units = sequence(layer, parts.units, &edits, epoch.op.key());
+    }
+    let ids = parts.units.iter().filter_map(|unit| unit.id).collect();
+    Some(Merged { body: join(layer, parts)?, doc, units: ids })
+}
+
+/// What the edits of one body come to, before it is put in order.
+struct Edits<'g> {
+    header: BTreeMap<String, Cell<'g>>,
+    cells: HashMap<UnitId, BTreeMap<String, Cell<'g>>>,
+    inserts: Vec<Inserted<'g>>,
+    deleted: HashSet<UnitId>,
+}
+
+struct Inserted<'g> {
+    key: Key,
+    id: UnitId,
+    after: Option<UnitId>,
+    parent: Option<UnitId>,
+    regs: &'g BTreeMap<String, Reg>,
+    op: &'g Op,
+}
+
+impl<'g> Edits<'g> {
+    fn collect(graph: &'g Graph, summary: &Summary) -> Edits<'g> {
+        let mut edits =
+            Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
+        for node in summary.edits.iter().filter_map(|id| graph.node(*id)) {
+            let Parsed::Changes(changes) = &node.parsed else { continue };
+            for change in changes {
+                let (ts, id) = node.op.key();
+                match change {
+                    ParsedChange::Set(unit, name, value) => {
+                        let cells = match unit {
+                            Some(unit) => edits.cells.entry(*unit).or_default(),
+                            None => &mut edits.header,
+                        };
+                        let cell = ((ts, id, 0), value.as_ref(), &node.op);
+                        match cells.get_mut(name) {
+                            Some(held) if held.0 > cell.0 => {}
+                            Some(held) => *held = cell,
+                            None => {
+                                cells.insert(name.clone(), cell);
+                            }
+                        }
+                    }
+                    ParsedChange::Insert { id: unit, after, parent, regs } => edits.inserts.push(Inserted {
+                        key: (ts, id, unit.n),
+                        id: *unit,
+                        after: *after,
+                        parent: *parent,
+                        regs,
+                        op: &node.op,
+                    }),
+                    ParsedChange::Delete(unit) => {
+                        edits.deleted.insert(*unit);
+                    }
+                }
+            }
+        }
+        edits
+    }
+}
+
+/// Puts units in order: each stands after the unit it was inserted after, later inserts first.
+fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId)) -> Vec<Unit> {
+    let ids: Vec<Option<UnitId>> = initial.iter().map(|unit| unit.id).collect();
+    // What stands after which unit, within one parent; `None` as the unit before is the head.
+    let mut followers: HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>> = HashMap::new();
+    let mut last_child: HashMap<Option<UnitId>, UnitId> = HashMap::new();
+    let mut units: HashMap<UnitId, Unit> = HashMap::new();
+    for unit in initial {
+        let Some(id) = unit.id else { continue };
+        let parent = unit.parent.and_then(|at| ids[at]);
+        let before = last_child.insert(parent, id);
+        followers.entry((parent, before)).or_default().push(((epoch.0, epoch.1, id.n), id));
+        units.insert(id, unit);
+    }
+    for insert in &edits.inserts {
+        followers.entry((insert.parent, insert.after)).or_default().push((insert.key, insert.id));
+        let kind = word(insert.regs.get("kind"));
+        let regs = insert.regs.iter().map(|(name, reg)| {
+            (RegName::Owned(name.clone()), bound(reg.clone(), layer, Some((name, kind)), insert.op))
+        });
+        units.insert(insert.id, Unit { id: Some(insert.id), parent: None, regs: regs.collect() });
+    }
+    for followers in followers.values_mut() {
+        followers.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    }
+    for (id, cells) in &edits.cells {
+        if let Some(unit) = units.get_mut(id) {
+            write_cells(unit, cells, layer);
+        }
+    }
+    let mut out = Vec::with_capacity(units.len());
+    emit(None, None, &followers, &edits.deleted, &mut units, &mut out);
+    out
+}
+
+fn word(reg: Option<&Reg>) -> &str {
+    match reg {
+        Some(Reg::Word(word)) => word,
+        _ => "",
+    }
+}
+
+fn write_cells(unit: &mut Unit, cells: &BTreeMap<String, Cell>, layer: Layer) {
+    let kind = match cells.get("kind") {
+        Some((_, Some(reg), _)) => word(Some(reg)).to_owned(),
+        _ => word(unit.regs.get("kind")).to_owned(),
+    };
+    for (name, (_, value, op)) in cells {
+        match value {
+            Some(reg) => {
+                unit.regs.insert(RegName::Owned(name.clone()), bound((*reg).clone(), layer, Some((name, &kind)), op));
+            }
+            None => {
+                unit.regs.remove(name.as_str());
+            }
+        }
+    }
+}
+
+/// Writes the units of one parent in order, each followed by its own children.
+fn emit(
+    parent: Option<UnitId>,
+    parent_at: Option<usize>,
+    followers: &HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>,
+    deleted: &HashSet<UnitId>,
+    units: &mut HashMap<UnitId, Unit>,
+    out: &mut Vec<Unit>,
+) {
+    let after = |unit: Option<UnitId>| followers.get(&(parent, unit)).into_iter().flatten().rev().map(|(_, id)| *id);
+    let mut stack: Vec<UnitId> = after(None).collect();
+    while let Some(id) = stack.pop() {
+        stack.extend(after(Some(id)));
+        if deleted.contains(&id) {
+            continue;
+        }
+        let Some(mut unit) = units.remove(&id) else { continue };
+        unit.parent = parent_at;
+        let at = out.len();
+        out.push(unit);
+        if followers.contains_key(&(Some(id), None)) {
+            emit(Some(id), Some(at), followers, deleted, units, out);
+        }
+    }
+}
+
+fn bind_parts(parts: &mut Parts, layer: Layer, op: &Op) {
+    for reg in parts.header.values_mut() {
+        bind(reg, op);
+    }
+    for unit in &mut parts.units {
+        let kind = word(unit.regs.get("kind")).to_owned();
+        for (name, reg) in &mut unit.regs {
+            aim(reg, layer, Some((name, &kind)));
+            bind(reg, op);
+        }
+    }
+}
+
+fn bound(mut reg: Reg, layer: Layer, at: Option<(&str, &str)>, op: &Op) -> Reg {
+    aim(&mut reg, layer, at);
+    bind(&mut reg, op);
+    reg
+}
+
+/// The target of a statement refers to what its kind says.
+fn aim(reg: &mut Reg, layer: Layer, at: Option<(&str, &str)>) {
+    if let (Layer::Reducer, Some(("target", kind)), Reg::Ref(target)) = (layer, at, reg) {
+        target.layer = target_layer(kind);
+    }
+}
+
+/// Marks every name of a register with its writer, and with what the writer bound it to.
+pub fn bind(reg: &mut Reg, op: &Op) {
+    each_ref(reg, &mut |reference: &mut Ref| {
+        reference.writer = Some(op.id);
+        reference.to = To::Unset;
+        let fits = |layer: Layer| layer == reference.layer || (reference.layer == Layer::Fn && layer == Layer::Effect);
+        reference.bound =
+            op.depends.iter().find(|dep| dep.name == reference.name && fits(dep.layer)).and_then(|dep| dep.def);
+    });
+}
