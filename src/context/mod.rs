@@ -3,4 +3,10 @@
 //!
 //! Reads the workspace and memory, and makes values of [`crate::provider`]. Knows no tool and no agent; writes nothing.
 
+mod front;
+pub mod live;
 pub mod mention;
+pub mod prompts;
+pub mod request;
+pub mod rules;
+pub mod templates;

@@ -1,0 +1,422 @@
+//! What is true now, for the system prompt: platform, date, the files there are, languages, git. Gathered at the first
+//! prompt, never at start-up, and bounded in entries and in time, so that a huge tree costs no more than a large one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ignore::WalkBuilder;
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Files and folders walked at most.
+    pub entries: usize,
+    /// Files up to which a project's tree is shown whole.
+    pub whole: usize,
+    /// Folders shown at most where it is not.
+    pub folders: usize,
+    /// How long the walk may take.
+    pub walk: Duration,
+    /// How long git may take.
+    pub git: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Limits { entries: 20_000, whole: 200, folders: 80, walk: ms(150), git: ms(300) }
+    }
+}
+
+/// What is true now. Empty strings where there is nothing to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Live {
+    /// `linux x86_64`.
+    pub platform: String,
+    /// Day, weekday and offset from UTC; no hours, so that a prompt stays the same for a day.
+    pub date: String,
+    /// The root's path.
+    pub workspace: String,
+    /// What the tree shows: all files, or folders only.
+    pub tree_title: String,
+    /// Files by folder, one line a folder.
+    pub tree: String,
+    /// `Rust 41 files, Markdown 5`.
+    pub languages: String,
+    /// `Cargo.toml, web/package.json`.
+    pub build: String,
+    /// Branch and state; `None`: no repository.
+    pub git: Option<String>,
+}
+
+impl Live {
+    /// Looks at a workspace.
+    pub fn gather(root: &Path, limits: Limits) -> Live {
+        // Git runs while the files are walked.
+        let (files, git) = std::thread::scope(|scope| {
+            let git = scope.spawn(|| git(root, limits.git));
+            (walk(root, limits), git.join().unwrap_or_default())
+        });
+        let (tree_title, tree) = tree(&files, limits);
+        Live {
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            date: chrono::Local::now().format("%Y-%m-%d, %A, UTC%:z").to_string(),
+            workspace: root.display().to_string(),
+            tree_title,
+            tree,
+            languages: languages(&files.paths),
+            build: build_files(&files.paths),
+            git,
+        }
+    }
+}
+
+/// The files of a workspace down to some depth.
+#[derive(Debug, Default)]
+struct Files {
+    /// Relative to the root, sorted.
+    paths: Vec<String>,
+    /// Folders at the depth where the walk ended, which may hold more.
+    unseen: Vec<String>,
+    complete: bool,
+}
+
+/// Walks level by level, so that a tree too large to be walked whole shows its shape rather than its first corner.
+fn walk(root: &Path, limits: Limits) -> Files {
+    let begun = Instant::now();
+    let mut best = Files::default();
+    for depth in [2, 3, 4, 6, 64] {
+        let Some(files) = walk_to(root, depth, limits, begun) else { break };
+        best = files;
+        if best.unseen.is_empty() {
+            best.complete = true;
+            break;
+        }
+    }
+    best
+}
+
+/// The files down to a depth, or `None` where a limit was reached. The first level is always taken as far as it goes.
+fn walk_to(root: &Path, depth: usize, limits: Limits, begun: Instant) -> Option<Files> {
+    let mut files = Files::default();
+    let skip_archive = |e: &ignore::DirEntry| !matches!(e.file_name().to_str(), Some(".git" | ".shaft"));
+    let walk = WalkBuilder::new(root)
+        .max_depth(Some(depth))
+        .hidden(false)
+        .require_git(false)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .filter_entry(skip_archive)
+        .build();
+    for (n, entry) in walk.flatten().enumerate() {
+        if n > limits.entries || n % 256 == 0 && begun.elapsed() > limits.walk {
+            return (depth <= 2).then_some(files);
+        }
+        let Ok(path) = entry.path().strip_prefix(root) else { continue };
+        let Some(path) = path.to_str() else { continue };
+        let path = path.replace(std::path::MAIN_SEPARATOR, "/");
+        if entry.file_type().is_some_and(|t| t.is_dir()) {
+            if entry.depth() == depth {
+                files.unseen.push(path);
+            }
+        } else if !path.is_empty() {
+            files.paths.push(path);
+        }
+    }
+    Some(files)
+}
+
+/// One line a folder. A small project shows its files; a large one how many there are.
+fn tree(files: &Files, limits: Limits) -> (String, String) {
+    let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for path in &files.paths {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        folders.entry(folder).or_default().push(name);
+    }
+    if files.complete && files.paths.len() <= limits.whole {
+        let lines = folders.iter().map(|(f, names)| format!("{}: {}", shown(f), names.join(" ")));
+        return ("All files, by folder".into(), lines.collect::<Vec<_>>().join("\n"));
+    }
+    shape(files, &folders, limits)
+}
+
+/// Folders down to the depth that still fits, each with how many files are in it and below it.
+fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> (String, String) {
+    let depth_of = |f: &str| if f.is_empty() { 0 } else { f.matches('/').count() + 1 };
+    let mut below: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
+    let at = |depth: usize, folder: &str| folder.split('/').take(depth).collect::<Vec<_>>().join("/");
+    let mut depth = 1;
+    for wanted in 1..=6 {
+        let mut next: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
+        for (folder, names) in folders {
+            let row = next.entry(at(wanted, folder)).or_default();
+            row.0 += names.len();
+            for name in names {
+                *row.1.entry(name.rsplit_once('.').map_or("", |(_, e)| e)).or_default() += 1;
+            }
+        }
+        if next.len() > limits.folders && wanted > 1 {
+            break;
+        }
+        (below, depth) = (next, wanted);
+        if folders.keys().all(|f| depth_of(f) <= wanted) {
+            break;
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for (folder, (count, kinds)) in below.iter().take(limits.folders) {
+        if folder.is_empty() {
+            let mut names = folders.get("").cloned().unwrap_or_default();
+            names.truncate(40);
+            lines.push(format!("./: {}", names.join(" ")));
+            continue;
+        }
+        let more = if files.unseen.iter().any(|u| at(depth, u) == *folder) { "more than " } else { "" };
+        let mut kinds: Vec<_> = kinds.iter().filter(|(k, _)| !k.is_empty()).collect();
+        kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let kinds: Vec<&str> = kinds.iter().take(3).map(|(k, _)| **k).collect();
+        lines.push(format!("{}: {more}{count} files ({})", shown(folder), kinds.join(", ")));
+    }
+    if below.len() > limits.folders {
+        lines.push(format!("and {} more folders", below.len() - limits.folders));
+    }
+    let title = if files.complete { "Folders, with the files in and below them" } else { "Its upper folders" };
+    (format!("{title} (use `list` to see more)"), lines.join("\n"))
+}
+
+fn shown(folder: &str) -> String {
+    if folder.is_empty() { "./".into() } else { format!("{folder}/") }
+}
+
+/// Languages by the extension of their files.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("Rust", &["rs"]),
+    ("Python", &["py", "pyi"]),
+    ("TypeScript", &["ts", "tsx", "mts", "cts"]),
+    ("JavaScript", &["js", "jsx", "mjs", "cjs"]),
+    ("Go", &["go"]),
+    ("Java", &["java"]),
+    ("Kotlin", &["kt", "kts"]),
+    ("C", &["c", "h"]),
+    ("C++", &["cc", "cpp", "cxx", "hpp", "hh"]),
+    ("C#", &["cs"]),
+    ("Swift", &["swift"]),
+    ("Ruby", &["rb"]),
+    ("PHP", &["php"]),
+    ("Scala", &["scala"]),
+    ("Haskell", &["hs"]),
+    ("OCaml", &["ml", "mli"]),
+    ("Elixir", &["ex", "exs"]),
+    ("Lua", &["lua"]),
+    ("Zig", &["zig"]),
+    ("Dart", &["dart"]),
+    ("Shell", &["sh", "bash", "zsh", "fish"]),
+    ("SQL", &["sql"]),
+    ("HTML", &["html", "htm"]),
+    ("CSS", &["css", "scss", "less"]),
+    ("Vue", &["vue"]),
+    ("Svelte", &["svelte"]),
+    ("Markdown", &["md", "mdx"]),
+];
+
+fn languages(paths: &[String]) -> String {
+    let by_extension: HashMap<&str, &str> =
+        LANGUAGES.iter().flat_map(|(name, all)| all.iter().map(move |e| (*e, *name))).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for path in paths {
+        let extension = path.rsplit_once('.').map_or("", |(_, e)| e);
+        if let Some(name) = by_extension.get(extension) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let shown =
+        counts.iter().take(5).map(|(name, n)| format!("{name} ({n} {})", if *n == 1 { "file" } else { "files" }));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Files that say how a project is built, run and tested.
+const BUILD_FILES: &[&str] = &[
+    "Cargo.toml",
+    "package.json",
+    "pnpm-workspace.yaml",
+    "deno.json",
+    "tsconfig.json",
+    "pyproject.toml",
+    "setup.py",
+    "requirements.txt",
+    "go.mod",
+    "go.work",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "Makefile",
+    "makefile",
+    "CMakeLists.txt",
+    "meson.build",
+    "justfile",
+    "Justfile",
+    "Taskfile.yml",
+    "Gemfile",
+    "composer.json",
+    "mix.exs",
+    "build.zig",
+    "Package.swift",
+    "pubspec.yaml",
+    "stack.yaml",
+    "dune-project",
+    "flake.nix",
+    "Dockerfile",
+    "docker-compose.yml",
+    "compose.yaml",
+    "BUILD.bazel",
+    "WORKSPACE",
+];
+
+fn build_files(paths: &[String]) -> String {
+    let near = paths.iter().filter(|p| p.matches('/').count() <= 2);
+    let mut found: Vec<&str> =
+        near.filter(|p| BUILD_FILES.contains(&p.rsplit('/').next().unwrap_or(p))).map(String::as_str).collect();
+    found.sort_by_key(|p| (p.matches('/').count(), *p));
+    let more = found.len().saturating_sub(12);
+    found.truncate(12);
+    let mut text = found.join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+/// Branch and state of the repository that holds the root.
+fn git(root: &Path, limit: Duration) -> Option<String> {
+    let folder = root.ancestors().find_map(|a| git_folder(&a.join(".git")))?;
+    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
+    let head = head.trim();
+    let branch = match head.strip_prefix("ref: refs/heads/") {
+        Some(name) => format!("branch {name}"),
+        None => format!("no branch, at {}", head.get(..12).unwrap_or(head)),
+    };
+    let under_way = [
+        ("MERGE_HEAD", "a merge is under way"),
+        ("rebase-merge", "a rebase is under way"),
+        ("rebase-apply", "a rebase is under way"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+        ("BISECT_LOG", "a bisect is under way"),
+    ];
+    let under_way = under_way.iter().find(|(file, _)| folder.join(file).exists()).map(|(_, words)| *words);
+    let parts = [Some(branch), under_way.map(str::to_string), status(root, limit)];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// The repository's own folder; in a worktree `.git` is a file that names it.
+fn git_folder(dot_git: &Path) -> Option<PathBuf> {
+    if dot_git.is_dir() {
+        return Some(dot_git.to_path_buf());
+    }
+    let text = fs::read_to_string(dot_git).ok()?;
+    let named = Path::new(text.strip_prefix("gitdir:")?.trim());
+    Some(dot_git.parent()?.join(named))
+}
+
+/// What differs from the last commit, in words, as far as git says it in time.
+fn status(root: &Path, limit: Duration) -> Option<String> {
+    let mut child = Command::new("git")
+        .args(["status", "--porcelain", "--untracked-files=normal"])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut output = child.stdout.take()?;
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = output.by_ref().take(1 << 20).read_to_end(&mut text);
+        let _ = send.send(String::from_utf8_lossy(&text).into_owned());
+    });
+    let text = receive.recv_timeout(limit);
+    if text.is_err() {
+        let _ = child.kill();
+    }
+    let ended = child.wait().ok()?;
+    let text = text.ok()?;
+    (ended.success() || !text.is_empty()).then(|| summary(&text))
+}
+
+/// `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.
+fn summary(porcelain: &str) -> String {
+    let lines: Vec<&str> = porcelain.lines().filter(|l| l.len() > 3).collect();
+    if lines.is_empty() {
+        return "clean".into();
+    }
+    let count = |f: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|l| f(l.as_bytes())).count();
+    let conflict = |b: &[u8]| b[0] == b'U' || b[1] == b'U' || &b[..2] == b"AA" || &b[..2] == b"DD";
+    let counts = [
+        (count(&conflict), "in conflict"),
+        (count(&|b| b[0] != b' ' && b[0] != b'?' && !conflict(b)), "staged"),
+        (count(&|b| b[1] != b' ' && b[1] != b'?' && !conflict(b)), "changed"),
+        (count(&|b| b[0] == b'?'), "untracked"),
+    ];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+    let names = lines.iter().take(10).filter_map(|l| l.get(3..)).collect::<Vec<_>>().join(", ");
+    let more = if lines.len() > 10 { ", …" } else { "" };
+    format!("{} ({names}{more})", counts.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn world(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for path in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn a_small_project_is_shown_whole() {
+        let dir = world(&["Cargo.toml", "src/main.rs", "src/lib.rs", "target/x", ".shaft/archives/y"]);
+        fs::write(dir.path().join(".gitignore"), "target\n").unwrap();
+        let live = Live::gather(dir.path(), Limits::default());
+        assert_eq!(live.tree, "./: .gitignore Cargo.toml\nsrc/: lib.rs main.rs");
+        assert_eq!((live.languages.as_str(), live.build.as_str()), ("Rust (2 files)", "Cargo.toml"));
+        assert_eq!(Live::gather(tempfile::tempdir().unwrap().path(), Limits::default()).tree, "");
+    }
+
+    #[test]
+    fn a_large_project_shows_its_shape() {
+        let names: Vec<String> = (0..90).map(|i| format!("src/m{}/deep/f{i}.rs", i % 9)).collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.push("README.md");
+        let dir = world(&names);
+        let live = Live::gather(dir.path(), Limits { whole: 20, folders: 12, ..Limits::default() });
+        assert_eq!(live.tree.lines().count(), 10);
+        assert!(live.tree.contains("src/m3/deep/: 10 files (rs)"), "{}", live.tree);
+        let few = Live::gather(dir.path(), Limits { whole: 20, folders: 5, ..Limits::default() });
+        assert_eq!(few.tree, "./: README.md\nsrc/: 90 files (rs)");
+        let cut = Live::gather(dir.path(), Limits { whole: 20, entries: 30, ..Limits::default() });
+        assert!(cut.tree_title.starts_with("Its upper folders"), "{}", cut.tree);
+    }
+
+    #[test]
+    fn git_is_told_in_words() {
+        let dir = world(&[".git/HEAD", "sub/a"]);
+        fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(dir.path().join(".git/MERGE_HEAD"), "").unwrap();
+        let told = git(&dir.path().join("sub"), Duration::ZERO).unwrap();
+        assert!(told.starts_with("branch main; a merge is under way"), "{told}");
+        assert_eq!(summary(""), "clean");
+        assert_eq!(summary("M  a\n M b\n?? c\nUU d\n"), "1 in conflict, 1 staged, 1 changed, 1 untracked (a, b, c, d)");
+        assert_eq!(git(tempfile::tempdir().unwrap().path(), Duration::ZERO), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! The person's own prompts: `.nebula/prompts/*.md` of the workspace and `prompts/*.md` in nebula's own folder, called as
+//! `/prompt NAME arguments`.
+//!
+//! A prompt's text may name its arguments: `$1` … `$9`, `$ARGUMENTS` for all of them as typed, or by the names that its
+//! front matter gives (`arguments: file, focus` makes `$file` and `$focus`). A text that names none gets what was typed
+//! after it. `$$` is a dollar sign.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::front;
+
+/// A prompt of the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserPrompt {
+    /// The file's name without `.md`.
+    pub name: String,
+    /// `description` of its front matter, else its first line.
+    pub description: String,
+    /// The names of its arguments, in order.
+    pub arguments: Vec<String>,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text without front matter.
+    pub text: String,
+}
+
+/// Why a prompt cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There is none of that name.
+    #[error("there is no prompt {name}; put one at .nebula/prompts/{name}.md{}", known(.others))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names there are.
+        others: Vec<String>,
+    },
+    /// Arguments are missing.
+    #[error("prompt {name} needs {}: /prompt {name} {}", words(.missing), .usage)]
+    Missing {
+        /// The prompt.
+        name: String,
+        /// What is missing.
+        missing: Vec<String>,
+        /// All arguments, as they are typed.
+        usage: String,
+    },
+}
+
+/// All prompts by name. One of the workspace replaces one of the same name in nebula's own folder.
+pub fn list(root: &Path, home: Option<&Path>) -> Vec<UserPrompt> {
+    let folders = [Some(root.join(".nebula").join("prompts")), home.map(|h| h.join("prompts"))];
+    let mut found: Vec<UserPrompt> = Vec::new();
+    for folder in folders.into_iter().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if let Some(prompt) = read(entry.path())
+                && !found.iter().any(|p| p.name == prompt.name)
+            {
+                found.push(prompt);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// The message that `/prompt NAME ARGUMENTS` stands for.
+///
+/// # Errors
+/// When there is no such prompt, or it names arguments that were not given.
+pub fn expand(prompts: &[UserPrompt], name: &str, arguments: &str) -> Result<String, Error> {
+    let prompt = prompts.iter().find(|p| p.name == name).ok_or_else(|| Error::Unknown {
+        name: name.to_string(),
+        others: prompts.iter().map(|p| p.name.clone()).collect(),
+    })?;
+    prompt.expand(arguments)
+}
+
+impl UserPrompt {
+    /// Its text with these arguments, as typed: parts in quotes count as one.
+    ///
+    /// # Errors
+    /// When it names arguments that were not given.
+    pub fn expand(&self, arguments: &str) -> Result<String, Error> {
+        let given = split(arguments);
+        let mut out = String::new();
+        let (mut missing, mut named) = (Vec::new(), false);
+        let mut rest = self.text.as_str();
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            let length = match self.argument(after) {
+                Some((name, Which::All)) => {
+                    named = true;
+                    out.push_str(arguments.trim());
+                    name.len()
+                }
+                Some((name, Which::Nth(n))) => {
+                    named = true;
+                    match given.get(n) {
+                        Some(value) => out.push_str(value),
+                        None => missing.push(self.arguments.get(n).cloned().unwrap_or(format!("argument {}", n + 1))),
+                    }
+                    name.len()
+                }
+                None if after.starts_with('$') => {
+                    out.push('$');
+                    1
+                }
+                None => {
+                    out.push('$');
+                    0
+                }
+            };
+            rest = &after[length..];
+        }
+        out.push_str(rest);
+        missing.dedup();
+        if !missing.is_empty() {
+            return Err(Error::Missing { name: self.name.clone(), missing, usage: self.usage() });
+        }
+        if !named && !arguments.trim().is_empty() {
+            out = format!("{}\n\n{}", out.trim_end(), arguments.trim());
+        }
+        Ok(out.trim().to_string())
+    }
+
+    /// The argument named at the beginning of a text, the longest name that fits.
+    fn argument<'a>(&self, text: &'a str) -> Option<(&'a str, Which)> {
+        let length = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+        let word = &text[..length];
+        if word == "ARGUMENTS" {
+            return Some((word, Which::All));
+        }
+        if let Some(n) = self.arguments.iter().position(|a| a == word) {
+            return Some((word, Which::Nth(n)));
+        }
+        let digit = text.chars().next()?.to_digit(10)?;
+        let n = usize::try_from(digit).ok()?.checked_sub(1)?;
+        Some((&text[..1], Which::Nth(n)))
+    }
+
+    fn usage(&self) -> String {
+        if self.arguments.is_empty() {
+            return "ARGUMENTS…".into();
+        }
+        self.arguments.iter().map(|a| a.to_uppercase()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+enum Which {
+    All,
+    Nth(usize),
+}
+
+fn read(path: PathBuf) -> Option<UserPrompt> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".md")?.to_string();
+    let whole = fs::read_to_string(&path).ok()?;
+    let front = front::split(&whole);
+    let arguments = front::list(&front.fields, "arguments");
+    let first = front.body.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty());
+    let description = front::one(&front.fields, "description").or(first).unwrap_or_default().to_string();
+    Some(UserPrompt { name, description, arguments, path, text: front.body.to_string() })
+}
+
+/// Words, with parts in double quotes as one.
+fn split(arguments: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let (mut quoted, mut begun) = (false, false);
+    for c in arguments.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                begun = true;
+            }
+            c if c.is_whitespace() && !quoted => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            c => {
+                word.push(c);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        words.push(word);
+    }
+    words
+}
+
+fn known(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(" (there are: {})", names.join(", ")) }
+}
+
+fn words(list: &[String]) -> String {
+    list.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(text: &str, arguments: &[&str]) -> UserPrompt {
+        UserPrompt {
+            name: "p".into(),
+            description: String::new(),
+            arguments: arguments.iter().map(|s| s.to_string()).collect(),
+            path: PathBuf::new(),
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn arguments_take_their_places() {
+        let ok = |p: UserPrompt, typed: &str| p.expand(typed).unwrap();
+        assert_eq!(ok(prompt("Look at $1 for $2.", &[]), "a.rs \"slow code\""), "Look at a.rs for slow code.");
+        assert_eq!(ok(prompt("$file costs $$5: $ARGUMENTS", &["file"]), "a b"), "a costs $5: a b");
+        assert_eq!(ok(prompt("Review.\n", &[]), "only a.rs"), "Review.\n\nonly a.rs");
+        assert_eq!(ok(prompt("$HOME stays, $ too", &[]), ""), "$HOME stays, $ too");
+        let missing = prompt("$file $focus", &["file", "focus"]).expand("a").unwrap_err();
+        assert_eq!(missing.to_string(), "prompt p needs focus: /prompt p FILE FOCUS");
+    }
+
+    #[test]
+    fn prompts_are_listed_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, home) = (dir.path().join("w"), dir.path().join("h"));
+        fs::create_dir_all(root.join(".nebula/prompts")).unwrap();
+        fs::create_dir_all(home.join("prompts")).unwrap();
+        fs::write(root.join(".nebula/prompts/review.md"), "# Review it\n").unwrap();
+        fs::write(home.join("prompts/review.md"), "other").unwrap();
+        fs::write(
+            home.join("prompts/explain.md"),
+            "---\ndescription: Says how\narguments: [file]\n---\nExplain $file.",
+        )
+        .unwrap();
+        let all = list(&root, Some(&home));
+        let shown: Vec<_> = all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
+        assert_eq!(shown, [("explain", "Says how"), ("review", "Review it")]);
+        assert_eq!(expand(&all, "explain", "a.rs").unwrap(), "Explain a.rs.");
+        let unknown = expand(&all, "x", "").unwrap_err().to_string();
+        assert_eq!(unknown, "there is no prompt x; put one at .nebula/prompts/x.md (there are: explain, review)");
+    }
+}

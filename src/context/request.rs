@@ -1,0 +1,273 @@
+//! What of a conversation is sent: all of it while it fits the model's context window; then the oldest tool results
+//! become one line each. Nothing of this touches what is kept.
+//!
+//! A message once left out stays left out, and enough is left out at once to last for a while: each change makes the provider
+//! read everything after it anew.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::provider::{Message, Role, ToolCall};
+
+/// Bytes a token stands for before the provider has said how many it counted.
+const BYTES_PER_TOKEN: f64 = 4.0;
+/// What a message costs beside its text, in bytes: roles, ids, brackets.
+const PER_MESSAGE: usize = 24;
+/// An image or document, in bytes of text of the same cost.
+const PER_BLOB: usize = 6_000;
+/// Results shorter than this save nothing when they are replaced.
+const WORTH_IT: usize = 200;
+/// How full the window is made when something must go.
+const AFTERWARDS: f64 = 0.7;
+
+/// How much a model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The context window in tokens.
+    pub window: u64,
+    /// Tokens of it kept free for the answer.
+    pub answer: u64,
+}
+
+impl Budget {
+    /// A window with an eighth of it, at most 16,384 tokens, for the answer.
+    pub fn of_window(window: u64) -> Self {
+        Budget { window, answer: (window / 8).min(16_384) }
+    }
+
+    fn room(self) -> u64 {
+        self.window.saturating_sub(self.answer)
+    }
+}
+
+/// A tool result that is not sent whole any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Which message of the conversation.
+    pub index: usize,
+    /// The tool.
+    pub tool: String,
+    /// The path the call named, if it named one: to be read again before it is edited.
+    pub path: Option<String>,
+    /// What is sent instead: `readFile src/a.rs: 118 lines, left out`.
+    pub line: String,
+}
+
+/// What is sent, and what it took to make it fit.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The messages, shared with the conversation where they are unchanged.
+    pub messages: Vec<Arc<Message>>,
+    /// What was left out by this call, oldest first.
+    pub newly_left_out: Vec<LeftOut>,
+    /// Tokens of the request, as far as they can be told beforehand.
+    pub estimate: u64,
+    /// The request does not fit even so: summarise, or begin a new session.
+    pub too_long: bool,
+}
+
+/// What is known of one session's context window. Kept from step to step.
+#[derive(Debug, Clone, Default)]
+pub struct Window {
+    /// Messages that are sent in short, by their place in the conversation.
+    left_out: HashMap<usize, Arc<Message>>,
+    /// The message that stands for a summary, so that it is the same one every time.
+    summary: Option<(String, Arc<Message>)>,
+    /// Tokens per byte as the provider counted them.
+    measured: Option<f64>,
+    /// The size in bytes of the last request that was fitted.
+    last: usize,
+}
+
+impl Window {
+    /// Learns from the number of input tokens the provider counted for the request last fitted.
+    pub fn counted(&mut self, input_tokens: u64) {
+        if self.last > 0 && input_tokens > 0 {
+            // What a small request costs says little: its tools weigh more than its text.
+            self.measured = Some((input_tokens as f64 / self.last as f64).clamp(0.05, 2.0));
+        }
+    }
+
+    /// The share of the window a request of this size fills, 0 to 1 and above.
+    pub fn filled(&self, budget: Budget) -> f64 {
+        self.tokens(self.last) as f64 / budget.room().max(1) as f64
+    }
+
+    /// Forgets which messages were left out, as after the conversation was cut or summarised.
+    pub fn reset(&mut self) {
+        self.left_out.clear();
+        self.summary = None;
+    }
+
+    /// The messages to send. `summary` stands for the first so many messages. `beside` is the size in bytes of what goes
+    /// with them: system prompt and tools.
+    pub fn fit(
+        &mut self,
+        conversation: &[Arc<Message>],
+        summary: Option<(&str, usize)>,
+        beside: usize,
+        budget: Budget,
+    ) -> Fitted {
+        let from = summary.map_or(0, |(_, covered)| begin(conversation, covered));
+        let mut messages: Vec<Arc<Message>> = Vec::with_capacity(conversation.len() + 1 - from);
+        messages.extend(summary.map(|(text, _)| self.summary(text)));
+        let offset = messages.len();
+        messages.extend(conversation[from..].iter().enumerate().map(|(i, m)| {
+            let short = self.left_out.get(&(from + i));
+            short.unwrap_or(m).clone()
+        }));
+        let mut size = beside + messages.iter().map(|m| bytes(m)).sum::<usize>();
+        let mut newly_left_out = Vec::new();
+        if self.tokens(size) > budget.room() {
+            let wanted = (budget.room() as f64 * AFTERWARDS) as u64;
+            let calls = calls(conversation);
+            // The newest results are what the model is working with: the last message is never shortened.
+            for index in from..conversation.len().saturating_sub(1) {
+                if self.tokens(size) <= wanted {
+                    break;
+                }
+                let message = &conversation[index];
+                if message.role != Role::Tool || self.left_out.contains_key(&index) || message.text.len() < WORTH_IT {
+                    continue;
+                }
+                let left_out = shorten(index, message, &calls);
+                let short = Arc::new(Message { text: left_out.line.clone(), blobs: Vec::new(), ..(**message).clone() });
+                size = size + bytes(&short) - bytes(message);
+                messages[offset + index - from] = short.clone();
+                self.left_out.insert(index, short);
+                newly_left_out.push(left_out);
+            }
+        }
+        self.last = size;
+        let estimate = self.tokens(size);
+        Fitted { messages, newly_left_out, estimate, too_long: estimate > budget.room() }
+    }
+
+    fn summary(&mut self, text: &str) -> Arc<Message> {
+        match &self.summary {
+            Some((kept, message)) if kept == text => message.clone(),
+            _ => {
+                let message = Arc::new(Message::user(format!(
+                    "Summary of this conversation so far, in place of its messages:\n\n{text}"
+                )));
+                self.summary = Some((text.to_string(), message.clone()));
+                message
+            }
+        }
+    }
+
+    fn tokens(&self, bytes: usize) -> u64 {
+        (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
+    }
+}
+
+/// Where the messages after a summary begin: never between a call and its result.
+fn begin(conversation: &[Arc<Message>], covered: usize) -> usize {
+    let covered = covered.min(conversation.len());
+    covered + conversation[covered..].iter().take_while(|m| m.role == Role::Tool).count()
+}
+
+/// What a message costs, in bytes.
+fn bytes(message: &Message) -> usize {
+    let calls: usize = message.calls.iter().map(|c| c.id.len() + c.name.len() + c.arguments.len() + PER_MESSAGE).sum();
+    message.text.len() + calls + message.blobs.len() * PER_BLOB + PER_MESSAGE
+}
+
+fn calls(conversation: &[Arc<Message>]) -> HashMap<&str, &ToolCall> {
+    conversation.iter().flat_map(|m| &m.calls).map(|c| (c.id.as_str(), c)).collect()
+}
+
+fn shorten(index: usize, message: &Message, calls: &HashMap<&str, &ToolCall>) -> LeftOut {
+    let call = message.answers.as_deref().and_then(|id| calls.get(id));
+    let tool = call.map_or("result", |c| c.name.as_str()).to_string();
+    let arguments = call.and_then(|c| serde_json::from_str::<Value>(&c.arguments).ok());
+    let named = |key: &str| Some(arguments.as_ref()?.get(key)?.as_str()?.to_string());
+    let path = named("path");
+    let main = path.clone().or_else(|| named("keyword").map(|k| format!("\"{k}\""))).or_else(|| named("directory"));
+    let lines = message.text.lines().count();
+    let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
+    let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    LeftOut { index, tool, path, line: format!("{what}: {lines}, left out") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(id: &str, path: &str) -> Arc<Message> {
+        let arguments = format!("{{\"path\":\"{path}\"}}");
+        let call = ToolCall { id: id.into(), name: "readFile".into(), arguments };
+        Arc::new(Message::assistant("", vec![call]))
+    }
+
+    fn conversation(reads: usize, size: usize) -> Vec<Arc<Message>> {
+        let mut all = vec![Arc::new(Message::user("go"))];
+        for i in 0..reads {
+            let id = format!("c{i}");
+            all.push(read(&id, &format!("f{i}.rs")));
+            all.push(Arc::new(Message::tool(id, "line\n".repeat(size / 5))));
+        }
+        all
+    }
+
+    #[test]
+    fn what_fits_is_sent_as_it_is() {
+        let all = conversation(3, 1000);
+        let fitted = Window::default().fit(&all, None, 100, Budget::of_window(100_000));
+        assert!(fitted.messages.iter().zip(&all).all(|(a, b)| Arc::ptr_eq(a, b)));
+        assert!(fitted.newly_left_out.is_empty() && !fitted.too_long);
+    }
+
+    #[test]
+    fn the_oldest_results_go_first_and_stay_away() {
+        let mut all = conversation(10, 4000);
+        let budget = Budget { window: 9000, answer: 1000 };
+        let mut window = Window::default();
+        let fitted = window.fit(&all, None, 0, budget);
+        let lines: Vec<&str> = fitted.newly_left_out.iter().map(|l| l.line.as_str()).collect();
+        assert_eq!(lines[0], "readFile f0.rs: 800 lines, left out");
+        assert_eq!(fitted.newly_left_out[0].path.as_deref(), Some("f0.rs"));
+        assert!(lines.len() < 9 && !fitted.too_long && fitted.estimate <= 5600);
+        assert_eq!(fitted.messages[2].text, lines[0]);
+        assert_eq!(fitted.messages[2].answers.as_deref(), Some("c0"));
+        assert!(Arc::ptr_eq(&fitted.messages[20], &all[20]));
+
+        all.push(Arc::new(Message::user("and now?")));
+        let again = window.fit(&all, None, 0, budget);
+        assert!(again.newly_left_out.is_empty());
+        assert!(Arc::ptr_eq(&again.messages[2], &fitted.messages[2]), "the same message every time");
+        assert_eq!(all[2].text.len(), 4000, "what is kept is whole");
+    }
+
+    #[test]
+    fn counted_tokens_correct_the_estimate() {
+        let all = conversation(2, 4000);
+        let mut window = Window::default();
+        let first = window.fit(&all, None, 0, Budget::of_window(100_000));
+        window.counted(first.estimate * 2);
+        let second = window.fit(&all, None, 0, Budget::of_window(100_000));
+        assert!(second.estimate.abs_diff(first.estimate * 2) <= 1);
+        assert!(window.filled(Budget::of_window(100_000)) > 0.04);
+    }
+
+    #[test]
+    fn a_summary_stands_for_the_beginning() {
+        let all = conversation(3, 1000);
+        let mut window = Window::default();
+        // Covers up to a call whose result follows: the result goes with it.
+        let fitted = window.fit(&all, Some(("short", 2)), 0, Budget::of_window(100_000));
+        assert_eq!(fitted.messages.len(), 1 + 4);
+        assert!(fitted.messages[0].text.ends_with("short"));
+        assert_eq!(fitted.messages[1].calls[0].id, "c1");
+        let again = window.fit(&all, Some(("short", 2)), 0, Budget::of_window(100_000));
+        assert!(Arc::ptr_eq(&fitted.messages[0], &again.messages[0]));
+    }
+
+    #[test]
+    fn what_never_fits_is_told() {
+        let all = vec![Arc::new(Message::user("x".repeat(50_000)))];
+        assert!(Window::default().fit(&all, None, 0, Budget::of_window(1000)).too_long);
+    }
+}

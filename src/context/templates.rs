@@ -1,0 +1,277 @@
+//! The system prompt: a template joined with what is true now, each part with where it comes from.
+//!
+//! A template is Markdown with `{{name}}` where something is put in. The shipped ones are compiled in; a file of the
+//! same name in the workspace's `.nebula/` or in nebula's own folder replaces one. `{{format}}`, `{{rules}}` and
+//! `{{context}}` stand for whole parts; where a template leaves one out, it follows at the end, so that no template of
+//! one's own can lose the edit format. The order keeps what changes most last, so that providers can reuse the beginning.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::live::Live;
+use super::rules::ActiveRule;
+
+/// The templates that come with nebula, by file name.
+const SHIPPED: &[(&str, &str)] = &[
+    ("agent.md", include_str!("../../assets/prompts/agent.md")),
+    ("plan.md", include_str!("../../assets/prompts/plan.md")),
+    ("summarise.md", include_str!("../../assets/prompts/summarise.md")),
+    ("commit.md", include_str!("../../assets/prompts/commit.md")),
+    ("format-tools.md", include_str!("../../assets/prompts/format-tools.md")),
+    ("format-xml.md", include_str!("../../assets/prompts/format-xml.md")),
+    ("format-whole.md", include_str!("../../assets/prompts/format-whole.md")),
+    ("format-blocks.md", include_str!("../../assets/prompts/format-blocks.md")),
+    ("format-patch.md", include_str!("../../assets/prompts/format-patch.md")),
+    ("format-lines.md", include_str!("../../assets/prompts/format-lines.md")),
+];
+
+/// The longest template that is read from disk, in bytes.
+const MAX_TEMPLATE: usize = 256 << 10;
+
+/// A part of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Where it comes from: `agent.md (built in)`, a path.
+    pub origin: String,
+    /// Why it is there: `mode agent`, `matches *.rs (src/a.rs)`.
+    pub reason: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The text of a prompt made of parts.
+pub fn joined(parts: &[Part]) -> String {
+    parts.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Where templates are looked for, first match wins: the workspace's `.nebula/`, nebula's own folder, the shipped ones.
+#[derive(Debug, Clone, Default)]
+pub struct Templates {
+    folders: Vec<PathBuf>,
+}
+
+/// A template and where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// `agent.md (built in)`, or the path of the file that replaces it.
+    pub origin: String,
+    /// Its text.
+    pub text: String,
+}
+
+impl Templates {
+    /// Templates of a workspace and a person; `home` is nebula's own folder, if there is one.
+    pub fn new(root: &Path, home: Option<&Path>) -> Self {
+        let folders = [Some(root.join(".nebula")), home.map(Path::to_path_buf)];
+        Templates { folders: folders.into_iter().flatten().collect() }
+    }
+
+    /// The template of that file name; `None` where nothing of the name exists. A replacement that is no text, is too long or is
+    /// empty does not count.
+    pub fn get(&self, name: &str) -> Option<Template> {
+        let replaced = self.folders.iter().map(|f| f.join(name)).find_map(|path| {
+            let text = fs::read_to_string(&path).ok()?;
+            let fits = !text.trim().is_empty() && text.len() <= MAX_TEMPLATE;
+            fits.then(|| Template { origin: path.display().to_string(), text })
+        });
+        replaced.or_else(|| {
+            let (name, text) = SHIPPED.iter().find(|(n, _)| *n == name)?;
+            Some(Template { origin: format!("{name} (built in)"), text: (*text).to_string() })
+        })
+    }
+}
+
+/// What the system prompt depends on.
+#[derive(Debug, Clone)]
+pub struct Setting<'a> {
+    /// `plan` or `agent`: the name of the template.
+    pub mode: &'a str,
+    /// The edit format's name; of no matter in plan mode.
+    pub format: &'a str,
+    /// The language that was asked for; `None`: the one spoken to.
+    pub language: Option<&'a str>,
+    /// Rules that apply.
+    pub rules: &'a [ActiveRule],
+    /// What is true now.
+    pub live: &'a Live,
+}
+
+/// The system prompt in parts, in their order.
+pub fn system(templates: &Templates, setting: &Setting<'_>) -> Vec<Part> {
+    let main = templates.get(&format!("{}.md", setting.mode)).or_else(|| templates.get("agent.md"));
+    let main = main.unwrap_or(Template { origin: String::new(), text: String::new() });
+    let mut parts = Vec::new();
+    let mut missing: Vec<&str> = vec!["format", "rules", "context"];
+    let reason = format!("mode {}", setting.mode);
+    let mut text = |parts: &mut Vec<Part>, piece: &str| {
+        let piece = fill(piece, setting);
+        if !piece.trim().is_empty() {
+            parts.push(Part { origin: main.origin.clone(), reason: reason.clone(), text: piece.trim().to_string() });
+        }
+    };
+    let mut rest = main.text.as_str();
+    while let Some((at, name)) = missing.iter().filter_map(|n| Some((rest.find(&mark(n))?, *n))).min() {
+        text(&mut parts, &rest[..at]);
+        parts.extend(inserted(name, templates, setting));
+        missing.retain(|n| *n != name);
+        rest = &rest[at + mark(name).len()..];
+    }
+    text(&mut parts, rest);
+    for name in missing {
+        parts.extend(inserted(name, templates, setting));
+    }
+    parts
+}
+
+/// A template with values put in place of their names; names without a value stay.
+pub fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    // One pass from left to right, so that nothing inside a value is taken for a name.
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(at) = rest.find("{{") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let value = values.iter().find(|(name, _)| rest[2..].starts_with(&format!("{name}}}}}")));
+        match value {
+            Some((name, value)) => {
+                out.push_str(value);
+                rest = &rest[name.len() + 4..];
+            }
+            None => {
+                out.push_str("{{");
+                rest = &rest[2..];
+            }
+        }
+    }
+    out + rest
+}
+
+fn mark(name: &str) -> String {
+    format!("{{{{{name}}}}}")
+}
+
+/// The single facts a template of one's own may name.
+fn fill(piece: &str, setting: &Setting<'_>) -> String {
+    let live = setting.live;
+    filled(
+        piece,
+        &[
+            ("mode", setting.mode),
+            ("language", setting.language.unwrap_or("the one you are spoken to in")),
+            ("platform", &live.platform),
+            ("date", &live.date),
+            ("workspace", &live.workspace),
+            ("tree", &live.tree),
+            ("languages", &live.languages),
+            ("git", live.git.as_deref().unwrap_or("none")),
+        ],
+    )
+}
+
+/// The parts that stand for one of the three names.
+fn inserted(name: &str, templates: &Templates, setting: &Setting<'_>) -> Vec<Part> {
+    match name {
+        "format" if setting.mode == "plan" => Vec::new(),
+        "format" => templates
+            .get(&format!("format-{}.md", setting.format))
+            .map(|t| Part {
+                origin: t.origin,
+                reason: format!("edit format {}", setting.format),
+                text: t.text.trim().to_string(),
+            })
+            .into_iter()
+            .collect(),
+        "rules" => setting.rules.iter().map(rule).collect(),
+        _ => vec![Part { origin: "what is true now".into(), reason: "always".into(), text: context(setting) }],
+    }
+}
+
+fn rule(rule: &ActiveRule) -> Part {
+    let text = format!("# Rules of this project, from {}\n\n{}", rule.path, rule.text.trim());
+    Part { origin: rule.path.clone(), reason: rule.reason.clone(), text }
+}
+
+fn context(setting: &Setting<'_>) -> String {
+    let live = setting.live;
+    let mut out = String::from("# What is true now\n\n");
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            out.push_str(&format!("- {name}: {value}\n"));
+        }
+    };
+    line("Workspace", &live.workspace);
+    line("Platform", &live.platform);
+    line("Date", &live.date);
+    line("Mode", setting.mode);
+    if let Some(language) = setting.language {
+        line("Language of answers", language);
+    }
+    line("Languages", &live.languages);
+    line("Build files", &live.build);
+    line("Git", live.git.as_deref().unwrap_or("not a repository"));
+    if live.tree.is_empty() {
+        out.push_str("\nThe folder is empty.");
+    } else {
+        out.push_str(&format!("\n{}:\n\n{}", live.tree_title, live.tree));
+    }
+    out.trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live() -> Live {
+        Live { workspace: "/w".into(), tree_title: "Files".into(), tree: "a.rs {{git}}".into(), ..Live::default() }
+    }
+
+    fn origins(parts: &[Part]) -> Vec<&str> {
+        parts.iter().map(|p| p.origin.as_str()).collect()
+    }
+
+    #[test]
+    fn parts_follow_the_template() {
+        let dir = tempfile::tempdir().unwrap();
+        let templates = Templates::new(dir.path(), None);
+        let rules = [ActiveRule::new("AGENTS.md", "workspace", "Be kind.")];
+        let live = live();
+        let setting = Setting { mode: "agent", format: "blocks", language: None, rules: &rules, live: &live };
+        let parts = system(&templates, &setting);
+        assert_eq!(
+            origins(&parts),
+            ["agent.md (built in)", "format-blocks.md (built in)", "AGENTS.md", "what is true now"]
+        );
+        let text = joined(&parts);
+        assert!(text.contains("Be kind.") && text.contains("- Workspace: /w"));
+        assert!(text.contains("a.rs {{git}}"), "values are not templates");
+
+        let plan = system(&templates, &Setting { mode: "plan", ..setting });
+        assert_eq!(origins(&plan), ["plan.md (built in)", "AGENTS.md", "what is true now"]);
+        assert!(["{{rules}}", "{{context}}", "{{format}}"].iter().all(|m| !joined(&plan).contains(m)));
+    }
+
+    #[test]
+    fn a_file_of_the_same_name_replaces_a_template() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".nebula")).unwrap();
+        fs::write(dir.path().join(".nebula/agent.md"), "In {{workspace}}, mode {{mode}}.").unwrap();
+        fs::write(dir.path().join(".nebula/plan.md"), "  ").unwrap();
+        let templates = Templates::new(dir.path(), None);
+        let live = live();
+        let setting = Setting { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
+        let parts = system(&templates, &setting);
+        assert_eq!(parts[0].text, "In /w, mode agent.");
+        assert!(parts[0].origin.ends_with("agent.md"));
+        assert_eq!(parts.len(), 3, "format and context follow by themselves");
+        assert!(joined(&parts).contains("Language of answers: 日本語"));
+        assert_eq!(templates.get("plan.md").unwrap().origin, "plan.md (built in)");
+        assert_eq!(templates.get("none.md"), None);
+    }
+
+    #[test]
+    fn every_shipped_template_is_whole() {
+        for (name, text) in SHIPPED {
+            assert!(text.len() > 100, "{name}");
+        }
+    }
+}
