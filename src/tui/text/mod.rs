@@ -3,5 +3,7 @@
 pub mod cut;
 mod grammar;
 pub mod highlight;
+pub mod markdown;
+pub mod paint;
 pub mod show;
 pub mod wrap;

@@ -1,0 +1,78 @@
+//! Styled spans → cells of the screen.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+use ratatui::text::Span;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::wrap::cells;
+
+/// Draws `text` from (`x`, `y`) in at most `width` cells and returns how many it took. A wide character that does
+/// not fit leaves its cell as it was. What takes no cell is not drawn.
+pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: Style) -> usize {
+    let area = buf.area;
+    if y < area.top() || y >= area.bottom() || x < area.left() || x >= area.right() {
+        return 0;
+    }
+    let width = width.min(usize::from(area.right() - x));
+    if text.is_ascii() {
+        let mut used = 0;
+        let from = buf.index_of(x, y);
+        let shown = text.bytes().filter(|b| (0x20..0x7f).contains(b)).take(width);
+        for (cell, byte) in buf.content[from..].iter_mut().zip(shown) {
+            cell.set_char(char::from(byte)).set_style(style);
+            used += 1;
+        }
+        return used;
+    }
+    let mut used = 0;
+    for grapheme in text.graphemes(true) {
+        let wide = cells(grapheme);
+        if wide == 0 || grapheme.chars().any(char::is_control) {
+            continue;
+        }
+        if used + wide > width {
+            break;
+        }
+        // Inside the area: `used + wide` is at most what is left of the row.
+        let at = x + used as u16;
+        buf[(at, y)].set_symbol(grapheme).set_style(style);
+        for covered in 1..wide {
+            buf[(at + covered as u16, y)].reset();
+            buf[(at + covered as u16, y)].set_style(style);
+        }
+        used += wide;
+    }
+    used
+}
+
+/// Draws spans one after the other; see [`text`].
+pub fn spans(buf: &mut Buffer, x: u16, y: u16, width: usize, spans: &[Span<'_>]) -> usize {
+    let mut used = 0;
+    for span in spans {
+        used += text(buf, x.saturating_add(used as u16), y, width - used, &span.content, span.style);
+    }
+    used
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+
+    #[test]
+    fn wide_characters_take_two_cells_or_none() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 6, 1));
+        assert_eq!(text(&mut buf, 0, 0, 4, "aあい", Style::new()), 3);
+        assert_eq!(text(&mut buf, 4, 0, 9, "うx", Style::new()), 2);
+        assert_eq!(buf, Buffer::with_lines(["aあ う"]));
+    }
+
+    #[test]
+    fn what_has_no_cell_is_left_out() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 4, 1));
+        assert_eq!(text(&mut buf, 0, 0, 4, "a\u{200b}\u{202e}é\u{7}b", Style::new()), 3);
+        assert_eq!(text(&mut buf, 0, 9, 4, "x", Style::new()), 0);
+        assert_eq!(buf, Buffer::with_lines(["aéb "]));
+    }
+}
