@@ -32,6 +32,7 @@ use ratatui::text::Line;
 use super::action::{Action, Context};
 use super::app::{Effect, LineFor, Typed};
 use super::glyphs::Glyphs;
+use super::text::highlight::Highlighter;
 use super::theme::Theme;
 use crate::protocol::{Event, Listing, Query};
 
@@ -89,6 +90,8 @@ pub struct Ctx<'a> {
     pub zone: i32,
     /// Phase of all spinners.
     pub tick: u64,
+    /// Colours of code; lines that are not ready yet are drawn plain, and a wake-up follows.
+    pub colours: &'a Highlighter,
 }
 
 impl Ctx<'_> {

@@ -165,6 +165,12 @@ impl Highlighter {
     }
 }
 
+impl std::fmt::Debug for Highlighter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Highlighter")
+    }
+}
+
 /// Ends the worker when the last clone is dropped.
 struct Handle {
     shared: Arc<Shared>,
@@ -361,7 +367,7 @@ mod tests {
             let _ = tx.send(());
         });
         let code = Code::of_file("a.rs", "fn one() {}\n".repeat(100));
-        assert_eq!(all(&highlighter, &code).0, false);
+        assert!(!all(&highlighter, &code).0);
         while !all(&highlighter, &code).0 {
             rx.recv().unwrap();
         }

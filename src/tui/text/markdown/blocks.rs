@@ -378,7 +378,7 @@ impl Builder<'_> {
         }
         let text = if text.contains('\n') { text.into() } else { show::plain(text) };
         match self.inlines.last_mut() {
-            Some(last) if last.face == look => last.text.push_str(&text),
+            Some(last) if last.face == face => last.text.push_str(&text),
             _ => self.inlines.push(Inline { text: text.into_owned(), face }),
         }
     }
