@@ -46,10 +46,13 @@ pub enum Kind {
     /// A code block.
     Code(CodeBlock),
     /// A table: its columns' alignment, and rows of cells, the header first.
-    Table(Vec<Alignment>, Vec<Vec<Vec<Inline>>>),
+    Table(Vec<Alignment>, Vec<TableRow>),
     /// A rule across.
     Rule,
 }
+
+/// The cells of a table's row.
+pub type TableRow = Vec<Vec<Inline>>;
 
 /// A run of text of one look. A newline in it breaks the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,7 +214,7 @@ struct Builder<'a> {
     face: Face,
     address: Option<String>,
     code: Option<(CodeBlock, String)>,
-    table: Option<(Vec<Alignment>, Vec<Vec<Vec<Inline>>>)>,
+    table: Option<(Vec<Alignment>, Vec<TableRow>)>,
     /// The next block is the first of a unit that stands apart.
     apart: bool,
     heading: bool,

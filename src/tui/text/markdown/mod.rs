@@ -9,7 +9,7 @@ mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use blocks::{Block, CodeBlock, Face, Inline, Kind, Prefix};
+pub use blocks::{Block, CodeBlock, Face, Inline, Kind, Prefix, TableRow};
 
 /// A Markdown text, whole or still arriving.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ impl Markdown {
     }
 
     /// How many blocks at the beginning will never change.
-    pub fn settled(&self) -> usize {
+    pub fn settled_blocks(&self) -> usize {
         self.settled_blocks
     }
 

@@ -48,7 +48,7 @@ impl Rows {
         self.rows.truncate(self.settled);
         for (index, block) in doc.blocks().iter().enumerate().skip(self.block) {
             let layout = Layout { width, look, prefix: &block.prefix };
-            let done = index < doc.settled();
+            let done = index < doc.settled_blocks();
             let from = if index == self.block { self.line } else { 0 };
             if from == 0 && block.gap && index > 0 {
                 self.gap(&doc.blocks()[index - 1], block, look);

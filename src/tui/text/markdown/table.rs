@@ -4,8 +4,8 @@ use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::Inline;
 use super::rows::lines;
+use super::{Inline, TableRow};
 use crate::tui::pane::Look;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
@@ -16,12 +16,7 @@ const BETWEEN: usize = 2;
 const NARROWEST: usize = 4;
 
 /// The lines of a table in `room` cells.
-pub(super) fn lines_of(
-    columns: &[Alignment],
-    rows: &[Vec<Vec<Inline>>],
-    room: usize,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
+pub(super) fn lines_of(columns: &[Alignment], rows: &[TableRow], room: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let widths = widths(columns.len(), rows, room);
     let mut out = Vec::new();
     for (number, row) in rows.iter().enumerate() {
@@ -55,7 +50,7 @@ pub(super) fn lines_of(
 }
 
 /// The width of each column: what its cells need, and where that is too much the widest give way first.
-fn widths(columns: usize, rows: &[Vec<Vec<Inline>>], room: usize) -> Vec<usize> {
+fn widths(columns: usize, rows: &[TableRow], room: usize) -> Vec<usize> {
     let need = |cell: &Vec<Inline>| cell.iter().map(|i| cells(&i.text)).sum::<usize>();
     let mut widths: Vec<usize> =
         (0..columns).map(|n| rows.iter().filter_map(|r| r.get(n)).map(need).max().unwrap_or(0).max(1)).collect();

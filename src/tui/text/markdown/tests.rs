@@ -148,11 +148,11 @@ fn finished_blocks_are_not_touched_again() {
     let mut doc = Markdown::default();
     doc.push("one\n\n- two\n- three\n\n```\nfour\nfive\nsi");
     doc.refresh();
-    assert_eq!((doc.settled(), doc.blocks().len()), (3, 4));
+    assert_eq!((doc.settled_blocks(), doc.blocks().len()), (3, 4));
     let before = doc.blocks().as_ptr();
     doc.push("x\n```\n");
     doc.refresh();
-    assert_eq!(doc.settled(), 4);
+    assert_eq!(doc.settled_blocks(), 4);
     assert_eq!(before, doc.blocks().as_ptr());
 }
 
