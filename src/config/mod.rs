@@ -1,1 +1,451 @@
-//! (being built)
+//! The configuration: defaults, overlaid by the person's `config.json`, by the workspace's, by the environment
+//! and by flags.
+//!
+//! Trouble in a file is data: the value is left out and a line of [`Config::warnings`] says where and why. The
+//! workspace's file may set only harmless keys until its folder is in the person's `trusted` list. Keys to
+//! models are read from the environment alone and are in no file and no `Debug` output.
+//!
+//! Not here: themes and key bindings, which have files of their own.
+
+mod connection;
+mod file;
+mod keys;
+mod layers;
+mod paths;
+pub mod size;
+
+pub use connection::{Connection, Secret};
+pub use file::Error;
+pub use keys::{APPROVALS, FORMATS, PROVIDERS, nearest};
+pub use paths::{Env, Paths, workspace_config};
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use layers::{bytes, count, hide_headers, overlay, text, text_by_name, texts};
+
+/// The values in force.
+#[derive(Clone, PartialEq)]
+pub struct Config {
+    /// The provider by name.
+    pub provider: String,
+    /// The model by name.
+    pub model: String,
+    /// URL of the top-level provider, if one is set. [`Config::connection`] has the one in force.
+    pub base_url: Option<String>,
+    /// The variable that holds the top-level provider's key, if one is set.
+    pub api_key_env: Option<String>,
+    /// Headers for the top-level provider. May hold secrets.
+    pub headers: BTreeMap<String, String>,
+    /// Settings by provider.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Settings by model.
+    pub models: BTreeMap<String, ModelConfig>,
+    /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
+    pub edit_format: String,
+    /// `ask`, `edits`, `all` or `none`.
+    pub approval: String,
+    /// Steps before a turn asks; 0: never.
+    pub max_steps: u32,
+    /// The theme by name; `None`: dark or light, as the terminal is.
+    pub theme: Option<String>,
+    /// Draw with ASCII alone.
+    pub ascii: bool,
+    /// `NO_COLOR` is set.
+    pub no_color: bool,
+    /// Take the mouse.
+    pub mouse: bool,
+    /// When the archive is too large, in bytes.
+    pub archive_max_size: u64,
+    /// Globs of files that are not archived.
+    pub archive_exclude: Vec<String>,
+    /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
+    pub archive_dir: Option<String>,
+    /// The language of answers; `None`: the one spoken to.
+    pub language: Option<String>,
+    /// Folders whose own configuration counts whole.
+    pub trusted: Vec<PathBuf>,
+    /// What is wrong with the files, a line each.
+    pub warnings: Vec<String>,
+    /// Keys that the workspace's file sets but may not until its folder is trusted.
+    pub untrusted: Vec<String>,
+    /// Where nebula keeps its files.
+    pub paths: Paths,
+    merged: Map<String, Value>,
+    origins: BTreeMap<String, Origin>,
+    own_provider: String,
+    model_key: String,
+    flags: Flags,
+    workspace: Option<PathBuf>,
+    env: Env,
+}
+
+/// Settings of one provider.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct ProviderConfig {
+    /// Its model.
+    pub model: Option<String>,
+    /// Its URL.
+    pub base_url: Option<String>,
+    /// The variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// Sent with each request. May hold secrets.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Settings of one model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelConfig {
+    /// How it writes edits.
+    pub edit_format: Option<String>,
+    /// How many tokens it can take.
+    pub context_window: Option<u32>,
+    /// Dollars a million tokens.
+    pub price: Option<Price>,
+}
+
+/// Dollars a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Price {
+    /// Read.
+    pub input: f64,
+    /// Written.
+    pub output: f64,
+}
+
+impl Price {
+    /// What so many tokens cost, in dollars.
+    pub fn of(self, input: u64, output: u64) -> f64 {
+        (input as f64 * self.input + output as f64 * self.output) / 1e6
+    }
+}
+
+/// What the command line says; it wins over everything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Flags {
+    /// `--provider`
+    pub provider: Option<String>,
+    /// `--model`
+    pub model: Option<String>,
+    /// `--format`
+    pub edit_format: Option<String>,
+    /// `--approve`
+    pub approval: Option<String>,
+    /// `--max-steps`
+    pub max_steps: Option<u32>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The person's file.
+    User,
+    /// The workspace's file.
+    Workspace,
+    /// A variable.
+    Environment,
+    /// The command line.
+    Flag,
+}
+
+impl Origin {
+    /// A word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Default => "default",
+            Origin::User => "user",
+            Origin::Workspace => "workspace",
+            Origin::Environment => "environment",
+            Origin::Flag => "flag",
+        }
+    }
+}
+
+/// The model of a new installation.
+pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
+
+impl Config {
+    /// Puts the layers together. `workspace` is the root of the workspace, if there is one. Reads at most two
+    /// files and touches none.
+    pub fn load(paths: Paths, env: Env, flags: Flags, workspace: Option<&Path>) -> Self {
+        let mut warnings = Vec::new();
+        let mut merged = defaults();
+        let mut origins = BTreeMap::new();
+        let user_file = paths.config();
+        if let Some(user) = &user_file {
+            let read = file::read(user);
+            warnings.extend(read.complaints);
+            overlay(&mut merged, &mut origins, read.keys, Origin::User);
+        }
+        let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
+        let mut untrusted = Vec::new();
+        if let Some(root) = workspace {
+            let path = workspace_config(root);
+            if user_file.as_ref() != Some(&path) {
+                let mut read = file::read(&path);
+                warnings.extend(read.complaints);
+                let whole = trusted.iter().any(|folder| same_folder(folder, root));
+                read.keys.retain(|name, _| {
+                    let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));
+                    if !allowed {
+                        untrusted.push(name.clone());
+                    }
+                    allowed
+                });
+                overlay(&mut merged, &mut origins, read.keys, Origin::Workspace);
+            }
+        }
+        let own_provider = text(&merged, "provider").unwrap_or_default();
+        overlay(&mut merged, &mut origins, environment(&env), Origin::Environment);
+        overlay(&mut merged, &mut origins, flags.keys(), Origin::Flag);
+        let mut config = Self::from_keys(merged);
+        config.own_provider = own_provider;
+        (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
+        config.no_color = env.get("NO_COLOR").is_some();
+        (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
+        config.settle_model(&flags);
+        config.flags = flags;
+        config
+    }
+
+    /// The same layers read again, as after a change of a file.
+    pub fn reload(&self) -> Self {
+        Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
+    }
+
+    /// Reads the values; every one that was checked has the type its key asks for.
+    fn from_keys(merged: Map<String, Value>) -> Self {
+        let objects = |name: &str| merged.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+        Self {
+            provider: text(&merged, "provider").unwrap_or_default(),
+            model: text(&merged, "model").unwrap_or_default(),
+            base_url: text(&merged, "baseUrl"),
+            api_key_env: text(&merged, "apiKeyEnv"),
+            headers: text_by_name(&merged, "headers"),
+            providers: objects("providers").iter().map(|(name, value)| (name.clone(), provider(value))).collect(),
+            models: objects("models").iter().map(|(name, value)| (name.clone(), model(value))).collect(),
+            edit_format: text(&merged, "editFormat").unwrap_or_default(),
+            approval: text(&merged, "approval").unwrap_or_default(),
+            max_steps: count(&merged, "maxSteps").unwrap_or_default(),
+            theme: text(&merged, "theme"),
+            ascii: text(&merged, "glyphs").as_deref() == Some("ascii"),
+            no_color: false,
+            mouse: merged.get("mouse").and_then(Value::as_bool).unwrap_or_default(),
+            archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
+            archive_exclude: texts(&merged, "archiveExclude"),
+            archive_dir: text(&merged, "archiveDir"),
+            language: text(&merged, "language"),
+            trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
+            warnings: Vec::new(),
+            untrusted: Vec::new(),
+            paths: Paths::default(),
+            own_provider: text(&merged, "provider").unwrap_or_default(),
+            merged,
+            origins: BTreeMap::new(),
+            model_key: "model".into(),
+            flags: Flags::default(),
+            workspace: None,
+            env: Env::default(),
+        }
+    }
+
+    /// A provider's own model wins over the general one, and a flag over both.
+    fn settle_model(&mut self, flags: &Flags) {
+        let (named, key) = self.choose_model();
+        self.model_key = key;
+        if flags.model.is_none() {
+            match named {
+                Some(model) => self.model = model,
+                None if self.provider != self.own_provider => self.model = DEFAULT_MODEL.into(),
+                None => {}
+            }
+        }
+    }
+
+    /// The edit format for a model: a flag, else the model's own, else the general one.
+    pub fn format_for(&self, model: &str) -> &str {
+        let own = self.models.get(model).and_then(|model| model.edit_format.as_deref());
+        self.flags.edit_format.as_deref().or(own).unwrap_or(&self.edit_format)
+    }
+
+    /// What is known of a model, or nothing.
+    pub fn model_config(&self, model: &str) -> ModelConfig {
+        self.models.get(model).cloned().unwrap_or_default()
+    }
+
+    /// The dotted key that a change of the model belongs in: `model`, or the one of the provider in force.
+    pub fn model_key(&self) -> &str {
+        &self.model_key
+    }
+
+    /// The environment that was handed in.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// The value in force of a dotted key, as text: JSON, but plain for a text. `Ok(None)`: not set. An unknown key
+    /// is an error that names the nearest.
+    pub fn get(&self, key: &str) -> Result<Option<String>, Error> {
+        let (parts, _) = file::resolve(key)?;
+        let mut value = match parts.first().map(String::as_str) {
+            // What a provider's own settings make of it counts, not the general value.
+            Some("model") => Some(Value::from(self.model.clone())),
+            Some(first) => self.merged.get(first).cloned(),
+            None => None,
+        };
+        for part in parts.iter().skip(1) {
+            value = value.and_then(|inner| inner.get(part).cloned());
+        }
+        Ok(value.map(|value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }))
+    }
+
+    /// Every top-level key with its value in force, as JSON, and where it comes from; in the order of the manual.
+    /// Values of headers are hidden.
+    pub fn listing(&self) -> Vec<(String, Option<String>, Origin)> {
+        let shown = |key: &keys::Key| {
+            let mut value = self.merged.get(key.name).cloned();
+            if key.name == "model" {
+                value = Some(Value::from(self.model.clone()));
+            }
+            if let Some(value) = &mut value {
+                hide_headers(key.name, value);
+            }
+            let origin = self.origins.get(key.name).copied().unwrap_or(Origin::Default);
+            (key.name.to_string(), value.map(|value| value.to_string()), origin)
+        };
+        keys::KEYS.iter().map(shown).collect()
+    }
+
+    /// Sets a dotted key in the person's file, and reads the configuration again. The file is replaced whole, mode
+    /// 0600; on an error nothing has changed.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        self.change(key, Some(value))
+    }
+
+    /// Takes a dotted key out of the person's file, and reads the configuration again.
+    pub fn unset(&mut self, key: &str) -> Result<(), Error> {
+        self.change(key, None)
+    }
+
+    /// Adds the workspace's folder to the person's trusted ones.
+    pub fn trust(&mut self) -> Result<(), Error> {
+        let Some(root) = self.workspace.clone() else { return Ok(()) };
+        let mut folders: Vec<String> = self.trusted.iter().map(|folder| folder.display().to_string()).collect();
+        folders.push(root.display().to_string());
+        self.set("trusted", &json!(folders).to_string())
+    }
+
+    fn change(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        let path = self.paths.config().ok_or_else(|| Error {
+            message: "there is no home folder to keep the configuration in".into(),
+            hint: "Set HOME, or NEBULA_HOME to a folder of your choice.".into(),
+        })?;
+        file::change(&path, key, value)?;
+        *self = self.reload();
+        Ok(())
+    }
+}
+
+impl Default for Config {
+    /// The defaults alone, without home, environment or workspace.
+    fn default() -> Self {
+        Self::load(Paths::default(), Env::default(), Flags::default(), None)
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        for (name, value, _) in self.listing() {
+            map.entry(&name, &value.unwrap_or_default());
+        }
+        map.entry(&"warnings", &self.warnings).finish()
+    }
+}
+
+impl fmt::Debug for ProviderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.keys().collect();
+        write!(f, "{:?} {:?} {:?} {headers:?}", self.model, self.base_url, self.api_key_env)
+    }
+}
+
+impl Flags {
+    fn keys(&self) -> Map<String, Value> {
+        let mut keys = Map::new();
+        let mut put = |name: &str, value: Option<Value>| value.map(|value| keys.insert(name.into(), value));
+        put("provider", self.provider.clone().map(Value::from));
+        put("model", self.model.clone().map(Value::from));
+        put("editFormat", self.edit_format.clone().map(Value::from));
+        put("approval", self.approval.clone().map(Value::from));
+        put("maxSteps", self.max_steps.map(Value::from));
+        keys
+    }
+}
+
+/// Whether `value` is a good one for the dotted `key`; the error says what would be.
+pub fn check(key: &str, value: &str) -> Result<(), Error> {
+    let (parts, shape) = file::resolve(key)?;
+    let mut wrong = None;
+    shape.check(&mut shape.read(value), &parts, &mut |_, what| wrong = Some(what));
+    wrong.map_or(Ok(()), |message| Err(Error { message, hint: "nebula config get shows every key.".into() }))
+}
+
+fn defaults() -> Map<String, Value> {
+    let defaults = json!({
+        "provider": "openai",
+        "model": DEFAULT_MODEL,
+        "editFormat": "tools",
+        "approval": "ask",
+        "maxSteps": 50,
+        "glyphs": "auto",
+        "mouse": false,
+        "archiveMaxSize": "2 GiB",
+    });
+    defaults.as_object().cloned().unwrap_or_default()
+}
+
+/// What variables say, in the words of the file.
+fn environment(env: &Env) -> Map<String, Value> {
+    let mut keys = Map::new();
+    if env.get("NO_COLOR").is_some() {
+        keys.insert("theme".into(), "plain".into());
+    }
+    keys
+}
+
+/// Whether two paths name one folder, also through links.
+fn same_folder(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn provider(value: &Value) -> ProviderConfig {
+    let Some(keys) = value.as_object() else { return ProviderConfig::default() };
+    ProviderConfig {
+        model: text(keys, "model"),
+        base_url: text(keys, "baseUrl"),
+        api_key_env: text(keys, "apiKeyEnv"),
+        headers: text_by_name(keys, "headers"),
+    }
+}
+
+fn model(value: &Value) -> ModelConfig {
+    let Some(keys) = value.as_object() else { return ModelConfig::default() };
+    let amount = |price: &Value, name: &str| price.get(name).and_then(Value::as_f64).unwrap_or_default();
+    ModelConfig {
+        edit_format: text(keys, "editFormat"),
+        context_window: count(keys, "contextWindow"),
+        price: keys.get("price").map(|price| Price { input: amount(price, "input"), output: amount(price, "output") }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

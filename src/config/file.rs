@@ -1,0 +1,361 @@
+//! Reading and changing a configuration file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::keys::{KEYS, Key, Shape, key, unknown};
+use crate::disk;
+
+/// A configuration could not be read or changed; the file is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What happened, in one line.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Error {
+    fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+/// No configuration is larger.
+const LARGEST: u64 = 1 << 20;
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Its keys, checked: what did not fit is gone.
+    pub keys: Map<String, Value>,
+    /// One line for each thing wrong with it, with its place.
+    pub complaints: Vec<String>,
+}
+
+/// Reads a file for use. One that is not there is empty; one that cannot be read or understood is empty and has
+/// a complaint.
+pub(super) fn read(path: &Path) -> Read {
+    let name = path.display();
+    match parse(path) {
+        Ok(None) => Read::default(),
+        Err(error) => {
+            Read { keys: Map::new(), complaints: vec![format!("{}; it is left as it is and not used", error.message)] }
+        }
+        Ok(Some((text, mut keys))) => {
+            let mut complaints = Vec::new();
+            let mut complain = |path: &[String], what: String| {
+                complaints.push(match position(&text, path) {
+                    Some((line, column)) => format!("{name}:{line}:{column}: {what}"),
+                    None => format!("{name}: {what}"),
+                });
+            };
+            keys.retain(|name, value| {
+                let path = [name.clone()];
+                match key(name) {
+                    Some(key) => key.shape.check(value, &path, &mut complain),
+                    None => {
+                        complain(&path, unknown(name, name, KEYS));
+                        false
+                    }
+                }
+            });
+            Read { keys, complaints }
+        }
+    }
+}
+
+/// A file as it is: its text and its object.
+type Parsed = (String, Map<String, Value>);
+
+/// The file's text and its object; `None` when there is no file.
+fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
+    let name = path.display();
+    let hint = "Correct it, or move it away: nebula starts without it.";
+    let unreadable = |why: std::io::Error| Error::new(format!("{name} cannot be read: {why}"), hint);
+    match fs::metadata(path) {
+        Err(why) if matches!(why.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(why) => return Err(unreadable(why)),
+        Ok(data) if !data.is_file() => return Err(Error::new(format!("{name} is not a file"), hint)),
+        Ok(data) if data.len() > LARGEST => return Err(Error::new(format!("{name} is larger than 1 MiB"), hint)),
+        Ok(_) => {}
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{name} is not UTF-8 text"), hint))?;
+    let text = text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_string);
+    if text.trim().is_empty() {
+        return Ok(Some((text, Map::new())));
+    }
+    match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(keys)) => Ok(Some((text, keys))),
+        Ok(_) => Err(Error::new(format!("{name}:1:1: a configuration is a JSON object: {{ … }}"), hint)),
+        Err(why) => {
+            // serde_json ends its message with the place, which stands in front here.
+            let what = why.to_string();
+            let what = what.split(" at line ").next().unwrap_or(&what);
+            Err(Error::new(format!("{name}:{}:{}: {what}", why.line(), why.column()), hint))
+        }
+    }
+}
+
+/// Line and column (both from 1, the column in characters) of the key at `path` in a JSON text that has been
+/// parsed before.
+fn position(text: &str, path: &[String]) -> Option<(usize, usize)> {
+    let mut open: Vec<String> = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    let mut expects_key = false;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '{' => {
+                open.push(String::new());
+                expects_key = true;
+            }
+            '[' => open.push(String::new()),
+            '}' | ']' => {
+                open.pop();
+                expects_key = false;
+            }
+            '"' => {
+                let mut end = at + 1;
+                while let Some((next, c)) = chars.next() {
+                    end = next + c.len_utf8();
+                    match c {
+                        '\\' => drop(chars.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+                let rest = text[end..].trim_start();
+                if expects_key && rest.starts_with(':') {
+                    let name: String = serde_json::from_str(&text[at..end]).ok()?;
+                    if let Some(last) = open.last_mut() {
+                        *last = name;
+                    }
+                    if open == path {
+                        let before = &text[..at];
+                        let line = before.matches('\n').count() + 1;
+                        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+                        return Some((line, column));
+                    }
+                    expects_key = false;
+                }
+            }
+            ',' => expects_key = true,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Splits a dotted key into its parts and finds what may stand there. Names of models and headers may hold dots:
+/// in `models.gpt-4.1-nano.price.input` the name is what stands between the known parts.
+pub(super) fn resolve(dotted: &str) -> Result<(Vec<String>, Shape), Error> {
+    let hint = "nebula config get shows every key.";
+    let (first, rest) = match dotted.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (dotted, None),
+    };
+    let Some(key) = key(first) else { return Err(Error::new(unknown(first, first, KEYS), hint)) };
+    let Some(rest) = rest.filter(|rest| !rest.is_empty()) else { return Ok((vec![first.into()], key.shape)) };
+    let none = || Error::new(format!("there is no key {dotted}"), hint);
+    let (mut parts, shape) = match key.shape {
+        Shape::TextByName => (vec![rest.to_string()], Shape::Text),
+        Shape::ByName(keys) => by_name(rest, keys),
+        _ => return Err(none()),
+    };
+    if parts.iter().any(String::is_empty) {
+        return Err(none());
+    }
+    parts.insert(0, first.into());
+    Ok((parts, shape))
+}
+
+/// `NAME`, `NAME.key`, `NAME.key.inner`: the longest name that leaves known keys behind it wins.
+fn by_name(rest: &str, keys: &'static [Key]) -> (Vec<String>, Shape) {
+    for key in keys {
+        if let Some(name) = rest.strip_suffix(key.name).and_then(|name| name.strip_suffix('.')) {
+            return (vec![name.into(), key.name.into()], key.shape);
+        }
+        let marker = format!(".{}.", key.name);
+        if let Some(at) = rest.rfind(&marker) {
+            let (name, inner) = (&rest[..at], &rest[at + marker.len()..]);
+            let parts = vec![name.into(), key.name.into(), inner.into()];
+            match key.shape {
+                Shape::TextByName => return (parts, Shape::Text),
+                Shape::Object(inner_keys) => {
+                    if let Some(found) = inner_keys.iter().find(|key| key.name == inner) {
+                        return (parts, found.shape);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    (vec![rest.into()], Shape::Object(keys))
+}
+
+/// Sets the dotted `key` in the file at `path` to what `text` means, or takes it out (`None`). Other keys, also
+/// unknown ones, stay. The file is replaced whole and readable by its owner alone; a broken one is left as it is.
+pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<(), Error> {
+    let (parts, shape) = resolve(dotted)?;
+    let value = match text {
+        None => None,
+        Some(text) => {
+            let mut value = shape.read(text);
+            let mut wrong = None;
+            let fits = shape.check(&mut value, &parts, &mut |_, what| wrong = Some(what));
+            if let Some(what) = wrong {
+                return Err(Error::new(what, "Nothing was changed."));
+            }
+            fits.then_some(value)
+        }
+    };
+    let mut keys = parse(path)?.map(|(_, keys)| keys).unwrap_or_default();
+    place(&mut keys, &parts, value).map_err(|inner| {
+        Error::new(format!("{}: {inner} is not an object", path.display()), "Correct the file by hand first.")
+    })?;
+    write(path, &keys)
+}
+
+/// Puts `value` at `parts`, making the objects on the way.
+fn place(keys: &mut Map<String, Value>, parts: &[String], value: Option<Value>) -> Result<(), String> {
+    match (parts, value) {
+        ([], _) => Ok(()),
+        ([last], Some(value)) => {
+            keys.insert(last.clone(), value);
+            Ok(())
+        }
+        ([last], None) => {
+            keys.shift_remove(last);
+            Ok(())
+        }
+        ([first, rest @ ..], value) => {
+            if value.is_none() && !keys.contains_key(first) {
+                return Ok(());
+            }
+            let inner = keys.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+            place(inner.as_object_mut().ok_or_else(|| first.clone())?, rest, value)
+        }
+    }
+}
+
+fn write(path: &Path, keys: &Map<String, Value>) -> Result<(), Error> {
+    let failed = |why: std::io::Error| {
+        Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.")
+    };
+    // Through a link, so that a configuration kept elsewhere stays linked.
+    let target: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    if let Some(folder) = target.parent() {
+        create_private(folder).map_err(failed)?;
+    }
+    let mut text = serde_json::to_string_pretty(keys).map_err(|why| failed(why.into()))?;
+    text.push('\n');
+    disk::replace(&target, text.as_bytes(), 0o600).map_err(failed)
+}
+
+/// Makes a folder that only its owner can enter, unless it is there.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.json");
+        fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn complaints_name_line_and_column_and_the_rest_counts() {
+        let (_folder, path) = file(
+            "{\n  \"model\": \"m\",\n  \"maxStep\": 3,\n  \"mouse\": \"maxStep\",\n  \"models\": {\"a.b\": {\"x\": 1}}\n}",
+        );
+        let read = read(&path);
+        let told: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
+        assert_eq!(
+            told,
+            [
+                "3:3: there is no key maxStep; did you mean maxSteps?",
+                "4:3: mouse must be true or false",
+                "5:22: there is no key models.a.b.x",
+            ]
+        );
+        assert_eq!(read.keys["model"], "m");
+        assert!(!read.keys.contains_key("mouse"));
+    }
+
+    #[test]
+    fn broken_files_are_told_and_left() {
+        for (text, place) in [
+            ("{\n \"a\": }", ":2:7: "),
+            ("[1]", ":1:1: "),
+            ("{\"model\": \"x\"", ":1:13: "),
+            ("{\"a\":\u{1}}", ":1:6: "),
+        ] {
+            let (_folder, path) = file(text);
+            let read = read(&path);
+            assert_eq!(read.complaints.len(), 1);
+            assert!(read.complaints[0].contains(place), "{:?}", read.complaints);
+            assert!(change(&path, "model", Some("m")).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn no_file_an_empty_one_and_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read(&folder.path().join("none/config.json")).complaints.is_empty());
+        assert!(read(&file("").1).complaints.is_empty());
+        assert_eq!(read(folder.path()).complaints.len(), 1);
+    }
+
+    #[test]
+    fn keys_resolve_with_dots_in_names() {
+        let parts = |dotted: &str| resolve(dotted).unwrap().0.join("|");
+        assert_eq!(parts("model"), "model");
+        assert_eq!(parts("models.gpt-4.1-nano.editFormat"), "models|gpt-4.1-nano|editFormat");
+        assert_eq!(parts("models.gpt-4.1-nano.price.input"), "models|gpt-4.1-nano|price|input");
+        assert_eq!(parts("models.gpt-4.1-nano"), "models|gpt-4.1-nano");
+        assert_eq!(parts("headers.X-A.b"), "headers|X-A.b");
+        assert_eq!(parts("providers.my.host.headers.X-A"), "providers|my.host|headers|X-A");
+        for bad in ["modell", "model.x", "models..editFormat", "theme.x.y"] {
+            assert!(resolve(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn setting_keeps_order_and_unknown_keys_and_is_private() {
+        let (_folder, path) = file("{\"zoo\": 1, \"model\": \"a\", \"theme\": \"dark\"}");
+        change(&path, "model", Some("b")).unwrap();
+        change(&path, "models.x.y.price.input", Some("0.5")).unwrap();
+        change(&path, "archiveMaxSize", Some("3 GiB")).unwrap();
+        change(&path, "archiveExclude", Some("*.pem")).unwrap();
+        change(&path, "theme", None).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let keys: Map<String, Value> = serde_json::from_str(&text).unwrap();
+        let names: Vec<_> = keys.keys().map(String::as_str).collect();
+        assert_eq!(names, ["zoo", "model", "models", "archiveMaxSize", "archiveExclude"]);
+        assert_eq!(keys["models"]["x.y"]["price"]["input"], 0.5);
+        assert!(change(&path, "maxSteps", Some("many")).unwrap_err().message.contains("a whole number"));
+        assert!(change(&path, "models.x.y", Some("{\"priec\":1}")).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+}

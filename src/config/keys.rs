@@ -1,0 +1,257 @@
+//! The keys a configuration may hold: one table, which checks files, flags and `nebula config set` alike.
+
+use serde_json::Value;
+
+use super::size;
+
+/// The edit formats by name.
+pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
+/// The approval policies by name.
+pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
+/// The providers that need no entry in `providers`.
+pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "replay"];
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shape {
+    /// Text that is not empty.
+    Text,
+    /// `http://…` or `https://…`.
+    Url,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number from 0.
+    Count,
+    /// A number from 0.
+    Amount,
+    /// `true` or `false`.
+    Flag,
+    /// Bytes: a number, or text such as `2 GiB`.
+    Size,
+    /// A list of texts.
+    Texts,
+    /// Names with texts.
+    TextByName,
+    /// Names with objects of these keys.
+    ByName(&'static [Key]),
+    /// An object of these keys.
+    Object(&'static [Key]),
+}
+
+/// A key, what it may hold, and whether an untrusted workspace may set it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub open: bool,
+}
+
+const fn open(name: &'static str, shape: Shape) -> Key {
+    Key { name, shape, open: true }
+}
+
+const fn guarded(name: &'static str, shape: Shape) -> Key {
+    Key { name, shape, open: false }
+}
+
+const PRICE: &[Key] = &[open("input", Shape::Amount), open("output", Shape::Amount)];
+const MODEL: &[Key] = &[
+    open("editFormat", Shape::Word(FORMATS)),
+    open("contextWindow", Shape::Count),
+    open("price", Shape::Object(PRICE)),
+];
+const PROVIDER: &[Key] = &[
+    guarded("model", Shape::Text),
+    guarded("baseUrl", Shape::Url),
+    guarded("apiKeyEnv", Shape::Text),
+    guarded("headers", Shape::TextByName),
+];
+
+/// Every key there is.
+pub(super) const KEYS: &[Key] = &[
+    guarded("provider", Shape::Text),
+    open("model", Shape::Text),
+    guarded("baseUrl", Shape::Url),
+    guarded("apiKeyEnv", Shape::Text),
+    guarded("headers", Shape::TextByName),
+    guarded("providers", Shape::ByName(PROVIDER)),
+    open("models", Shape::ByName(MODEL)),
+    open("editFormat", Shape::Word(FORMATS)),
+    guarded("approval", Shape::Word(APPROVALS)),
+    open("maxSteps", Shape::Count),
+    open("theme", Shape::Text),
+    open("glyphs", Shape::Word(&["auto", "ascii"])),
+    guarded("mouse", Shape::Flag),
+    guarded("archiveMaxSize", Shape::Size),
+    guarded("archiveExclude", Shape::Texts),
+    guarded("archiveDir", Shape::Text),
+    open("language", Shape::Text),
+    guarded("trusted", Shape::Texts),
+];
+
+/// The top-level key of this name.
+pub(super) fn key(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+impl Shape {
+    /// Takes out of `value` what does not fit, telling each through `complain` with its path, and says whether
+    /// anything that fits is left.
+    pub(super) fn check(self, value: &mut Value, path: &[String], complain: &mut dyn FnMut(&[String], String)) -> bool {
+        let fits = match self {
+            Shape::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Shape::Url => value.as_str().is_some_and(is_url),
+            Shape::Word(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Shape::Count => value.as_u64().is_some_and(|count| count <= u64::from(u32::MAX)),
+            Shape::Amount => value.as_f64().is_some_and(|amount| amount >= 0.0 && amount.is_finite()),
+            Shape::Flag => value.is_boolean(),
+            Shape::Size => value.as_u64().is_some() || value.as_str().and_then(size::parse).is_some(),
+            Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            Shape::TextByName => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
+            Shape::ByName(keys) => return each(value, path, complain, &mut |_| Some(Shape::Object(keys)), &[]),
+            Shape::Object(keys) => {
+                let mut shape = |name: &str| keys.iter().find(|key| key.name == name).map(|key| key.shape);
+                return each(value, path, complain, &mut shape, keys);
+            }
+        };
+        if !fits {
+            complain(path, format!("{} must be {}", path.join("."), self.words()));
+        }
+        fits
+    }
+
+    /// What fits, in words.
+    fn words(self) -> String {
+        match self {
+            Shape::Text => "a text".into(),
+            Shape::Url => "a URL that begins with http:// or https://".into(),
+            Shape::Word(words) => format!("one of {}", words.join(", ")),
+            Shape::Count => "a whole number from 0".into(),
+            Shape::Amount => "a number from 0".into(),
+            Shape::Flag => "true or false".into(),
+            Shape::Size => "a number of bytes or a text such as \"2 GiB\"".into(),
+            Shape::Texts => "a list of texts".into(),
+            Shape::TextByName => "an object of texts".into(),
+            Shape::ByName(_) | Shape::Object(_) => "an object".into(),
+        }
+    }
+
+    /// The value that a person means by `text` on the command line; checked by [`Shape::check`] afterwards.
+    pub(super) fn read(self, text: &str) -> Value {
+        let json = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        match self {
+            Shape::Text | Shape::Url | Shape::Word(_) => Value::from(text),
+            Shape::Size if text.trim().parse::<u64>().is_err() => Value::from(text),
+            Shape::Texts if !text.trim_start().starts_with('[') => Value::from(vec![text]),
+            _ => json(),
+        }
+    }
+}
+
+/// Checks the entries of an object, and takes out those that do not fit.
+fn each(
+    value: &mut Value,
+    path: &[String],
+    complain: &mut dyn FnMut(&[String], String),
+    shape: &mut dyn FnMut(&str) -> Option<Shape>,
+    known: &[Key],
+) -> bool {
+    let Some(map) = value.as_object_mut() else {
+        complain(path, format!("{} must be an object", path.join(".")));
+        return false;
+    };
+    map.retain(|name, entry| {
+        let path: Vec<String> = path.iter().cloned().chain([name.clone()]).collect();
+        match shape(name) {
+            Some(shape) => shape.check(entry, &path, complain),
+            None => {
+                complain(&path, unknown(&path.join("."), name, known));
+                false
+            }
+        }
+    });
+    true
+}
+
+/// The complaint about a key that does not exist, with the one that was probably meant.
+pub(super) fn unknown(path: &str, name: &str, known: &[Key]) -> String {
+    match nearest(name, known.iter().map(|key| key.name)) {
+        Some(near) => format!("there is no key {path}; did you mean {near}?"),
+        None => format!("there is no key {path}"),
+    }
+}
+
+/// The word nearest to `word`, if one is near enough to be what was meant.
+pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let small = |text: &str| text.to_lowercase().replace(['_', '-'], "");
+    let meant = small(word);
+    words
+        .map(|candidate| (distance(&meant, &small(candidate)), candidate))
+        .min()
+        .filter(|(distance, candidate)| *distance <= 2.max(candidate.chars().count() / 3))
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be added, removed or changed to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    // Nobody means a known key by a word this long, and the table below is quadratic.
+    if a.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn is_url(text: &str) -> bool {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !text.contains(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_key_is_the_one_meant() {
+        let near = |word| nearest(word, KEYS.iter().map(|key| key.name));
+        assert_eq!(near("baseURL"), Some("baseUrl"));
+        assert_eq!(near("max_steps"), Some("maxSteps"));
+        assert_eq!(near("modle"), Some("model"));
+        assert_eq!(near("colour"), None);
+        assert_eq!(near(&"x".repeat(100_000)), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_taken_out_and_the_rest_stays() {
+        let mut value = serde_json::json!({
+            "a": {"editFormat": "xml", "contextWindow": -1, "price": {"input": 1, "ouput": 2}},
+            "b": 3
+        });
+        let mut told = Vec::new();
+        let path = ["models".to_string()];
+        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| told.push(what)));
+        assert_eq!(value, serde_json::json!({"a": {"editFormat": "xml", "price": {"input": 1}}}));
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[1].contains("did you mean output"), "{told:?}");
+    }
+
+    #[test]
+    fn urls() {
+        for good in ["http://localhost:8080", "https://api.example.com/v1"] {
+            assert!(is_url(good));
+        }
+        for bad in ["localhost:8080", "https://", "http:///x", "ftp://x", "http://a b"] {
+            assert!(!is_url(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where nebula keeps its own files, and the environment: the only reader of either.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The environment as it was at the start. Holds keys: its `Debug` output shows names alone.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Env(BTreeMap<String, String>);
+
+impl Env {
+    /// Takes the process's environment down. Variables that are not UTF-8 are left out.
+    pub fn capture() -> Self {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Self(std::env::vars_os().filter_map(text).collect())
+    }
+
+    /// The value of a variable; one that is empty or blank counts as not set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+}
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Env {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl std::fmt::Debug for Env {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The home folder and nebula's own folder in it. Either may be missing: then nothing is kept, and nebula works on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Paths {
+    home: Option<PathBuf>,
+    folder: Option<PathBuf>,
+}
+
+impl Paths {
+    /// From `HOME` (on Windows `USERPROFILE`) and `NEBULA_HOME`, which names nebula's folder itself.
+    pub fn from_env(env: &Env) -> Self {
+        let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+        let folder = env.get("NEBULA_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".nebula")));
+        Self { home, folder }
+    }
+
+    /// Both in a folder of the caller's choice, as tests want it: the home itself, and `.nebula` in it.
+    pub fn below(home: &Path) -> Self {
+        Self { home: Some(home.into()), folder: Some(home.join(".nebula")) }
+    }
+
+    /// The person's home folder.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// nebula's own folder; it need not exist yet.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// A file or folder in nebula's own folder: `config.json`, `keys.toml`, `memory.db`, `themes`, `prompts`, `locks`.
+    pub fn own(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(name))
+    }
+
+    /// The person's configuration file.
+    pub fn config(&self) -> Option<PathBuf> {
+        self.own("config.json")
+    }
+
+    /// `path` as a person writes it: `~/…` below the home folder.
+    pub fn short(&self, path: &Path) -> String {
+        match self.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".into(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+/// The configuration file of a workspace.
+pub fn workspace_config(root: &Path) -> PathBuf {
+    root.join(".nebula").join("config.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nebula_home_moves_the_folder_alone() {
+        let paths = Paths::from_env(&[("HOME", "/h"), ("NEBULA_HOME", "/n")].into_iter().collect());
+        assert_eq!(paths.config(), Some(PathBuf::from("/n/config.json")));
+        assert_eq!(paths.home(), Some(Path::new("/h")));
+        let paths = Paths::from_env(&[("HOME", "/h"), ("NEBULA_HOME", " ")].into_iter().collect());
+        assert_eq!(paths.folder(), Some(Path::new("/h/.nebula")));
+        assert_eq!(Paths::from_env(&Env::default()), Paths::default());
+    }
+
+    #[test]
+    fn debug_output_shows_no_values() {
+        let env: Env = [("OPENAI_API_KEY", "sk-secret")].into_iter().collect();
+        assert_eq!(format!("{env:?}"), "{\"OPENAI_API_KEY\"}");
+    }
+
+    #[test]
+    fn paths_shorten_below_the_home() {
+        let paths = Paths::below(Path::new("/h/me"));
+        assert_eq!(paths.short(Path::new("/h/me/a/b")), "~/a/b");
+        assert_eq!(paths.short(Path::new("/h/you")), "/h/you");
+        assert_eq!(paths.short(Path::new("/h/me")), "~");
+    }
+}
