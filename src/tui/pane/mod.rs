@@ -23,6 +23,9 @@
 pub mod archive;
 pub mod chat;
 pub mod diff;
+pub mod paint;
+#[cfg(test)]
+mod testing;
 pub mod tools;
 
 use ratatui::buffer::Buffer;

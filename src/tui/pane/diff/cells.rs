@@ -1,0 +1,251 @@
+//! A line of code as it is drawn: graphemes with the bytes they stand for, and where a line that is too long goes
+//! on. Unlike prose, a wrapped line of a diff keeps every character, its white space too.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::lines::Ending;
+use crate::tui::text::show::{self, Invisible, Kind};
+use crate::tui::text::wrap::cells;
+
+/// A grapheme as it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Where its text lies in [`Shown::text`].
+    pub text: Range<usize>,
+    /// Cells it takes.
+    pub width: usize,
+    /// The bytes of the line it stands for.
+    pub from: Range<usize>,
+    /// How it is drawn.
+    pub kind: Kind,
+}
+
+/// A whole line as it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// All that is drawn.
+    pub text: String,
+    /// Its graphemes.
+    pub cells: Vec<Cell>,
+}
+
+impl Shown {
+    /// Cells in all.
+    pub fn width(&self) -> usize {
+        self.cells.iter().map(|c| c.width).sum()
+    }
+
+    /// Cells of leading white space.
+    pub fn indent(&self) -> usize {
+        self.cells.iter().take_while(|c| self.text[c.text.clone()].trim().is_empty()).map(|c| c.width).sum()
+    }
+
+    /// What a cell draws.
+    pub fn draws(&self, cell: &Cell) -> &str {
+        &self.text[cell.text.clone()]
+    }
+
+    fn push(&mut self, text: &str, from: Range<usize>, kind: Kind) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.cells.push(Cell { text: start..self.text.len(), width: cells(text), from, kind });
+    }
+}
+
+/// `line` without its ending, drawn. Bytes that are no UTF-8 show as `<E9>`.
+pub fn show(line: &[u8], invisible: Invisible) -> Shown {
+    let mut shown = Shown::default();
+    let (mut at, mut column) = (0, 0);
+    for chunk in line.utf8_chunks() {
+        for piece in show::pieces(chunk.valid(), column, invisible) {
+            if piece.text.is_empty() {
+                continue;
+            }
+            if piece.kind == Kind::Text && piece.text.len() == piece.from.len() {
+                for (i, g) in piece.text.grapheme_indices(true) {
+                    let from = at + piece.from.start + i;
+                    shown.push(g, from..from + g.len(), Kind::Text);
+                }
+            } else {
+                // A tab, a control or an invisible character: one byte range, drawn as several cells that stay together.
+                shown.push(&piece.text, at + piece.from.start..at + piece.from.end, piece.kind);
+            }
+        }
+        at += chunk.valid().len();
+        column = shown.width();
+        for (i, b) in chunk.invalid().iter().enumerate() {
+            shown.push(&format!("<{b:02X}>"), at + i..at + i + 1, Kind::Invisible);
+        }
+        at += chunk.invalid().len();
+        column += 4 * chunk.invalid().len();
+    }
+    shown
+}
+
+/// A changed line with its ending: an ending other than `usual` is drawn, so that no change is invisible.
+pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
+    let mut shown = show(line, Invisible::Name);
+    let end = line.len();
+    match ending {
+        Ending::CrLf if usual != Ending::CrLf => shown.push("^M", end..end + 2, Kind::Control),
+        Ending::Lf if usual == Ending::CrLf => shown.push("^J", end..end + 1, Kind::Control),
+        Ending::None if usual != Ending::None => {
+            for word in [" ", "no ", "newline ", "at ", "the ", "end"] {
+                shown.push(word, end..end, Kind::Control);
+            }
+        }
+        _ => {}
+    }
+    shown
+}
+
+/// How many rows `show` would need, without building it for plain text.
+pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> Shown) -> usize {
+    let plain = line.len() <= room && line.iter().all(|b| (0x20..0x7f).contains(b));
+    if plain { 1 } else { wrapped(&shown(), room).len() }
+}
+
+/// How far the rows after the first stand in from the code's left edge, the mark of wrapping included.
+pub fn hang(shown: &Shown, room: usize) -> usize {
+    (shown.indent() + 4).min(room / 2)
+}
+
+/// The rows of a line in `room` cells, as ranges of its graphemes: broken at the borders of words. Later rows hang
+/// in by [`hang`]. There is always one row, and every grapheme is in exactly one.
+pub fn wrapped(shown: &Shown, room: usize) -> Vec<Range<usize>> {
+    let mut rows = Vec::new();
+    let (mut start, mut room) = (0, room.max(2));
+    let later = room.saturating_sub(hang(shown, room)).max(2);
+    loop {
+        let end = break_at(shown, start, room);
+        rows.push(start..end);
+        (start, room) = (end, later);
+        if start >= shown.cells.len() {
+            return rows;
+        }
+    }
+}
+
+/// How much of an unchanged line is drawn in `room` cells, and whether something is missing.
+pub fn cut(shown: &Shown, room: usize) -> (Range<usize>, bool) {
+    if shown.width() <= room {
+        return (0..shown.cells.len(), false);
+    }
+    let mut used = 0;
+    let fits = shown.cells.iter().take_while(|c| {
+        used += c.width;
+        used < room
+    });
+    (0..fits.count(), true)
+}
+
+/// Where the row that begins with grapheme `start` ends: at the last border between words, unless that leaves most
+/// of the row empty.
+fn break_at(shown: &Shown, start: usize, room: usize) -> usize {
+    let (mut used, mut border, mut border_at) = (0, start, 0);
+    for (i, cell) in shown.cells.iter().enumerate().skip(start) {
+        if i > start && is_border(shown, i) {
+            (border, border_at) = (i, used);
+        }
+        used += cell.width;
+        if used > room && i > start {
+            return if border_at > room / 3 { border } else { i };
+        }
+    }
+    shown.cells.len()
+}
+
+/// Whether a row may begin with grapheme `i`.
+fn is_border(shown: &Shown, i: usize) -> bool {
+    let (before, after) = (&shown.cells[i - 1], &shown.cells[i]);
+    let (b, a) = (shown.draws(before), shown.draws(after));
+    if after.width > 0 && a.chars().next().is_some_and(never_first) {
+        return false;
+    }
+    before.width == 2 || after.width == 2 || !(is_word(b) && is_word(a))
+}
+
+fn is_word(grapheme: &str) -> bool {
+    grapheme.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn never_first(c: char) -> bool {
+    ",;.)?、。，．」』）！？ー…っゃゅょッャュョ｡｣､ｰ".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows(line: &str, room: usize) -> Vec<String> {
+        let shown = show(line.as_bytes(), Invisible::Name);
+        wrapped(&shown, room).into_iter().map(|r| r.map(|i| shown.draws(&shown.cells[i])).collect()).collect()
+    }
+
+    #[test]
+    fn lines_break_at_word_borders() {
+        let line = "    pub async fn price_of(&self, id: ProductId) -> sqlx::Result<Money> {";
+        assert_eq!(rows(line, 60), ["    pub async fn price_of(&self, id: ProductId) -> sqlx::", "Result<Money> {"]);
+        let line = "        let prices = catalog.prices(&self.products()).await?;";
+        assert_eq!(rows(line, 60), ["        let prices = catalog.prices(&self.products()).", "await?;"]);
+        assert_eq!(rows("", 60), [""]);
+    }
+
+    #[test]
+    fn wide_text_breaks_between_letters() {
+        assert_eq!(rows("複数の商品の価格を、一回で", 19), ["複数の商品の価格", "を、一回で"]);
+    }
+
+    #[test]
+    fn nothing_is_invisible() {
+        let shown = show_changed("a\u{200b}\tb\u{1b}".as_bytes(), Ending::CrLf, Ending::Lf);
+        assert_eq!(shown.text, "a<U+200B>   b^[^M");
+        assert_eq!(show(b"caf\xe9", Invisible::Name).text, "caf<E9>");
+        assert_eq!(show_changed(b"x", Ending::None, Ending::Lf).text, "x no newline at the end");
+        assert_eq!(show_changed(b"x", Ending::Lf, Ending::CrLf).text, "x^J");
+    }
+
+    #[test]
+    fn unchanged_lines_are_cut() {
+        let shown = show("価格abc".as_bytes(), Invisible::Keep);
+        assert_eq!(cut(&shown, 7), (0..5, false));
+        assert_eq!(cut(&shown, 6), (0..3, true));
+        assert_eq!(cut(&shown, 4), (0..1, true));
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_is_in_one_cell_of_one_row(
+            line in prop::collection::vec(prop_oneof![Just(b' '), Just(b'\t'), any::<u8>(), Just(b'a')], 0..80),
+            room in 2usize..90,
+        ) {
+            let line: Vec<u8> = line.into_iter().filter(|b| *b != b'\n').collect();
+            let shown = show(&line, Invisible::Name);
+            let mut at = 0;
+            for cell in &shown.cells {
+                prop_assert_eq!(cell.from.start, at);
+                at = cell.from.end;
+            }
+            prop_assert_eq!(at, line.len());
+            let mut next = 0;
+            for row in wrapped(&shown, room) {
+                prop_assert_eq!(row.start, next);
+                prop_assert!(row.end > row.start || shown.cells.is_empty());
+                next = row.end;
+            }
+            prop_assert_eq!(next, shown.cells.len());
+        }
+
+        #[test]
+        fn rows_fit(line in "[a-c .,(価)\t]{0,60}", room in 12usize..90) {
+            let shown = show(line.as_bytes(), Invisible::Name);
+            for (k, row) in wrapped(&shown, room).into_iter().enumerate() {
+                let hang = if k == 0 { 0 } else { hang(&shown, room) };
+                prop_assert!(shown.cells[row].iter().map(|c| c.width).sum::<usize>() + hang <= room);
+            }
+        }
+    }
+}

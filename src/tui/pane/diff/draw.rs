@@ -1,0 +1,488 @@
+//! Drawing a [`View`]: only the rows that are seen are laid out.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
+
+use super::align;
+use super::cells::{self, Cell, Shown};
+use super::choices::{Choices, Standing};
+use super::item;
+use super::lines::Lines;
+use super::rows::{FileView, Heads, Layout, Row, Show};
+use super::view::{Columns, View, contains};
+use crate::proposal::{HunkKind, Rung, changed_words};
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::highlight::{MAX_LINES, Source, language_of};
+use crate::tui::text::show::{Invisible, Kind};
+use crate::tui::theme::Role;
+
+/// A side's text for the highlighter.
+#[derive(Debug, Clone, Copy)]
+struct Coloured<'a> {
+    id: u64,
+    path: &'a str,
+    lines: &'a Lines,
+}
+
+impl Source for Coloured<'_> {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn language(&self) -> &str {
+        language_of(self.path)
+    }
+
+    fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn line(&self, number: usize) -> &str {
+        std::str::from_utf8(self.lines.line(number)).unwrap_or("")
+    }
+}
+
+/// Names a text for the highlighter; long ones are not coloured, and not hashed.
+pub(super) fn text_id(path: &str, lines: &Lines) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    language_of(path).hash(&mut hasher);
+    if lines.len() <= MAX_LINES {
+        lines.bytes().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// One side of a line of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Same,
+    Old,
+    New,
+}
+
+/// A line of code ready to be drawn.
+struct Code {
+    shown: Shown,
+    /// A style for each grapheme.
+    styles: Vec<Style>,
+    /// Its rows; one when it is cut.
+    rows: Vec<Range<usize>>,
+    cut: bool,
+}
+
+impl View {
+    /// Draws what is seen. `choices`: how the hunks stand, when they wait for a decision.
+    pub fn draw(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, choices: Option<&Choices>) {
+        let look = paint::look(ctx);
+        let height = pen.height() as isize;
+        let columns = self.columns();
+        let top = self.top();
+        let first = self.laid.at(top);
+        for (i, (file, row)) in self.laid.rows.iter().enumerate().skip(first) {
+            let y = self.laid.tops[i] as isize - top as isize;
+            if y >= height {
+                break;
+            }
+            self.row(pen, ctx, y, (*file as usize, *row), columns, choices);
+        }
+        if self.heads == Heads::All && top > 0 {
+            if let Some((file, _)) = self.laid.rows.get(first) {
+                pen.part(0, 0, columns.width, 1).blank();
+                self.head(pen, 0, *file as usize, columns, look);
+            }
+        }
+        pen.thumb(0, pen.height(), top, self.total(), look);
+    }
+
+    fn row(
+        &self,
+        pen: &mut Pen<'_>,
+        ctx: &Ctx<'_>,
+        y: isize,
+        (f, row): (usize, Row),
+        columns: Columns,
+        choices: Option<&Choices>,
+    ) {
+        let file = &self.files[f];
+        let look = paint::look(ctx);
+        let dim = look.theme.style(Role::Dim);
+        let line = u16::try_from(y);
+        match (row, line) {
+            (Row::Head, Ok(y)) => self.head(pen, y, f, columns, look),
+            (Row::Fold { slot, from, len }, Ok(y)) => {
+                let x = self.indent(columns);
+                let mut text = format!("{} {}", look.glyphs.more, paint::plural(len, "unchanged line"));
+                let inside =
+                    if slot < file.hunks.len() { item::around(&file.before, from + len) } else { String::new() };
+                if !inside.is_empty() {
+                    text.push_str(&format!("  in {inside}"));
+                }
+                pen.put(x, y, &text, usize::from(columns.width.saturating_sub(x)), dim);
+            }
+            (Row::Hunk { hunk }, Ok(y)) => self.hunk_line(pen, y, (f, hunk), columns, choices, look),
+            (Row::Note { hunk }, Ok(y)) => {
+                let x = self.indent(columns);
+                let note = file.note(hunk).unwrap_or_default();
+                pen.put(x, y, note, usize::from(columns.width.saturating_sub(x)), look.theme.style(Role::Text));
+                self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
+            }
+            (Row::Same { hunk, before, after }, _) => {
+                let rows = self.same(pen, ctx, y, file, (before, after), columns);
+                self.mark_focus(pen, y, rows, hunk.map(|h| (f, h)), choices, look);
+            }
+            (Row::Pair { hunk, left, right, show }, _) => {
+                let off = choices.is_some_and(|c| c.standing(f, hunk) == Standing::Rejected);
+                let rows = self.pair(pen, ctx, y, file, (left, right, show), columns, off);
+                self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
+            }
+            _ => {}
+        }
+    }
+
+    /// Where folds and notes begin.
+    fn indent(&self, columns: Columns) -> u16 {
+        match self.layout() {
+            Layout::Side => 1 + columns.number,
+            Layout::Unified => 1 + 2 * (columns.number + 1),
+        }
+    }
+
+    fn mark_focus(
+        &self,
+        pen: &mut Pen<'_>,
+        y: isize,
+        rows: usize,
+        at: Option<(usize, usize)>,
+        choices: Option<&Choices>,
+        look: Look<'_>,
+    ) {
+        if choices.is_none() || at.is_none() || at != self.focus() {
+            return;
+        }
+        for y in (y..y + rows as isize).filter_map(|y| u16::try_from(y).ok()) {
+            pen.bar(y, 1, look);
+        }
+    }
+
+    fn head(&self, pen: &mut Pen<'_>, y: u16, f: usize, columns: Columns, look: Look<'_>) {
+        let file = &self.files[f];
+        let x = pen.right(columns.width.saturating_sub(1), y, &paint::counts(file.counts, look));
+        let room = usize::from(x.saturating_sub(3));
+        let spans = paint::path(&file.path, room, bold(look.theme, Role::Path), look);
+        pen.spans(1, y, &spans, room);
+    }
+
+    fn hunk_line(
+        &self,
+        pen: &mut Pen<'_>,
+        y: u16,
+        (f, h): (usize, usize),
+        columns: Columns,
+        choices: Option<&Choices>,
+        look: Look<'_>,
+    ) {
+        let theme = look.theme;
+        let dim = theme.style(Role::Dim);
+        let hunk = &self.files[f].hunks[h];
+        let focus = choices.is_some() && self.focus() == Some((f, h));
+        let total: usize = self.files.iter().map(|v| v.hunks.len()).sum();
+        let number = self.files[..f].iter().map(|v| v.hunks.len()).sum::<usize>() + h + 1;
+        let title = format!("hunk {} of {}  ", paint::thousands(number), paint::thousands(total));
+        let text = if focus { bold(theme, Role::Text) } else { theme.style(Role::Text) };
+        let mut spans = Vec::new();
+        if let Some(choices) = choices {
+            let standing = choices.standing(f, h);
+            let (glyph, role) = standing_mark(standing, look);
+            spans.extend([span(format!("{glyph} "), bold(theme, role)), span(title, text)]);
+            spans.push(span(standing.word(), theme.style(role)));
+            spans.push(span("   ", dim));
+        } else {
+            spans.extend([span(title, text), span(" ", dim)]);
+        }
+        spans.push(span(self.about(f, h), dim));
+        let narrow = self.laid.width < 100;
+        let found = if narrow { hunk.rung.map_or("", Rung::word) } else { hunk.found.as_str() };
+        if !found.is_empty() {
+            let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
+            spans.extend([span("   found: ", dim), span(found.to_string(), theme.style(role))]);
+        }
+        pen.spans(1, y, &spans, usize::from(columns.width.saturating_sub(1)));
+        if focus {
+            pen.select(y, 1, look);
+        }
+    }
+
+    /// What a hunk is about, in words.
+    fn about(&self, f: usize, h: usize) -> String {
+        let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
+        match hunk.kind {
+            HunkKind::Lines => {
+                let lines = file.shown_lines(h, self.laid.context);
+                match lines.len() {
+                    0 => "an empty file gets lines".to_string(),
+                    1 => format!("line {}", lines.start + 1),
+                    _ => format!("lines {}-{}", lines.start + 1, lines.end),
+                }
+            }
+            HunkKind::Create => format!("new file, {}", paint::plural(file.after.len(), "line")),
+            HunkKind::Delete => format!("deletes the file, {}", paint::plural(file.before.len(), "line")),
+            HunkKind::Move => "move".to_string(),
+            HunkKind::Binary => "no text".to_string(),
+            HunkKind::Mode => "permissions".to_string(),
+        }
+    }
+
+    /// An unchanged line; returns how many rows it took.
+    fn same(
+        &self,
+        pen: &mut Pen<'_>,
+        ctx: &Ctx<'_>,
+        y: isize,
+        file: &FileView,
+        (before, after): (usize, usize),
+        columns: Columns,
+    ) -> usize {
+        let look = paint::look(ctx);
+        let code = |lines: &Lines, id, i: usize| {
+            let shown = cells::show(lines.line(i), Invisible::Keep);
+            let source = Coloured { id, path: &file.path, lines };
+            self.code(ctx, shown, source, i, (Side::Same, false), &[], columns.room)
+        };
+        let left = code(&file.before, file.ids.0, before);
+        let rows = left.rows.len();
+        let number = usize::from(columns.number);
+        let dim = look.theme.style(Role::Dim);
+        if self.layout() == Layout::Unified {
+            if let Ok(y) = u16::try_from(y) {
+                pen.put(1, y, &format!("{:>number$} {:>number$}", before + 1, after + 1), 2 * number + 1, dim);
+            }
+            self.put_code(pen, 2 * columns.number + 5, y, &left, columns, look);
+            return rows;
+        }
+        let x = columns.half + 2;
+        let right = code(&file.after, file.ids.1, after);
+        for (x, n, code) in [(1, before, &left), (x, after, &right)] {
+            if let Ok(y) = u16::try_from(y) {
+                pen.put(x, y, &format!("{:>number$}", n + 1), number, dim);
+            }
+            self.put_code(pen, x + columns.number + 3, y, code, columns, look);
+        }
+        self.centre(pen, y, rows, columns, look);
+        rows
+    }
+
+    /// A changed line; returns how many rows it took.
+    #[allow(clippy::too_many_arguments)]
+    fn pair(
+        &self,
+        pen: &mut Pen<'_>,
+        ctx: &Ctx<'_>,
+        y: isize,
+        file: &FileView,
+        (left, right, show): (Option<usize>, Option<usize>, Show),
+        columns: Columns,
+        off: bool,
+    ) -> usize {
+        let look = paint::look(ctx);
+        let words = match (left, right) {
+            (Some(l), Some(r)) if !off => words(file.before.line(l), file.after.line(r)),
+            _ => Default::default(),
+        };
+        let code = |lines: &Lines, id, i: usize, side, words: &[Range<usize>]| {
+            let shown = cells::show_changed(lines.line(i), lines.ending(i), file.usual);
+            let source = Coloured { id, path: &file.path, lines };
+            self.code(ctx, shown, source, i, (side, off), words, columns.room)
+        };
+        let old = left.filter(|_| show != Show::Right);
+        let old = old.map(|i| (i, Side::Old, code(&file.before, file.ids.0, i, Side::Old, &words.0)));
+        let new = right.filter(|_| show != Show::Left);
+        let new = new.map(|i| (i, Side::New, code(&file.after, file.ids.1, i, Side::New, &words.1)));
+        let rows = old.iter().chain(&new).map(|(_, _, c)| c.rows.len()).max().unwrap_or(1);
+        if self.layout() == Layout::Unified {
+            for (i, side, code) in old.iter().chain(&new) {
+                let shift = if *side == Side::New { columns.number + 1 } else { 0 };
+                let x = columns.number + 2;
+                self.tint(pen, (1, columns.width.saturating_sub(1)), y, rows, (*side, off), look);
+                self.number(pen, 1 + shift, y, *i, columns, look);
+                self.sign(pen, x + columns.number + 1, y, (*side, off), look);
+                self.put_code(pen, x + columns.number + 3, y, code, columns, look);
+            }
+            return rows;
+        }
+        let right_x = columns.half + 2;
+        let spans = [(1, columns.half.saturating_sub(1), old), (right_x, columns.width.saturating_sub(right_x), new)];
+        for (x, width, entry) in spans {
+            let taken = entry.as_ref().map_or(0, |(_, _, c)| c.rows.len());
+            if let Some((i, side, code)) = &entry {
+                self.tint(pen, (x, width), y, taken, (*side, off), look);
+                self.number(pen, x, y, *i, columns, look);
+                self.sign(pen, x + columns.number + 1, y, (*side, off), look);
+                self.put_code(pen, x + columns.number + 3, y, code, columns, look);
+            }
+            for y in (y + taken as isize..y + rows as isize).filter_map(|y| u16::try_from(y).ok()) {
+                pen.style(x, y, width, 1, look.theme.style(Role::GapBg));
+            }
+        }
+        self.centre(pen, y, rows, columns, look);
+        rows
+    }
+
+    fn tint(
+        &self,
+        pen: &mut Pen<'_>,
+        (x, width): (u16, u16),
+        y: isize,
+        rows: usize,
+        (side, off): (Side, bool),
+        look: Look<'_>,
+    ) {
+        let role = match side {
+            Side::Old if !off => Role::RemovedBg,
+            Side::New if !off => Role::AddedBg,
+            _ => return,
+        };
+        for y in (y..y + rows as isize).filter_map(|y| u16::try_from(y).ok()) {
+            pen.style(x, y, width, 1, look.theme.style(role));
+        }
+    }
+
+    fn number(&self, pen: &mut Pen<'_>, x: u16, y: isize, line: usize, columns: Columns, look: Look<'_>) {
+        let Ok(y) = u16::try_from(y) else { return };
+        let width = usize::from(columns.number);
+        pen.put(x, y, &format!("{:>width$}", line + 1), width, look.theme.style(Role::Dim));
+    }
+
+    fn sign(&self, pen: &mut Pen<'_>, x: u16, y: isize, (side, off): (Side, bool), look: Look<'_>) {
+        let Ok(y) = u16::try_from(y) else { return };
+        let (sign, role) = match side {
+            Side::Old => (look.glyphs.removed, Role::Removed),
+            Side::New => (look.glyphs.added, Role::Added),
+            Side::Same => return,
+        };
+        pen.put(x, y, sign, 1, bold(look.theme, if off { Role::Dim } else { role }));
+    }
+
+    fn centre(&self, pen: &mut Pen<'_>, y: isize, rows: usize, columns: Columns, look: Look<'_>) {
+        for y in (y..y + rows as isize).filter_map(|y| u16::try_from(y).ok()) {
+            pen.put(columns.half, y, look.glyphs.upright, 1, look.theme.style(Role::Line));
+        }
+    }
+
+    /// Styles and breaks a line.
+    #[allow(clippy::too_many_arguments)]
+    fn code(
+        &self,
+        ctx: &Ctx<'_>,
+        shown: Shown,
+        source: Coloured<'_>,
+        number: usize,
+        (side, off): (Side, bool),
+        words: &[Range<usize>],
+        room: usize,
+    ) -> Code {
+        let theme = ctx.theme;
+        let word = match side {
+            Side::Old => Some(theme.style(Role::RemovedWord)),
+            Side::New => Some(theme.style(Role::AddedWord)),
+            Side::Same => None,
+        };
+        let mut tokens: Vec<(u32, Role)> = Vec::new();
+        if !off {
+            ctx.colours.look(&source, number..number + 1, |_, found| {
+                tokens.extend(found.iter().map(|t| (t.end, t.role)));
+            });
+        }
+        let found = matches(&shown, &self.words);
+        let indent = shown.indent();
+        let (mut token, mut column) = (0, 0);
+        let style = |cell: &Cell| {
+            while tokens.get(token).is_some_and(|(end, _)| *end as usize <= cell.from.start) {
+                token += 1;
+            }
+            let role = match cell.kind {
+                Kind::Invisible => Role::Attention,
+                Kind::Control => Role::Dim,
+                Kind::Text if off => Role::Dim,
+                Kind::Text => tokens.get(token).map_or(Role::Text, |(_, role)| *role),
+            };
+            let mut style = theme.style(role);
+            let changed = words.iter().any(|w| w.start <= cell.from.start && cell.from.start < w.end);
+            if let Some(word) = word.filter(|_| changed) {
+                style = style.patch(word);
+            }
+            if off && side == Side::New && column >= indent {
+                style = style.add_modifier(Modifier::CROSSED_OUT);
+            }
+            if found.iter().any(|w| w.start <= cell.text.start && cell.text.start < w.end) {
+                style = style.patch(bold(theme, Role::Focus)).add_modifier(Modifier::UNDERLINED);
+            }
+            column += cell.width;
+            style
+        };
+        let styles = shown.cells.iter().map(style).collect();
+        let (rows, cut) = match side {
+            Side::Same if !self.wraps() => {
+                let (row, cut) = cells::cut(&shown, room);
+                (vec![row], cut)
+            }
+            _ => (cells::wrapped(&shown, room), false),
+        };
+        Code { shown, styles, rows, cut }
+    }
+
+    fn put_code(&self, pen: &mut Pen<'_>, x: u16, y: isize, code: &Code, columns: Columns, look: Look<'_>) {
+        let hang = cells::hang(&code.shown, columns.room) as u16;
+        let dim = look.theme.style(Role::Dim);
+        for (k, row) in code.rows.iter().enumerate() {
+            let Ok(y) = u16::try_from(y + k as isize) else { continue };
+            if y >= pen.height() {
+                break;
+            }
+            let mut at = x;
+            if k > 0 {
+                at += hang;
+                pen.put(at.saturating_sub(2), y, look.glyphs.wrapped, 1, dim);
+            }
+            for i in row.clone() {
+                at = pen.put(at, y, code.shown.draws(&code.shown.cells[i]), columns.room, code.styles[i]);
+            }
+            if code.cut {
+                pen.put(at, y, look.glyphs.cut, 1, dim);
+            }
+        }
+    }
+}
+
+/// The mark of a hunk's standing, and the role it is drawn in.
+pub(super) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str, Role) {
+    match standing {
+        Standing::Undecided => (look.glyphs.undecided, Role::Attention),
+        Standing::Accepted | Standing::Edited => (look.glyphs.done, Role::Added),
+        Standing::Rejected => (look.glyphs.refused, Role::Removed),
+    }
+}
+
+/// The stretches of two lines that differ, when they have enough in common.
+fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());
+    let Some((a, b)) = texts.filter(|_| align::alike(old, new)) else { return Default::default() };
+    let Some((left, right)) = changed_words(a, b) else { return Default::default() };
+    let changed =
+        |words: Vec<crate::proposal::Word>| words.into_iter().filter(|w| w.changed).map(|w| w.range).collect();
+    (changed(left), changed(right))
+}
+
+/// Where words that are looked for stand in what is drawn.
+fn matches(shown: &Shown, words: &str) -> Vec<Range<usize>> {
+    // Letters of other length in small are not marked; they are still found.
+    if words.is_empty() || !contains(&shown.text, words) {
+        return Vec::new();
+    }
+    let lower = shown.text.to_lowercase();
+    let text =
+        if words.chars().any(char::is_uppercase) || lower.len() != shown.text.len() { &shown.text } else { &lower };
+    text.match_indices(words).map(|(at, m)| at..at + m.len()).collect()
+}

@@ -1,0 +1,527 @@
+//! The proposal: what nebula wants to change, hunk by hunk, and what the person says of it. Also the last proposal
+//! once it is settled, and what changed on disk when one met a conflict.
+//!
+//! [`rows`] says which rows there are, [`align`] which lines stand beside each other, [`cells`] how a line is drawn
+//! and wrapped; [`View`] lays them out and scrolls, [`draw`] paints what is seen. [`Choices`] are the decisions.
+//! Every changed byte is in exactly one row, so that everything can be reached by scrolling down.
+
+mod align;
+mod cells;
+mod choices;
+mod draw;
+mod item;
+mod lines;
+mod rows;
+mod strip;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+pub use choices::{Choices, Standing};
+pub use rows::{Heads, Layout};
+pub use view::View;
+
+use super::paint::{self, Pen, bold, span};
+use super::{Ctx, Look, Mark, PaneId};
+use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
+use crate::protocol::{Command, Event, Listing, Outcome, Query};
+use crate::tui::action::Action;
+use crate::tui::app::{EditFor, Effect, LineFor, Typed};
+use crate::tui::theme::Role;
+
+/// The proposal that waits, or the last one.
+#[derive(Debug, Default)]
+pub struct Diff {
+    page: Option<Page>,
+    /// Proposals that came while another was waiting.
+    later: VecDeque<Arc<Proposal>>,
+    size: (u16, u16),
+}
+
+/// What is shown.
+#[derive(Debug)]
+struct Page {
+    /// As it came.
+    proposal: Arc<Proposal>,
+    /// With the person's edits, as it is shown.
+    edited: Proposal,
+    view: View,
+    choices: Choices,
+    stage: Stage,
+    for_session: bool,
+}
+
+/// How far a proposal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It waits for decisions.
+    Open,
+    /// The decision was sent; it is being written.
+    Sent,
+    /// It was settled, in this word.
+    Settled(&'static str),
+    /// No proposal: two states beside each other.
+    Plain,
+}
+
+impl Page {
+    fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
+        let view = View::new(&proposal, Heads::All);
+        let choices = Choices::of(&proposal);
+        Page { edited: (*proposal).clone(), proposal, view, choices, stage, for_session: false }
+    }
+
+    fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    fn decided(&self) -> Option<&Choices> {
+        (self.stage != Stage::Plain).then_some(&self.choices)
+    }
+
+    /// Says `choice` of the hunk in focus and goes on to the next, or to the first that is left.
+    fn decide(&mut self, choice: Choice) {
+        let Some((f, h)) = self.view.focus() else { return };
+        self.set(f, h, choice);
+        let open = || self.choices.next_undecided(f, h);
+        if let Some(next) = self.view.hunk_by(1).or_else(open) {
+            self.view.set_focus(next);
+        }
+    }
+
+    fn set(&mut self, f: usize, h: usize, choice: Choice) {
+        if self.choices.set(f, h, choice) {
+            self.edited.files[f] = self.proposal.files[f].clone();
+            self.view.replace(f, &self.edited);
+        }
+    }
+
+    fn toggle(&mut self) {
+        let Some((f, h)) = self.view.focus() else { return };
+        let choice = match self.choices.standing(f, h) {
+            Standing::Accepted | Standing::Edited => Choice::Reject,
+            Standing::Undecided | Standing::Rejected => Choice::Accept,
+        };
+        self.set(f, h, choice);
+    }
+
+    /// Sends the decision; if something was refused, asks for the reason first.
+    fn finish(&mut self) -> Vec<Effect> {
+        let (count, _) = self.choices.count();
+        if count.rejected == 0 {
+            return self.send(None);
+        }
+        let prompt = if count.rejected == 1 { "why was it rejected?" } else { "why were they rejected?" };
+        vec![Effect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: String::new() }]
+    }
+
+    fn send(&mut self, reason: Option<String>) -> Vec<Effect> {
+        self.stage = Stage::Sent;
+        let decision = self.choices.decision(reason, self.for_session);
+        vec![Effect::Send(Command::Decide(self.proposal.id, decision))]
+    }
+
+    /// The text that `e` opens: what the file in focus would become.
+    fn result(&self) -> Option<(usize, Arc<[u8]>)> {
+        let (f, _) = self.view.focus()?;
+        Some((f, self.edited.files.get(f)?.after.bytes()?.clone()))
+    }
+}
+
+impl Diff {
+    /// Takes in what the agent told.
+    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
+        match event {
+            Event::Proposed(proposal, fates) => self.proposed(proposal, fates),
+            Event::Settled(id, outcome) => self.settled(*id, outcome),
+            Event::Opened(_) => {
+                self.later.clear();
+                self.page = None;
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) -> Vec<Effect> {
+        match &self.page {
+            // The same one again: a restore whose choices moved on.
+            Some(page) if page.proposal.id == proposal.id => {}
+            Some(page) if matches!(page.stage, Stage::Open | Stage::Sent) => {
+                match self.later.iter_mut().find(|p| p.id == proposal.id) {
+                    Some(old) => *old = proposal.clone(),
+                    None => self.later.push_back(proposal.clone()),
+                }
+                return Vec::new();
+            }
+            _ => {}
+        }
+        self.show(Page::new(proposal.clone(), Stage::Open));
+        // What a restore does to each file is shown first, by the archive.
+        if fates.is_empty() { vec![Effect::Focus(PaneId::Diff)] } else { Vec::new() }
+    }
+
+    fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<Effect> {
+        self.later.retain(|p| p.id != id);
+        let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return Vec::new() };
+        page.stage = Stage::Settled(match outcome {
+            Outcome::Applied { .. } => "written",
+            Outcome::Refused => "refused",
+            Outcome::Conflict { .. } => "not written: changed on disk",
+            Outcome::Failed(_) => "not written",
+            Outcome::Withdrawn => "withdrawn",
+        });
+        if let Outcome::Conflict { path, expected, found } = outcome {
+            self.compare(path, expected.clone(), found.clone());
+        }
+        match self.later.pop_front() {
+            Some(next) => {
+                self.show(Page::new(next, Stage::Open));
+                vec![Effect::Focus(PaneId::Diff)]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Shows two states of a file beside each other, unless a proposal waits.
+    pub fn compare(&mut self, path: &str, before: State, after: State) {
+        if self.is_waiting() {
+            return;
+        }
+        let change = FileChange::new(path, before, after, "", &[]);
+        let proposal = Proposal { id: ProposalId(u64::MAX), title: path.to_string(), files: vec![change] };
+        self.show(Page::new(Arc::new(proposal), Stage::Plain));
+    }
+
+    fn show(&mut self, mut page: Page) {
+        page.view.measure(self.size.0, body(&page.view, self.size.1));
+        self.page = Some(page);
+    }
+
+    /// Whether a proposal waits for decisions.
+    pub fn is_waiting(&self) -> bool {
+        self.page.as_ref().is_some_and(Page::is_open)
+    }
+
+    /// Undecided hunks and all hunks of the proposal that waits.
+    pub fn undecided(&self) -> Option<(usize, usize)> {
+        let page = self.page.as_ref().filter(|p| p.is_open())?;
+        let (count, open) = page.choices.count();
+        Some((open, open + count.accepted + count.rejected))
+    }
+
+    /// The proposal that waits.
+    pub fn pending(&self) -> Option<ProposalId> {
+        self.page.as_ref().filter(|p| p.is_open()).map(|p| p.proposal.id)
+    }
+
+    /// The layout that the next press of the layout's key gives.
+    pub fn other_layout(&self) -> &'static str {
+        match self.page.as_ref().map(|p| p.view.layout()) {
+            Some(Layout::Side) => "unified",
+            _ => "side by side",
+        }
+    }
+
+    /// Takes back a file's text from the editor.
+    pub fn edited(&mut self, id: ProposalId, file: usize, text: Result<Vec<u8>, String>) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.proposal.id == id) else {
+            return vec![Effect::Say("the proposal is settled; the edit was not used".into())];
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(why) => return vec![Effect::Say(why)],
+        };
+        let Some(change) = page.edited.files.get(file) else { return Vec::new() };
+        if change.after.bytes().is_some_and(|b| **b == *text) {
+            return vec![Effect::Say("the result was left as proposed".into())];
+        }
+        let mode = match &change.after {
+            State::File { mode, .. } => *mode,
+            _ => None,
+        };
+        let text: Arc<[u8]> = Arc::from(text);
+        let after = State::File { bytes: text.clone(), mode };
+        if change.before.bytes() == Some(&text) {
+            for h in 0..page.proposal.files[file].hunks.len() {
+                page.set(file, h, Choice::Reject);
+            }
+            return vec![Effect::Say("the result equals the file as it is: rejected".into())];
+        }
+        page.choices.edit(file, text);
+        let mut fresh = FileChange::new(change.path.clone(), change.before.clone(), after, change.by.clone(), &[]);
+        fresh.moved = change.moved.clone();
+        page.edited.files[file] = fresh;
+        page.view.replace(file, &page.edited);
+        if let Some(next) = page.choices.next_undecided(file, 0) {
+            page.view.set_focus(next);
+        }
+        vec![Effect::Focus(PaneId::Diff)]
+    }
+
+    /// Takes in what was asked for: nothing is.
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        let Some(page) = &self.page else { return false };
+        match action {
+            Action::Accept | Action::Reject | Action::Toggle => page.is_open() && page.view.focus().is_some(),
+            Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => {
+                page.is_open()
+            }
+            Action::EditResult => page.is_open() && page.result().is_some(),
+            Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
+            Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1,
+            Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
+            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
+            Action::First | Action::Last | Action::Search | Action::Copy => true,
+            Action::Layout | Action::Fold | Action::WrapLines => true,
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+        let Some(page) = &mut self.page else { return Vec::new() };
+        let height = self.size.1;
+        let effects = if page.is_open() { decide(page, action) } else { None };
+        let effects = effects.unwrap_or_else(|| look_around(&mut page.view, action));
+        page.view.measure(self.size.0, body(&page.view, height));
+        effects
+    }
+
+    /// The line that was asked for.
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+        let Some(page) = &mut self.page else { return Vec::new() };
+        match (purpose, typed) {
+            (LineFor::Reason, Typed::Taken(text)) if page.is_open() => {
+                let text = text.trim();
+                page.send((!text.is_empty()).then(|| text.to_string()))
+            }
+            (LineFor::Search, Typed::Now(words)) => {
+                page.view.search(words);
+                Vec::new()
+            }
+            (LineFor::Search, Typed::Taken(words)) if !page.view.search(words) => {
+                vec![Effect::Say(format!("{words} is not in this diff"))]
+            }
+            (LineFor::Search, Typed::Left) => {
+                page.view.search("");
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A click inside the body.
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+        let Some(page) = &mut self.page else { return Vec::new() };
+        let files = page.proposal.files.len();
+        let rows = strip::height(files, self.size.1);
+        if row < rows {
+            let focus = page.view.focus().map_or(0, |(f, _)| f);
+            let file = strip::top(focus, files, usize::from(rows)) + usize::from(row);
+            let first = page.view.hunks().find(|(f, _)| *f == file);
+            if let Some(at) = first {
+                page.view.set_focus(at);
+            }
+        } else if row > rows {
+            page.view.click(row - rows - 1);
+        }
+        Vec::new()
+    }
+
+    /// The size of the body that is drawn next.
+    pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
+        self.size = (width, height);
+        if let Some(page) = &mut self.page {
+            page.view.measure(width, body(&page.view, height));
+        }
+    }
+
+    /// The title on the pane line.
+    pub fn title(&self) -> String {
+        match self.page.as_ref().map(|p| p.stage) {
+            Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => "proposal".into(),
+            Some(Stage::Plain) | None => "diff".into(),
+        }
+    }
+
+    /// The note on the pane line.
+    pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
+        let Some(page) = &self.page else { return Line::default() };
+        let dim = ctx.theme.style(Role::Dim);
+        match page.stage {
+            Stage::Plain => return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx))),
+            Stage::Sent => return paint::line("being written", dim),
+            Stage::Settled(word) => return paint::line(word, dim),
+            Stage::Open => {}
+        }
+        let (count, open) = page.choices.count();
+        let mut spans = Vec::new();
+        let kinds =
+            [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
+        for (n, standing) in kinds.into_iter().filter(|(n, _)| *n > 0) {
+            let (glyph, role) = draw::standing_mark(standing, paint::look(ctx));
+            if !spans.is_empty() {
+                spans.push(span("   ", dim));
+            }
+            spans.push(span(glyph, bold(ctx.theme, role)));
+            let word = match standing {
+                Standing::Undecided => " undecided".to_string(),
+                // What is left to do always has its word.
+                _ if width < 60 => String::new(),
+                _ => format!(" {}", standing.word()),
+            };
+            let style = if standing == Standing::Undecided { ctx.theme.style(Role::Text) } else { dim };
+            spans.push(span(format!(" {}{word}", paint::thousands(n)), style));
+        }
+        Line::from(spans)
+    }
+
+    /// What a tab shows.
+    pub fn mark(&self) -> Option<Mark> {
+        self.is_waiting().then_some(Mark::Waiting)
+    }
+
+    /// Draws the body.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let mut pen = Pen::new(buf, area);
+        let look = paint::look(ctx);
+        let Some(page) = &self.page else {
+            let words = "nothing is proposed; a change is shown here before it happens";
+            pen.put(1, 0, words, usize::from(pen.width()), look.theme.style(Role::Dim));
+            return;
+        };
+        let (width, height) = (pen.width(), pen.height());
+        let rows = strip::height(page.proposal.files.len(), height);
+        strip::draw(&mut pen.part(0, 0, width, rows), ctx, &page.view, page.decided());
+        let dim = |word| [span(word, look.theme.style(Role::Dim))];
+        match page.view.layout() {
+            Layout::Unified => pen.fill(0, rows, width, look.glyphs.rule, look.theme.style(Role::Line)),
+            Layout::Side => {
+                let half = page.view.middle();
+                pen.heading(0, rows, half, &dim("before"), &[], look);
+                pen.heading(half, rows, width.saturating_sub(half), &dim("after"), &[], look);
+                pen.put(half, rows, look.glyphs.join_down, 1, look.theme.style(Role::Line));
+                pen.put(half + 1, rows, " after ", 7, look.theme.style(Role::Dim));
+            }
+        }
+        page.view.draw(&mut pen.part(0, rows + 1, width, height.saturating_sub(rows + 1)), ctx, page.decided());
+    }
+}
+
+/// Rows left for the diff in a body of `height` rows: strip and rule above it.
+fn body(view: &View, height: u16) -> u16 {
+    height.saturating_sub(strip::height(view.file_count(), height) + 1)
+}
+
+/// The keys that decide; `None`: it is none of them.
+fn decide(page: &mut Page, action: Action) -> Option<Vec<Effect>> {
+    match action {
+        Action::Accept => page.decide(Choice::Accept),
+        Action::Reject => page.decide(Choice::Reject),
+        Action::Toggle => page.toggle(),
+        Action::AcceptAll => {
+            page.choices.fill(Choice::Accept);
+            return Some(page.finish());
+        }
+        Action::AcceptSession => {
+            page.for_session = true;
+            page.choices.fill(Choice::Accept);
+            return Some(page.finish());
+        }
+        Action::RejectAll => {
+            page.choices.refuse_all();
+            if page.edited != *page.proposal {
+                page.edited = (*page.proposal).clone();
+                for f in 0..page.edited.files.len() {
+                    page.view.replace(f, &page.edited);
+                }
+            }
+            return Some(page.finish());
+        }
+        Action::Write => {
+            let (f, h) = page.view.focus().unwrap_or_default();
+            match page.choices.next_undecided(f, h) {
+                Some(next) => page.view.set_focus(next),
+                None => return Some(page.finish()),
+            }
+        }
+        Action::Later => {
+            let (count, open) = page.choices.count();
+            let all = open + count.accepted + count.rejected;
+            let words = match open {
+                0 => "the proposal stays pending; nothing is written".to_string(),
+                _ => format!("the proposal stays pending, {open} of {all} undecided; nothing is written"),
+            };
+            return Some(vec![Effect::FocusInput, Effect::Say(words)]);
+        }
+        Action::EditResult => {
+            let (file, text) = page.result()?;
+            let purpose = EditFor::Result(page.proposal.id, file);
+            let name = page.edited.files[file].path.clone();
+            return Some(vec![Effect::Edit { purpose, text: text.to_vec(), name }]);
+        }
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// The keys that only look.
+fn look_around(view: &mut View, action: Action) -> Vec<Effect> {
+    let half = view.half_page();
+    match action {
+        Action::Up => view.scroll(-1),
+        Action::Down => view.scroll(1),
+        Action::HalfUp => view.scroll(-half),
+        Action::HalfDown => view.scroll(half),
+        Action::PageUp => view.scroll(-2 * half),
+        Action::PageDown => view.scroll(2 * half),
+        Action::First => view.scroll_to(false),
+        Action::Last => view.scroll_to(true),
+        Action::NextHunk | Action::PreviousHunk => {
+            let by = if action == Action::NextHunk { 1 } else { -1 };
+            if let Some(at) = view.hunk_by(by) {
+                view.set_focus(at);
+            }
+        }
+        Action::NextFile | Action::PreviousFile => {
+            let by = if action == Action::NextFile { 1 } else { -1 };
+            if let Some(at) = view.file_by(by) {
+                view.set_focus(at);
+            }
+        }
+        Action::Layout => view.switch_layout(),
+        Action::Fold => view.switch_folds(),
+        Action::WrapLines => view.switch_wrap(),
+        Action::Search => {
+            let text = view.words.clone();
+            return vec![Effect::Line { purpose: LineFor::Search, prompt: "search in the diff".into(), text }];
+        }
+        Action::NextMatch | Action::PreviousMatch => {
+            let words = view.words.clone();
+            if !view.search_on(action == Action::NextMatch) {
+                return vec![Effect::Say(format!("{words} is not in this diff"))];
+            }
+        }
+        Action::Copy => {
+            if let Some(text) = view.copy() {
+                return vec![Effect::Copy(text), Effect::Say("the hunk is copied".into())];
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}

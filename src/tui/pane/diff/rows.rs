@@ -1,0 +1,370 @@
+//! Which rows a diff has, before anything is laid out: heads, folds, hunk lines and lines of code. Made once for a
+//! proposal and again when a fold is opened; drawing looks only at the rows that are seen.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::align::{self, Part};
+use super::draw::text_id;
+use super::lines::{Ending, Lines};
+use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
+
+/// How the two sides are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Before and after beside each other.
+    Side,
+    /// Removed lines above the added ones.
+    Unified,
+}
+
+/// A row before it is laid out. Numbers of lines count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// An empty row between files.
+    Blank,
+    /// A file's path and counts.
+    Head,
+    /// Something about a file or hunk in words: see [`FileView::note`].
+    Note {
+        /// Which hunk it is about.
+        hunk: usize,
+    },
+    /// Lines left out.
+    Fold {
+        /// The fold before hunk `slot`; one more than there are hunks: the last.
+        slot: usize,
+        /// First line before that is left out.
+        from: usize,
+        /// How many.
+        len: usize,
+    },
+    /// The line that heads a hunk.
+    Hunk {
+        /// Which of the file.
+        hunk: usize,
+    },
+    /// A line that stays.
+    Same {
+        /// The hunk it belongs to; `None` inside an opened fold.
+        hunk: Option<usize>,
+        /// Line before.
+        before: usize,
+        /// Line after.
+        after: usize,
+    },
+    /// A changed line: the removed one, the added one, or both. Unified, one of the two is drawn.
+    Pair {
+        /// The hunk it belongs to.
+        hunk: usize,
+        /// Removed line.
+        left: Option<usize>,
+        /// Added line.
+        right: Option<usize>,
+        /// Which side is drawn.
+        show: Show,
+    },
+}
+
+/// Which side of a pair a row draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Both.
+    Both,
+    /// The removed line.
+    Left,
+    /// The added line.
+    Right,
+}
+
+/// One hunk as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HunkView {
+    /// What it is about.
+    pub kind: HunkKind,
+    /// Changed lines before.
+    pub before: Range<usize>,
+    /// Changed lines after.
+    pub after: Range<usize>,
+    /// `exact`, `by indentation, 4 further right`; empty when no edit made it.
+    pub found: String,
+    /// Without the details.
+    pub rung: Option<Rung>,
+    parts: Vec<Part>,
+    note: Option<String>,
+}
+
+/// One file as it is shown.
+#[derive(Debug, Clone)]
+pub struct FileView {
+    /// Normalised path.
+    pub path: String,
+    /// What asked for the change.
+    pub by: String,
+    /// Lines before.
+    pub before: Lines,
+    /// Lines after.
+    pub after: Lines,
+    /// Lines added and removed.
+    pub counts: Counts,
+    /// Its hunks.
+    pub hunks: Vec<HunkView>,
+    /// How its lines usually end: other endings are drawn.
+    pub usual: Ending,
+    /// What the highlighter calls the two texts.
+    pub ids: (u64, u64),
+}
+
+/// Lines that stay, between two hunks or at an end of the file.
+struct Gap {
+    lines: Range<usize>,
+    /// The line after that the first of them is.
+    after: usize,
+    /// The hunk before.
+    prev: Option<usize>,
+    /// Whether a hunk follows.
+    next: bool,
+}
+
+impl Gap {
+    /// How many of them are shown as context of the hunk before, and of the hunk after.
+    fn context(&self, context: usize) -> (usize, usize) {
+        let tail = if self.prev.is_some() { context.min(self.lines.len()) } else { 0 };
+        let lead = if self.next { context.min(self.lines.len() - tail) } else { 0 };
+        (tail, lead)
+    }
+}
+
+impl FileView {
+    /// A file of `proposal` for showing. `budget`: see [`align::BUDGET`].
+    pub fn new(change: &FileChange, proposal: &Proposal, budget: &mut usize) -> Self {
+        // The far end of a move shows what the move changes, not the whole text twice.
+        let from = change.moved.as_ref().and_then(|path| proposal.files.iter().find(|f| &f.path == path));
+        let moved_in = from.filter(|f| change.before.is_absent() && f.after.is_absent());
+        let before = Lines::of(moved_in.map_or(&change.before, |f| &f.before));
+        let after = Lines::of(&change.after);
+        let usual = match before.len() {
+            0 => after.usual_ending(),
+            _ => before.usual_ending(),
+        };
+        let mut file = FileView {
+            path: change.path.clone(),
+            by: change.by.clone(),
+            counts: change.counts,
+            ids: (text_id(&change.path, &before), text_id(&change.path, &after)),
+            hunks: Vec::new(),
+            before,
+            after,
+            usual,
+        };
+        for hunk in &change.hunks {
+            let lines = hunk.kind == HunkKind::Lines;
+            let mut view = HunkView {
+                kind: hunk.kind,
+                before: if lines { hunk.before.clone() } else { 0..0 },
+                after: if lines { hunk.after.clone() } else { 0..0 },
+                found: hunk.found.as_ref().map(found).unwrap_or_default(),
+                rung: hunk.found.as_ref().map(|f| f.rung),
+                parts: Vec::new(),
+                note: None,
+            };
+            file.fill(&mut view, change, moved_in.map(|f| f.path.as_str()), budget);
+            file.hunks.push(view);
+        }
+        file
+    }
+
+    /// Sets the lines and the words of a hunk.
+    fn fill(&self, hunk: &mut HunkView, change: &FileChange, moved_in: Option<&str>, budget: &mut usize) {
+        let whole = |hunk: &mut HunkView| {
+            hunk.before = 0..self.before.len();
+            hunk.after = 0..self.after.len();
+        };
+        match hunk.kind {
+            HunkKind::Lines => {}
+            HunkKind::Create | HunkKind::Delete => {
+                whole(hunk);
+                let words = if hunk.kind == HunkKind::Create { "made" } else { "deleted" };
+                if hunk.before.is_empty() && hunk.after.is_empty() {
+                    hunk.note = Some(format!("{words}, empty"));
+                }
+                if let Some(binary) = binary(change) {
+                    (hunk.before, hunk.after) = (0..0, 0..0);
+                    hunk.note = Some(format!("{words}: {binary}"));
+                }
+            }
+            HunkKind::Move => match (moved_in, &change.moved) {
+                (Some(from), _) => {
+                    hunk.note = Some(format!("moved here from {from}"));
+                    if self.before.bytes() != self.after.bytes() {
+                        whole(hunk);
+                    }
+                }
+                (None, to) => hunk.note = Some(format!("moves to {}", to.as_deref().unwrap_or("another path"))),
+            },
+            HunkKind::Binary => hunk.note = Some(binary_change(change)),
+            HunkKind::Mode => hunk.note = Some(mode_change(change)),
+        }
+        hunk.parts = align::parts(&self.before, hunk.before.clone(), &self.after, hunk.after.clone(), budget);
+    }
+
+    /// What the note of a hunk says.
+    pub fn note(&self, hunk: usize) -> Option<&str> {
+        self.hunks.get(hunk)?.note.as_deref()
+    }
+
+    /// Lines that stay before hunk `slot` (after the last one for one more than there are hunks).
+    fn gap(&self, slot: usize) -> Gap {
+        // Whole-file hunks and changes of mode have no place among the lines.
+        let lines = |i: &usize| self.hunks[*i].kind == HunkKind::Lines;
+        let prev = (0..slot.min(self.hunks.len())).rev().find(lines);
+        let (from, after) = prev.map_or((0, 0), |i| (self.hunks[i].before.end, self.hunks[i].after.end));
+        let next = slot < self.hunks.len() && lines(&slot);
+        let end = match next {
+            true => self.hunks[slot].before.start,
+            false if slot == self.hunks.len() && prev.is_some() => self.before.len(),
+            false => from,
+        };
+        Gap { lines: from..end.max(from), after, prev, next }
+    }
+
+    /// The rows of the file with so many lines of context; `open`: the folds that are opened.
+    pub fn rows(&self, layout: Layout, context: usize, open: impl Fn(usize) -> bool, heads: bool, out: &mut Vec<Row>) {
+        for slot in 0..=self.hunks.len() {
+            let gap = self.gap(slot);
+            let (tail, lead) = gap.context(context);
+            let hidden = gap.lines.len() - tail - lead;
+            let same = |hunk: Option<usize>, lines: Range<usize>, out: &mut Vec<Row>| {
+                out.extend(lines.map(|i| Row::Same { hunk, before: i, after: gap.after + i - gap.lines.start }));
+            };
+            same(gap.prev, gap.lines.start..gap.lines.start + tail, out);
+            let inner = gap.lines.start + tail..gap.lines.end - lead;
+            // A fold of one line would take as much room as the line.
+            if open(slot) || hidden == 1 {
+                same(None, inner, out);
+            } else if hidden > 1 {
+                out.push(Row::Fold { slot, from: inner.start, len: hidden });
+            }
+            if slot == self.hunks.len() {
+                break;
+            }
+            if heads {
+                out.push(Row::Hunk { hunk: slot });
+            }
+            if self.hunks[slot].note.is_some() {
+                out.push(Row::Note { hunk: slot });
+            }
+            same(Some(slot), gap.lines.end - lead..gap.lines.end, out);
+            self.changed(slot, layout, out);
+        }
+    }
+
+    fn changed(&self, hunk: usize, layout: Layout, out: &mut Vec<Row>) {
+        let parts = &self.hunks[hunk].parts;
+        let mut i = 0;
+        while i < parts.len() {
+            if let Part::Same { before, after, len } = parts[i] {
+                out.extend((0..len).map(|k| Row::Same { hunk: Some(hunk), before: before + k, after: after + k }));
+                i += 1;
+                continue;
+            }
+            let run = parts[i..].iter().take_while(|p| matches!(p, Part::Pair(..))).count();
+            let pairs = parts[i..i + run].iter().filter_map(|p| match p {
+                Part::Pair(l, r) => Some((*l, *r)),
+                Part::Same { .. } => None,
+            });
+            let row = |show: Show| move |(left, right)| Row::Pair { hunk, left, right, show };
+            match layout {
+                Layout::Side => out.extend(pairs.map(row(Show::Both))),
+                Layout::Unified => {
+                    out.extend(pairs.clone().filter(|p| p.0.is_some()).map(row(Show::Left)));
+                    out.extend(pairs.filter(|p| p.1.is_some()).map(row(Show::Right)));
+                }
+            }
+            i += run;
+        }
+    }
+
+    /// The lines before that hunk `hunk` is shown with, counted from 1: `24-28`.
+    pub fn shown_lines(&self, hunk: usize, context: usize) -> Range<usize> {
+        let Some(h) = self.hunks.get(hunk) else { return 0..0 };
+        if h.kind != HunkKind::Lines {
+            return if h.after.is_empty() { h.before.clone() } else { h.after.clone() };
+        }
+        let (_, lead) = self.gap(hunk).context(context);
+        // A hunk of other kind between two of lines has no gap of its own.
+        let next = (hunk + 1..=self.hunks.len()).map(|s| self.gap(s)).find(|g| g.next || !g.lines.is_empty());
+        let tail = next.map_or(0, |g| g.context(context).0);
+        h.before.start - lead..h.before.end + tail
+    }
+}
+
+/// The rows of all files, with the file each belongs to.
+pub fn all(
+    files: &[FileView],
+    layout: Layout,
+    context: usize,
+    open: &BTreeSet<(usize, usize)>,
+    heads: Heads,
+) -> Vec<(u32, Row)> {
+    let (mut out, mut rows) = (Vec::new(), Vec::new());
+    for (f, file) in files.iter().enumerate() {
+        if heads == Heads::All {
+            rows.extend((f > 0).then_some(Row::Blank));
+            rows.push(Row::Head);
+        }
+        file.rows(layout, context, |slot| open.contains(&(f, slot)), heads == Heads::All, &mut rows);
+        out.extend(rows.drain(..).map(|r| (f as u32, r)));
+    }
+    out
+}
+
+/// Which heading rows a diff has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heads {
+    /// Of files and hunks.
+    All,
+    /// None: two states of one file below a line that names them.
+    None,
+}
+
+fn found(found: &Found) -> String {
+    match &found.detail {
+        Some(detail) => format!("{}, {detail}", found.rung.word()),
+        None => found.rung.word().to_string(),
+    }
+}
+
+/// What a state is, when it is no text.
+fn binary(change: &FileChange) -> Option<String> {
+    let state = if change.after.is_absent() { &change.before } else { &change.after };
+    match state {
+        State::Link { target } => Some(format!("a link to {}", target.display())),
+        State::File { bytes, .. } if bytes.contains(&0) => Some(format!("{} bytes, not a text", bytes.len())),
+        _ => None,
+    }
+}
+
+fn binary_change(change: &FileChange) -> String {
+    let say = |state: &State| match state {
+        State::Absent => "nothing".to_string(),
+        State::Link { target } => format!("a link to {}", target.display()),
+        State::File { bytes, .. } => format!("{} bytes", bytes.len()),
+    };
+    let at = match (change.before.bytes(), change.after.bytes()) {
+        (Some(a), Some(b)) => {
+            let same = a.iter().zip(b.iter()).take_while(|(x, y)| x == y).count();
+            format!(", differs from byte {}", same + 1)
+        }
+        _ => String::new(),
+    };
+    format!("not a text: {} become {}{at}", say(&change.before), say(&change.after))
+}
+
+fn mode_change(change: &FileChange) -> String {
+    let mode = |state: &State| match state {
+        State::File { mode: Some(m), .. } => format!("{:o}", m & 0o7777),
+        _ => "default".to_string(),
+    };
+    format!("permissions {} become {}", mode(&change.before), mode(&change.after))
+}

@@ -1,0 +1,107 @@
+//! The strip on top of a proposal: a row a file, with a mark for each hunk.
+
+use ratatui::text::Span;
+
+use super::choices::{Choices, Standing};
+use super::draw::standing_mark;
+use super::rows::FileView;
+use super::view::View;
+use crate::proposal::Rung;
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::wrap::cells;
+use crate::tui::theme::Role;
+
+/// Rows of the strip at most.
+pub const ROWS: usize = 6;
+
+/// Hunks that get a mark each; a file with more gets numbers.
+const MARKS: usize = 8;
+
+/// Rows that the strip takes in a body of `height` rows.
+pub fn height(files: usize, height: u16) -> u16 {
+    let most = ROWS.min(usize::from(height / 4)).max(1);
+    files.min(most) as u16
+}
+
+/// The first file that is seen, so that the one in focus is.
+pub fn top(focus: usize, files: usize, rows: usize) -> usize {
+    focus.saturating_sub(rows / 2).min(files.saturating_sub(rows))
+}
+
+/// Draws the strip in the whole of `pen`.
+pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choices>) {
+    let look = paint::look(ctx);
+    let theme = look.theme;
+    let rows = usize::from(pen.height());
+    let focus = view.focus().map_or(0, |(f, _)| f);
+    let first = top(focus, view.files.len(), rows);
+    let seen: Vec<(usize, &FileView)> = view.files.iter().enumerate().skip(first).take(rows).collect();
+    let marks: Vec<Vec<Span<'static>>> = seen.iter().map(|(f, file)| marks(*f, file, choices, look)).collect();
+    let wide = pen.width() > 100;
+    let mark_room = marks.iter().map(|m| m.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
+    let x_path = if mark_room == 0 { 1 } else { mark_room as u16 + 3 };
+    let longest = |of: &dyn Fn(&FileView) -> usize| seen.iter().map(|(_, f)| of(f)).max().unwrap_or(0);
+    let count = |n: usize| if n == 0 { 0 } else { n.ilog10() as usize + 2 };
+    let widths = [(longest(&|f| count(f.counts.added)) + 2).max(4), (longest(&|f| count(f.counts.removed)) + 2).max(4)];
+    let by_room = if wide { longest(&|f| cells(&f.by)) + 3 } else { 0 };
+    let found_room = longest(&|f| worst(f).map_or(0, |r| cells(r.word()) + 7));
+    let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + found_room + 1;
+    let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
+    for (y, ((f, file), marks)) in seen.into_iter().zip(marks).enumerate() {
+        let y = y as u16;
+        let here = choices.is_some() && f == focus;
+        pen.spans(1, y, &marks, mark_room);
+        let name = if here { bold(theme, Role::Path) } else { theme.style(Role::Path) };
+        pen.spans(x_path, y, &paint::path(&file.path, path_room - 2, name, look), path_room - 2);
+        let x = x_path + path_room as u16;
+        let x = pen.spans(x, y, &paint::count_columns(file.counts, widths, look), widths[0] + widths[1]) + 4;
+        if wide {
+            pen.put(x, y, &file.by, by_room.saturating_sub(2), theme.style(Role::Dim));
+        }
+        if let Some(rung) = worst(file) {
+            let role = if rung == Rung::Inexact { Role::Attention } else { Role::Dim };
+            let spans = [span("found: ", theme.style(Role::Dim)), span(rung.word(), theme.style(role))];
+            pen.spans(x + by_room as u16, y, &spans, found_room);
+        }
+        if here {
+            pen.select(y, 1, look);
+        }
+    }
+    pen.thumb(0, pen.height(), first, view.files.len(), look);
+}
+
+fn worst(file: &FileView) -> Option<Rung> {
+    file.hunks.iter().filter_map(|h| h.rung).max()
+}
+
+/// A mark for each hunk, or how many stand how.
+fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -> Vec<Span<'static>> {
+    let Some(choices) = choices else { return Vec::new() };
+    let styled = |standing| {
+        let (glyph, role) = standing_mark(standing, look);
+        (glyph, bold(look.theme, role))
+    };
+    let all = (0..file.hunks.len()).map(|h| choices.standing(f, h));
+    if file.hunks.len() <= MARKS {
+        return all
+            .enumerate()
+            .map(|(i, s)| {
+                let (glyph, style) = styled(s);
+                span(if i == 0 { glyph.to_string() } else { format!(" {glyph}") }, style)
+            })
+            .collect();
+    }
+    let all: Vec<_> = all.collect();
+    let kinds = [Standing::Accepted, Standing::Edited, Standing::Rejected, Standing::Undecided];
+    let mut out = Vec::new();
+    for kind in kinds {
+        let n = all.iter().filter(|s| **s == kind).count();
+        if n > 0 {
+            let (glyph, style) = styled(kind);
+            let gap = if out.is_empty() { "" } else { " " };
+            out.push(span(format!("{gap}{glyph}{n}"), style));
+        }
+    }
+    out
+}

@@ -1,0 +1,453 @@
+//! A diff that can be scrolled: files, their rows, and where each row begins at the present width. The pane of
+//! proposals and the archive's comparison both show one.
+
+use std::collections::BTreeSet;
+
+use super::align;
+use super::cells;
+use super::lines::Ending;
+use super::rows::{self, FileView, Heads, Layout, Row, Show};
+use crate::proposal::Proposal;
+use crate::tui::text::show::Invisible;
+
+/// Side by side from this width on.
+const SIDE_FROM: u16 = 100;
+
+/// Lines of context around a hunk; fewer where that lets everything fit.
+const CONTEXT: usize = 3;
+const LEAST_CONTEXT: usize = 1;
+
+/// A diff, its folds and its place.
+#[derive(Debug, Clone)]
+pub struct View {
+    pub(super) files: Vec<FileView>,
+    pub(super) heads: Heads,
+    wish: Option<Layout>,
+    wrap: bool,
+    open: BTreeSet<(usize, usize)>,
+    pub(super) laid: Laid,
+    top: usize,
+    focus: Option<(usize, usize)>,
+    pub(super) words: String,
+}
+
+/// The rows at one size.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laid {
+    pub width: u16,
+    pub height: u16,
+    pub layout: Option<Layout>,
+    pub context: usize,
+    pub rows: Vec<(u32, Row)>,
+    /// Where each row begins on the endless page; one more at the end.
+    pub tops: Vec<usize>,
+}
+
+impl Laid {
+    /// Rows of the page.
+    pub fn total(&self) -> usize {
+        self.tops.last().copied().unwrap_or(0)
+    }
+
+    /// The row that lies on line `y` of the page.
+    pub fn at(&self, y: usize) -> usize {
+        self.tops.partition_point(|t| *t <= y).saturating_sub(1).min(self.rows.len().saturating_sub(1))
+    }
+}
+
+/// Where the columns of a layout lie, from the left edge of the pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Cells of a line number.
+    pub number: u16,
+    /// Cells for code on each side.
+    pub room: usize,
+    /// Column of the rule between the sides; 0 when unified.
+    pub half: u16,
+    /// Whole width that is drawn on, without the column of the scroll thumb.
+    pub width: u16,
+}
+
+impl View {
+    /// A view of all files of a proposal, from the top.
+    pub fn new(proposal: &Proposal, heads: Heads) -> Self {
+        let mut budget = align::BUDGET;
+        let files: Vec<_> = proposal.files.iter().map(|f| FileView::new(f, proposal, &mut budget)).collect();
+        let mut view = View {
+            files,
+            heads,
+            wish: None,
+            wrap: false,
+            open: BTreeSet::new(),
+            laid: Laid::default(),
+            top: 0,
+            focus: None,
+            words: String::new(),
+        };
+        let first = view.hunks().next();
+        view.focus = first;
+        view
+    }
+
+    /// Shows `file` of `proposal` anew: its result was edited.
+    pub fn replace(&mut self, file: usize, proposal: &Proposal) {
+        let mut budget = align::BUDGET;
+        if let (Some(old), Some(new)) = (self.files.get_mut(file), proposal.files.get(file)) {
+            *old = FileView::new(new, proposal, &mut budget);
+        }
+        self.open.retain(|(f, _)| *f != file);
+        if self.focus.is_some_and(|(f, h)| self.files.get(f).is_none_or(|v| h >= v.hunks.len())) {
+            let near = self.hunks().find(|(f, _)| *f >= file).or(self.hunks().next());
+            self.focus = near;
+        }
+        self.lay();
+    }
+
+    /// How many files.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The column of the rule between the sides.
+    pub fn middle(&self) -> u16 {
+        self.columns().half
+    }
+
+    /// All hunks, in order.
+    pub fn hunks(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.files.iter().enumerate().flat_map(|(f, v)| (0..v.hunks.len()).map(move |h| (f, h)))
+    }
+
+    /// The hunk in focus: file and hunk.
+    pub fn focus(&self) -> Option<(usize, usize)> {
+        self.focus
+    }
+
+    /// The layout in use.
+    pub fn layout(&self) -> Layout {
+        self.wish.unwrap_or(if self.laid.width >= SIDE_FROM { Layout::Side } else { Layout::Unified })
+    }
+
+    /// Switches between side by side and unified.
+    pub fn switch_layout(&mut self) {
+        self.wish = Some(match self.layout() {
+            Layout::Side => Layout::Unified,
+            Layout::Unified => Layout::Side,
+        });
+        self.lay();
+    }
+
+    /// Wraps unchanged lines, or cuts them.
+    pub fn switch_wrap(&mut self) {
+        self.wrap = !self.wrap;
+        self.lay();
+    }
+
+    /// Whether unchanged lines wrap.
+    pub fn wraps(&self) -> bool {
+        self.wrap
+    }
+
+    /// Opens the folds around the hunk in focus, or closes them.
+    pub fn switch_folds(&mut self) {
+        let Some((f, h)) = self.focus else { return };
+        let around = [(f, h), (f, h + 1)];
+        if around.iter().any(|slot| self.open.contains(slot)) {
+            around.iter().for_each(|slot| {
+                self.open.remove(slot);
+            });
+        } else {
+            self.open.extend(around);
+        }
+        self.lay();
+        self.show_focus();
+    }
+
+    /// Lays out for this size, if it is another one. `height` counts the rows of the diff alone.
+    pub fn measure(&mut self, width: u16, height: u16) {
+        let fresh = self.laid.layout.is_none();
+        if !fresh && (self.laid.width, self.laid.height) == (width, height) {
+            return;
+        }
+        (self.laid.width, self.laid.height) = (width, height);
+        self.lay();
+        if fresh {
+            self.show_focus();
+        }
+    }
+
+    fn lay(&mut self) {
+        let top = self.laid.rows.get(self.laid.at(self.top)).copied();
+        let layout = self.layout();
+        let height = self.height();
+        self.lay_with(layout, CONTEXT);
+        let changed: usize = self.files.iter().map(|f| f.counts.added.max(f.counts.removed)).sum();
+        if self.laid.total() > height && changed < height {
+            self.lay_with(layout, LEAST_CONTEXT);
+            if self.laid.total() > height {
+                self.lay_with(layout, CONTEXT);
+            }
+        }
+        // What was at the top stays there.
+        if let Some(i) = top.and_then(|row| self.laid.rows.iter().position(|r| *r == row)) {
+            self.top = self.laid.tops[i];
+        }
+        self.top = self.top.min(self.last_top());
+    }
+
+    fn lay_with(&mut self, layout: Layout, context: usize) {
+        let rows = rows::all(&self.files, layout, context, &self.open, self.heads);
+        let columns = self.columns_for(layout);
+        let mut tops = Vec::with_capacity(rows.len() + 1);
+        let mut y = 0;
+        for (file, row) in &rows {
+            tops.push(y);
+            y += self.rows_of(&self.files[*file as usize], *row, columns);
+        }
+        tops.push(y);
+        self.laid = Laid { rows, tops, context, layout: Some(layout), ..self.laid };
+    }
+
+    fn rows_of(&self, file: &FileView, row: Row, columns: Columns) -> usize {
+        let Columns { room, .. } = columns;
+        let side = |lines: &super::lines::Lines, i: usize| {
+            let plain_end = match lines.ending(i) {
+                Ending::None => file.usual == Ending::None,
+                ending => ending == file.usual,
+            };
+            let shown = || cells::show_changed(lines.line(i), lines.ending(i), file.usual);
+            if plain_end { cells::rows_of(lines.line(i), room, shown) } else { cells::wrapped(&shown(), room).len() }
+        };
+        match row {
+            Row::Pair { left, right, show, .. } => {
+                let left = left.filter(|_| show != Show::Right).map_or(1, |i| side(&file.before, i));
+                let right = right.filter(|_| show != Show::Left).map_or(1, |i| side(&file.after, i));
+                left.max(right)
+            }
+            Row::Same { before, .. } if self.wrap => {
+                let line = file.before.line(before);
+                cells::rows_of(line, room, || cells::show(line, Invisible::Keep))
+            }
+            _ => 1,
+        }
+    }
+
+    /// The columns in use.
+    pub(super) fn columns(&self) -> Columns {
+        self.columns_for(self.layout())
+    }
+
+    fn columns_for(&self, layout: Layout) -> Columns {
+        let longest = self.files.iter().map(|f| f.before.len().max(f.after.len())).max().unwrap_or(0);
+        let number = (longest.max(1).ilog10() as u16 + 1).max(4);
+        let width = self.laid.width.saturating_sub(1);
+        let half = width.saturating_sub(1) / 2;
+        // Number, space, sign, space; one cell stays free at the right.
+        let (half, room) = match layout {
+            Layout::Side => {
+                (half, half.saturating_sub(1).min(width.saturating_sub(half + 2)).saturating_sub(number + 4))
+            }
+            Layout::Unified => (0, width.saturating_sub(2 * number + 6)),
+        };
+        Columns { number, room: usize::from(room).max(4), half, width }
+    }
+
+    fn height(&self) -> usize {
+        usize::from(self.laid.height)
+    }
+
+    /// First row of the page that is seen.
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Rows of the whole page.
+    pub fn total(&self) -> usize {
+        self.laid.total()
+    }
+
+    fn last_top(&self) -> usize {
+        self.laid.total().saturating_sub(self.height())
+    }
+
+    /// Scrolls by so many rows. The focus follows: a hunk that is out of sight must not be decided by a key.
+    pub fn scroll(&mut self, by: isize) {
+        self.top = self.top.saturating_add_signed(by).min(self.last_top());
+        self.follow();
+    }
+
+    /// Scrolls to the beginning or the end.
+    pub fn scroll_to(&mut self, end: bool) {
+        self.top = if end { self.last_top() } else { 0 };
+        self.follow();
+    }
+
+    fn follow(&mut self) {
+        let seen = self.top..self.top + self.height();
+        let extent = self.focus.and_then(|at| self.extent(at));
+        if extent.is_some_and(|e| e.start < seen.end && seen.start < e.end) {
+            return;
+        }
+        let rows = self.laid.at(seen.start)..=self.laid.at(seen.end.saturating_sub(1));
+        let hunk = rows.filter_map(|i| self.laid.rows.get(i)).find_map(|row| hunk_of(row));
+        self.focus = hunk.or(self.focus);
+    }
+
+    /// Rows of half a page.
+    pub fn half_page(&self) -> isize {
+        (self.height() / 2).max(1) as isize
+    }
+
+    /// Gives hunk `at` the focus and brings it into view.
+    pub fn set_focus(&mut self, at: (usize, usize)) {
+        self.focus = Some(at);
+        self.show_focus();
+    }
+
+    /// The hunk so many further on (or back), if there is one.
+    pub fn hunk_by(&self, by: isize) -> Option<(usize, usize)> {
+        let all: Vec<_> = self.hunks().collect();
+        let here = all.iter().position(|at| Some(*at) == self.focus)?;
+        all.get(here.checked_add_signed(by)?).copied()
+    }
+
+    /// The first hunk of the next file, or of the one before.
+    pub fn file_by(&self, by: isize) -> Option<(usize, usize)> {
+        let (mut f, _) = self.focus?;
+        loop {
+            f = f.checked_add_signed(by)?;
+            if !self.files.get(f)?.hunks.is_empty() {
+                return Some((f, 0));
+            }
+        }
+    }
+
+    /// Where the hunk lies on the page: from its first row to after its last.
+    fn extent(&self, at: (usize, usize)) -> Option<std::ops::Range<usize>> {
+        let of = |row: &(u32, Row)| hunk_of(row) == Some(at);
+        let first = self.laid.rows.iter().position(of)?;
+        let last = self.laid.rows.iter().rposition(of)?;
+        Some(self.laid.tops[first]..self.laid.tops[last + 1])
+    }
+
+    /// Scrolls as little as shows the whole hunk in focus; one that is too long, from its beginning.
+    fn show_focus(&mut self) {
+        let Some(extent) = self.focus.and_then(|at| self.extent(at)) else { return };
+        // The first row is the path of the file at the top.
+        let head = usize::from(self.heads == Heads::All);
+        let room = self.height().saturating_sub(head);
+        if extent.end > self.top + self.height() {
+            self.top = extent.end.saturating_sub(self.height());
+        }
+        if extent.len() > room || extent.start < self.top + head {
+            self.top = extent.start.saturating_sub(head);
+        }
+        self.top = self.top.min(self.last_top());
+    }
+
+    /// Gives the hunk that lies on row `y` of the body the focus.
+    pub fn click(&mut self, y: u16) {
+        let Some(row) = self.laid.rows.get(self.laid.at(self.top + usize::from(y))) else { return };
+        let head = matches!(row.1, Row::Head).then_some((row.0 as usize, 0));
+        let head = head.filter(|(f, _)| !self.files[*f].hunks.is_empty());
+        self.focus = hunk_of(row).or(head).or(self.focus);
+    }
+
+    /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
+    /// they are anywhere.
+    pub fn search(&mut self, words: &str) -> bool {
+        self.words = words.to_string();
+        words.is_empty() || self.go_to(self.laid.at(self.top), true)
+    }
+
+    /// Goes to the next place that holds the words, or to the one before.
+    pub fn search_on(&mut self, forward: bool) -> bool {
+        let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
+        let n = self.laid.rows.len();
+        n > 0 && self.go_to(if forward { here + 1 } else { here + n - 1 }, forward)
+    }
+
+    fn go_to(&mut self, start: usize, forward: bool) -> bool {
+        let n = self.laid.rows.len();
+        let step = |i: usize| if forward { (start + i) % n } else { (start + n - i) % n };
+        let hit = (0..n).map(step).find(|i| self.holds(*i));
+        if let Some(i) = hit {
+            let top = self.laid.tops[i].saturating_sub(usize::from(self.heads == Heads::All));
+            self.top = top.min(self.last_top());
+            self.follow();
+        }
+        hit.is_some()
+    }
+
+    fn holds(&self, row: usize) -> bool {
+        let (file, row) = self.laid.rows[row];
+        let file = &self.files[file as usize];
+        let has = |line: &[u8]| contains(&String::from_utf8_lossy(line), &self.words);
+        match row {
+            Row::Head => contains(&file.path, &self.words),
+            Row::Same { before, .. } => has(file.before.line(before)),
+            Row::Pair { left, right, show, .. } => {
+                left.is_some_and(|i| show != Show::Right && has(file.before.line(i)))
+                    || right.is_some_and(|i| show != Show::Left && has(file.after.line(i)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The hunk in focus as a unified diff, for the clipboard.
+    pub fn copy(&self) -> Option<String> {
+        let (f, h) = self.focus?;
+        let file = &self.files[f];
+        let mut out = format!("--- a/{0}\n+++ b/{0}\n", file.path);
+        let (mut body, mut counts) = (String::new(), (0usize, 0usize));
+        let mut rows = Vec::new();
+        file.rows(Layout::Unified, CONTEXT, |_| false, true, &mut rows);
+        let (mut first, mut push) = (None, |sign: char, line: &[u8]| {
+            body.push(sign);
+            body.push_str(&String::from_utf8_lossy(line));
+            if !line.ends_with(b"\n") {
+                body.push_str("\n\\ No newline at end of file\n");
+            }
+        });
+        for row in rows {
+            match row {
+                Row::Same { hunk: Some(hunk), before, after } if hunk == h => {
+                    first.get_or_insert((before, after));
+                    push(' ', file.before.whole(before));
+                    counts = (counts.0 + 1, counts.1 + 1);
+                }
+                Row::Pair { hunk, left: Some(i), show: Show::Left, .. } if hunk == h => {
+                    first.get_or_insert((i, file.hunks[h].after.start));
+                    push('-', file.before.whole(i));
+                    counts.0 += 1;
+                }
+                Row::Pair { hunk, right: Some(i), show: Show::Right, .. } if hunk == h => {
+                    first.get_or_insert((file.hunks[h].before.start, i));
+                    push('+', file.after.whole(i));
+                    counts.1 += 1;
+                }
+                _ => {}
+            }
+        }
+        let Some((b, a)) = first else { return file.note(h).map(str::to_string) };
+        // A side without lines is counted from the line before it.
+        let start = |at: usize, n: usize| if n == 0 { at } else { at + 1 };
+        out.push_str(&format!("@@ -{},{} +{},{} @@\n", start(b, counts.0), counts.0, start(a, counts.1), counts.1));
+        Some(out + &body)
+    }
+}
+
+/// The hunk that a row belongs to.
+fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
+    let hunk = match row {
+        Row::Hunk { hunk } | Row::Note { hunk } | Row::Pair { hunk, .. } => Some(*hunk),
+        Row::Same { hunk, .. } => *hunk,
+        _ => None,
+    };
+    hunk.map(|h| (*file as usize, h))
+}
+
+/// Whether `text` holds `words`; small letters stand for capitals too.
+pub(super) fn contains(text: &str, words: &str) -> bool {
+    if words.chars().any(char::is_uppercase) { text.contains(words) } else { text.to_lowercase().contains(words) }
+}
