@@ -1,1 +1,268 @@
-//! (being built)
+//! The end of the road: a decided proposal → archive → disk. The only writer of workspace files.
+//!
+//! Under the archive's lock every file is read again and compared with what the proposal knew; then all states before
+//! are archived and flushed; then all states after are staged beside their targets and flushed; then each is renamed
+//! into place. A crash at any instant leaves every file old or new, and every old state in the archive. A failure puts
+//! back what was written.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+
+use crate::archive::{self, Archive, Id, RecordedFile};
+use crate::disk;
+use crate::proposal::{Decided, DecidedFile, State};
+use crate::workspace::write::{self, Staged};
+use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The changeset that holds what was overwritten; `None`: every path is excluded from the archive, or there was
+    /// nothing to write.
+    pub changeset: Option<Id>,
+    /// The archived states, for memory. Excluded files are left out.
+    pub archived: Vec<RecordedFile>,
+    /// Normalised paths of all files written, made or deleted.
+    pub paths: Vec<String>,
+}
+
+/// Nothing was changed, unless the message says so.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// A file is not as the proposal knew it. Nothing was archived or written.
+    #[error("{path} {}: nothing was written; read it again", how_changed(.expected, .found))]
+    Conflict {
+        /// Normalised path.
+        path: String,
+        /// As the proposal knew it.
+        expected: State,
+        /// As it is.
+        found: State,
+    },
+    /// A path may not be written, or not any more.
+    #[error("{0}: nothing was written")]
+    Path(#[from] PathError),
+    /// A file cannot be read again.
+    #[error("{0}: nothing was written")]
+    Read(#[from] ReadError),
+    /// A file may not be written by anyone.
+    #[error("{0} is read-only: nothing was written; make it writable first (chmod u+w)")]
+    ReadOnly(String),
+    /// The archive failed, so nothing was written.
+    #[error("cannot archive, so nothing was written: {0}")]
+    Archive(#[from] archive::Error),
+    /// A file could not be written; those before it were put back.
+    #[error("cannot write {path}: {source}; {}", outcome(.not_put_back, .changeset))]
+    Write {
+        /// Normalised path of the file that failed.
+        path: String,
+        /// What the disk said.
+        source: io::Error,
+        /// The changeset that holds all states before.
+        changeset: Option<Id>,
+        /// Its files, for memory.
+        archived: Vec<RecordedFile>,
+        /// Files that could not be put back.
+        not_put_back: Vec<String>,
+    },
+}
+
+fn how_changed(expected: &State, found: &State) -> &'static str {
+    match (expected.is_absent(), found.is_absent()) {
+        (true, false) => "appeared on disk meanwhile",
+        (false, true) => "vanished from disk meanwhile",
+        _ => "changed on disk meanwhile",
+    }
+}
+
+fn outcome(not_put_back: &[String], changeset: &Option<Id>) -> String {
+    match (not_put_back, changeset) {
+        ([], _) => "all files are as before".into(),
+        (left, Some(id)) => format!("could not put back {}; changeset {id} holds what was there", left.join(", ")),
+        (left, None) => format!("could not put back {}", left.join(", ")),
+    }
+}
+
+/// Archives what a decided proposal overwrites, and writes it. All or nothing.
+///
+/// # Errors
+/// When a file is not as the proposal knew it, a path may not be written, or the disk refuses.
+pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
+    if decided.files().is_empty() {
+        return Ok(Applied { changeset: None, archived: Vec::new(), paths: Vec::new() });
+    }
+    let mut lock = archive.lock()?;
+    let now = read_again(decided, workspace)?;
+    let states: Vec<_> = decided.files().iter().zip(&now).map(|(f, now)| (f.path(), &now.state)).collect();
+    let recorded = archive.record(&mut lock, &states)?;
+    let writing = Writing { workspace, archive, files: decided.files(), now: &now };
+    match writing.run() {
+        Ok(()) => Ok(Applied {
+            changeset: recorded.changeset,
+            archived: recorded.files,
+            paths: decided.files().iter().map(|f| f.path().to_string()).collect(),
+        }),
+        Err(Failure::Changed(i)) => {
+            let found = workspace.read(decided.files()[i].path())?.state;
+            Err(ApplyError::Conflict { path: states[i].0.into(), expected: now[i].state.clone(), found })
+        }
+        Err(Failure::Disk { file, source, not_put_back }) => Err(ApplyError::Write {
+            path: decided.files()[file].path().into(),
+            source,
+            changeset: recorded.changeset,
+            archived: recorded.files,
+            not_put_back,
+        }),
+    }
+}
+
+/// Archives files as they are, without a change: `shi`. Takes normalised paths.
+///
+/// # Errors
+/// When one is not there or cannot be read, or the archive fails.
+pub fn archive_as_is(
+    paths: &[String],
+    workspace: &Workspace,
+    archive: &Archive,
+) -> Result<archive::Recorded, ApplyError> {
+    let mut lock = archive.lock()?;
+    let mut states = Vec::new();
+    for path in paths {
+        let state = workspace.read(path)?.state;
+        if state.is_absent() {
+            let source = io::ErrorKind::NotFound.into();
+            return Err(ReadError::Io { path: path.clone(), source }.into());
+        }
+        states.push((path.as_str(), state));
+    }
+    let states: Vec<_> = states.iter().map(|(path, state)| (*path, state)).collect();
+    Ok(archive.record(&mut lock, &states)?)
+}
+
+/// Removes temporary files that processes now gone have left; how many.
+///
+/// # Errors
+/// When the archive's lock cannot be taken.
+pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
+    archive.sweep(write::sweep)
+}
+
+/// Reads every file again and compares it with what the proposal knew.
+fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, ApplyError> {
+    let mut now = Vec::new();
+    for file in decided.files() {
+        let real = workspace.resolve(file.path(), Access::Entry)?;
+        let read = workspace.read(file.path())?;
+        // Where a folder of the path has become a link, it means another file now.
+        if real != file.path() || !same(file.before(), &read.state) {
+            return Err(ApplyError::Conflict {
+                path: file.path().into(),
+                expected: file.before().clone(),
+                found: read.state,
+            });
+        }
+        if is_read_only(&read.state, file.after()) {
+            return Err(ApplyError::ReadOnly(file.path().into()));
+        }
+        now.push(read);
+    }
+    Ok(now)
+}
+
+/// Whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.
+fn same(expected: &State, found: &State) -> bool {
+    match (expected, found) {
+        (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
+        (a, b) => a == b,
+    }
+}
+
+/// Whether no one may write the file, and the change is not about that.
+fn is_read_only(now: &State, after: &State) -> bool {
+    let State::File { mode: Some(mode), .. } = now else { return false };
+    let changes_mode = matches!(after, State::File { mode: Some(new), .. } if new != mode);
+    mode & 0o222 == 0 && !changes_mode
+}
+
+/// Why writing stopped. Everything is put back by then, as far as it goes.
+enum Failure {
+    /// The file of this number was touched since it was read again.
+    Changed(usize),
+    /// The disk refused.
+    Disk { file: usize, source: io::Error, not_put_back: Vec<String> },
+}
+
+/// The writing half: stage all, flush all, rename all.
+struct Writing<'a> {
+    workspace: &'a Workspace,
+    archive: &'a Archive,
+    files: &'a [DecidedFile],
+    now: &'a [Read],
+}
+
+impl Writing<'_> {
+    fn run(&self) -> Result<(), Failure> {
+        let mut staged = Vec::new();
+        if let Err((file, source)) = self.stage(&mut staged) {
+            staged.iter().for_each(Staged::discard);
+            return Err(Failure::Disk { file, source, not_put_back: Vec::new() });
+        }
+        let mut done = Vec::new();
+        let failed = match self.commit(&staged, &mut done) {
+            Ok(()) => return Ok(()),
+            Err(failed) => failed,
+        };
+        let not_put_back = self.put_back(&done);
+        staged.iter().for_each(Staged::discard);
+        Err(match failed {
+            (file, None) if not_put_back.is_empty() => Failure::Changed(file),
+            (file, source) => {
+                let source = source.unwrap_or_else(|| io::Error::other("it changed on disk meanwhile"));
+                Failure::Disk { file, source, not_put_back }
+            }
+        })
+    }
+
+    /// Writes all states after into temporary files, and flushes them. The error names the file's number.
+    fn stage(&self, staged: &mut Vec<Staged>) -> Result<(), (usize, io::Error)> {
+        let mut open = Vec::new();
+        for (i, (file, now)) in self.files.iter().zip(self.now).enumerate() {
+            let fail = |e| (i, e);
+            self.archive.reach("apply: stage").map_err(fail)?;
+            let (one, temp) = write::stage(self.workspace, file.path(), &now.state, file.after()).map_err(fail)?;
+            staged.push(one);
+            open.extend(temp);
+        }
+        self.archive.reach("apply: flush").map_err(|e| (0, e))?;
+        disk::sync_all(&open).map_err(|e| (0, e))
+    }
+
+    /// Renames all into place, deletions last, so that the end of a move appears before its beginning goes; then
+    /// flushes the folders. `done` names what was written. An error without a source: the file was touched.
+    fn commit(&self, staged: &[Staged], done: &mut Vec<usize>) -> Result<(), (usize, Option<io::Error>)> {
+        let (last, first): (Vec<_>, Vec<_>) = (0..staged.len()).partition(|i| self.files[*i].after().is_absent());
+        for i in first.into_iter().chain(last) {
+            self.archive.reach("apply: rename").map_err(|e| (i, Some(e)))?;
+            if self.workspace.stamp(self.files[i].path()) != self.now[i].stamp {
+                return Err((i, None));
+            }
+            staged[i].commit().map_err(|e| (i, Some(e)))?;
+            done.push(i);
+        }
+        self.archive.reach("apply: flush folders").map_err(|e| (0, Some(e)))?;
+        let folders: BTreeSet<PathBuf> = staged.iter().flat_map(Staged::folders).collect();
+        disk::sync_folders(&folders.into_iter().collect::<Vec<_>>()).map_err(|e| (0, Some(e)))?;
+        self.archive.reach("apply: done").map_err(|e| (0, Some(e)))
+    }
+
+    /// Puts back what was written, newest first; the paths where that failed, or where someone else has written since.
+    fn put_back(&self, done: &[usize]) -> Vec<String> {
+        let fails = |i: &&usize| {
+            let (file, before) = (&self.files[**i], &self.now[**i].state);
+            let ours = self.workspace.read(file.path()).is_ok_and(|found| same(file.after(), &found.state));
+            !ours || write::put_back(self.workspace, file.path(), before).is_err()
+        };
+        done.iter().rev().filter(fails).map(|i| self.files[*i].path().to_string()).collect()
+    }
+}

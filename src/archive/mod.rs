@@ -1,1 +1,310 @@
-//! (being built)
+//! Every state that is about to be overwritten, as plain files that `ls` and `cat` can read. Stands alone: what only
+//! memory knows (who caused a changeset, what nebula last wrote) is handed in.
+//!
+//! ```text
+//! .shaft/lock, .shaft/archives/<changeset>.txt, .shaft/archives/<SHA-256 of the path>/<version>.<extension>
+//! ```
+
+mod care;
+mod changeset;
+mod id;
+mod lock;
+mod path;
+mod record;
+pub mod restore;
+mod version;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+pub use care::{Damage, Keep, Prune};
+pub use id::Id;
+pub use lock::Lock;
+pub use path::{Sha, calculate_path_sha256, sha256};
+pub use record::{Recorded, RecordedFile};
+pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
+pub use version::Version;
+
+use crate::proposal::{Counts, State, count_changed};
+use crate::workspace::{Workspace, lexical};
+
+/// Where the archive lies unless configured otherwise, relative to the root.
+const FOLDER: &str = ".shaft";
+/// The versions and changesets in it.
+const ARCHIVES: &str = "archives";
+
+/// Called at each step of recording and applying, with the step's name: a test's way to make any step fail or stop.
+pub type Probe = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
+
+/// What the configuration says of the archive.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// `archiveDir`: absolute, or relative to the root; `None`: `.shaft/archives`.
+    pub folder: Option<PathBuf>,
+    /// `archiveExclude`: globs of paths that are not archived.
+    pub exclude: Vec<String>,
+}
+
+/// The archive of one workspace. Opening one makes nothing on disk; the first record does.
+#[derive(Clone)]
+pub struct Archive {
+    root: PathBuf,
+    /// `.shaft`: the lock, and `.gitignore`.
+    home: PathBuf,
+    /// The versions and changesets.
+    folder: PathBuf,
+    exclude: Vec<(String, GlobMatcher)>,
+    probe: Option<Probe>,
+}
+
+/// The archive cannot do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Something else lies where a folder should.
+    #[error("{} is no folder: move it away, then nebula can archive there", .0.display())]
+    NotAFolder(PathBuf),
+    /// A glob of `archiveExclude` is broken.
+    #[error("archiveExclude: {0}")]
+    Glob(String),
+    /// The lock was held too long.
+    #[error("another nebula has held {} for {seconds} s: let it finish or end it, then try again", path.display())]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// A changeset file cannot be read for what it is.
+    #[error("changeset {id} is damaged: {why}; `nebula history --check` lists all damage")]
+    Damaged {
+        /// Which.
+        id: Id,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No changeset or version of that name.
+    #[error("no {what} begins with {given}: `nebula history` lists them")]
+    Unknown {
+        /// `changeset` or `version`.
+        what: &'static str,
+        /// As given.
+        given: String,
+    },
+    /// More than one name begins so.
+    #[error("{count} {what}s begin with {given}: give more of the name")]
+    Ambiguous {
+        /// `changeset` or `version`.
+        what: &'static str,
+        /// As given.
+        given: String,
+        /// How many.
+        count: usize,
+    },
+    /// The disk refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the disk said.
+        source: io::Error,
+    },
+}
+
+/// Says where the disk refused.
+fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |source| Error::Io { path: path.to_path_buf(), source }
+}
+
+impl Archive {
+    /// The archive of a workspace.
+    ///
+    /// # Errors
+    /// When something that is no folder lies in its place, or a glob is broken.
+    pub fn open(workspace: &Workspace, settings: &Settings) -> Result<Self, Error> {
+        let root = workspace.root().to_path_buf();
+        let home = root.join(FOLDER);
+        let folder = match &settings.folder {
+            Some(folder) => lexical(&root, folder),
+            None => home.join(ARCHIVES),
+        };
+        for path in [&home, &folder] {
+            if fs::metadata(path).is_ok_and(|m| !m.is_dir()) {
+                return Err(Error::NotAFolder(path.clone()));
+            }
+        }
+        let glob = |text: &String| {
+            // As in .gitignore, a glob without a slash speaks of names in any folder.
+            let anywhere = if text.contains('/') { text.trim_start_matches('/').into() } else { format!("**/{text}") };
+            let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+            glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
+        };
+        let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
+        Ok(Archive { root, home, folder, exclude, probe: None })
+    }
+
+    /// The same archive with a probe that is called at each step.
+    #[must_use]
+    pub fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(probe);
+        self
+    }
+
+    /// Tells the probe that a step is reached.
+    ///
+    /// # Errors
+    /// What the probe wants to happen there.
+    pub fn reach(&self, step: &str) -> io::Result<()> {
+        self.probe.as_ref().map_or(Ok(()), |probe| probe(step))
+    }
+
+    /// The folder that holds versions and changesets.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change to it
+    /// always asks.
+    pub fn excluded_by(&self, path: &str) -> Option<&str> {
+        self.exclude.iter().find(|(_, glob)| glob.is_match(path)).map(|(text, _)| text.as_str())
+    }
+
+    /// All changesets, newest first. Reads names only.
+    ///
+    /// # Errors
+    /// When the folder cannot be read; one that is not there has none.
+    pub fn list(&self) -> Result<Vec<Id>, Error> {
+        let mut ids = self.names(|name| Id::parse(name.strip_suffix(".txt")?))?;
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(ids)
+    }
+
+    /// The paths of a changeset.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be read, or is damaged.
+    pub fn paths(&self, changeset: Id) -> Result<Vec<String>, Error> {
+        let file = self.changeset_file(changeset);
+        let bytes = fs::read(&file).map_err(at(&file))?;
+        changeset::read(&bytes).map_err(|why| Error::Damaged { id: changeset, why })
+    }
+
+    /// The versions of a file (normalised path), oldest first.
+    ///
+    /// # Errors
+    /// When its folder cannot be read; one that is not there has none.
+    pub fn versions(&self, path: &str) -> Result<Vec<Version>, Error> {
+        let folder = self.file_folder(path);
+        version::list(&folder).map_err(at(&folder))
+    }
+
+    /// The version of a path that belongs to a changeset: its newest one older than the changeset.
+    ///
+    /// # Errors
+    /// As [`Archive::versions`].
+    pub fn version_in(&self, path: &str, changeset: Id) -> Result<Option<Version>, Error> {
+        Ok(self.versions(path)?.into_iter().rev().find(|v| v.id < changeset))
+    }
+
+    /// The state that a version holds.
+    ///
+    /// # Errors
+    /// When it is gone or cannot be read.
+    pub fn show(&self, version: &Version) -> Result<State, Error> {
+        version.state().map_err(at(&version.file))
+    }
+
+    /// The changeset whose name begins so.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find_changeset(&self, beginning: &str) -> Result<Id, Error> {
+        only(self.list()?, "changeset", beginning, |id| id.to_string())
+    }
+
+    /// The version whose name begins so, among those of `path`, or of all files.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find_version(&self, path: Option<&str>, beginning: &str) -> Result<Version, Error> {
+        let versions = match path {
+            Some(path) => self.versions(path)?,
+            None => self.folders()?.iter().filter_map(|f| version::list(f).ok()).flatten().collect(),
+        };
+        only(versions, "version", beginning, |v| v.id.to_string())
+    }
+
+    /// The normalised path that a version is of, from the changesets that name it; `None`: none does.
+    ///
+    /// # Errors
+    /// When the changesets cannot be listed.
+    pub fn path_of(&self, version: &Version) -> Result<Option<String>, Error> {
+        let folder = version.file.parent();
+        for id in self.list()?.into_iter().rev().filter(|id| *id > version.id) {
+            let found = self.paths(id).unwrap_or_default().into_iter().find(|p| Some(&*self.file_folder(p)) == folder);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lines that the change after a version added and removed: against the next version, or the file as it is now.
+    /// `None` when one of the two cannot be read.
+    pub fn counts(&self, workspace: &Workspace, path: &str, version: &Version) -> Option<Counts> {
+        let next = self.versions(path).ok()?.into_iter().find(|v| v.id > version.id);
+        let after = match next {
+            Some(next) => next.state().ok()?,
+            None => workspace.read(path).ok()?.state,
+        };
+        Some(count_changed(&version.state().ok()?, &after))
+    }
+
+    fn changeset_file(&self, id: Id) -> PathBuf {
+        self.folder.join(format!("{id}.txt"))
+    }
+
+    fn file_folder(&self, path: &str) -> PathBuf {
+        self.folder.join(calculate_path_sha256(&self.root, Path::new(path)))
+    }
+
+    /// The folders of versions.
+    fn folders(&self) -> Result<Vec<PathBuf>, Error> {
+        self.names(|name| is_folder_name(name).then(|| self.folder.join(name)))
+    }
+
+    /// What `pick` finds among the names in the archive's folder.
+    fn names<T>(&self, pick: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(at(&self.folder)(e)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            found.extend(entry.map_err(at(&self.folder))?.file_name().to_str().and_then(&pick));
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a name is that of a folder of versions.
+fn is_folder_name(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+/// The only one whose name begins so.
+fn only<T>(all: Vec<T>, what: &'static str, beginning: &str, name: impl Fn(&T) -> String) -> Result<T, Error> {
+    let mut fit: Vec<T> = all.into_iter().filter(|x| !beginning.is_empty() && name(x).starts_with(beginning)).collect();
+    match (fit.pop(), fit.len()) {
+        (Some(one), 0) => Ok(one),
+        (Some(_), more) => Err(Error::Ambiguous { what, given: beginning.into(), count: more + 1 }),
+        (None, _) => Err(Error::Unknown { what, given: beginning.into() }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

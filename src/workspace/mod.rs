@@ -1,1 +1,140 @@
-//! (being built)
+//! The directory tree the agent may touch: its root, which paths lie in it, reading, finding, watching. Writing is
+//! there too, and named by `apply` alone.
+//!
+//! Paths cross this boundary normalised: relative to the root, with `/`, of the file really meant (links followed).
+
+pub mod find;
+mod path;
+mod read;
+pub mod search;
+pub mod watch;
+pub mod write;
+
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+
+pub use path::{Access, PathError, lexical, normalise};
+pub use read::{Read, ReadError, Stamp, is_text};
+
+/// What marks a root, in the folder itself.
+const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
+
+/// The workspace: a root, and the folders in it that are no one's to touch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    root: PathBuf,
+    protected: Vec<PathBuf>,
+}
+
+/// No workspace there.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use {} as a workspace: {source}", path.display())]
+pub struct OpenError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+impl Workspace {
+    /// The workspace around `start`: the nearest ancestor with `.shaft`, `.nebula` or `.git` (the home folder's own
+    /// `.nebula` does not count), else `start` itself.
+    ///
+    /// # Errors
+    /// When `start` is no folder that can be opened.
+    pub fn find(start: &Path, home: Option<&Path>) -> Result<Self, OpenError> {
+        let start = Self::open(start)?;
+        let home = home.and_then(|h| h.canonicalize().ok());
+        let marked = |dir: &Path| {
+            MARKS.iter().any(|m| {
+                let at_home = *m == ".nebula" && Some(dir) == home.as_deref();
+                !at_home && dir.join(m).symlink_metadata().is_ok()
+            })
+        };
+        let root = start.root.ancestors().find(|d| marked(d)).map(Path::to_path_buf);
+        Ok(Workspace { root: root.unwrap_or(start.root), protected: Vec::new() })
+    }
+
+    /// The workspace with this very root.
+    ///
+    /// # Errors
+    /// When it is no folder that can be opened.
+    pub fn open(root: &Path) -> Result<Self, OpenError> {
+        let fail = |source| OpenError { path: root.to_path_buf(), source };
+        let root = root.canonicalize().map_err(fail)?;
+        if !root.is_dir() {
+            return Err(fail(std::io::ErrorKind::NotADirectory.into()));
+        }
+        Ok(Workspace { root, protected: Vec::new() })
+    }
+
+    /// Adds a folder that no path may point into: `~/.nebula`, an archive elsewhere. `.shaft` and `.git` always are.
+    #[must_use]
+    pub fn protect(mut self, folder: &Path) -> Self {
+        self.protected.push(folder.canonicalize().unwrap_or_else(|_| lexical(Path::new("/"), folder)));
+        self
+    }
+
+    /// Its root, canonical and absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Name of the root folder, for the screen.
+    pub fn name(&self) -> String {
+        self.root.file_name().map_or_else(|| "/".into(), |n| n.to_string_lossy().to_string())
+    }
+
+    /// Where a normalised path lies on disk.
+    pub fn full(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// A walk over files and folders from `folder` (normalised; empty: the root): `.gitignore` honoured, hidden files
+    /// among them, without `.git`, `.shaft` and protected folders; links are named, not followed.
+    pub fn walk(&self, folder: &str) -> WalkBuilder {
+        let mut walk = WalkBuilder::new(self.full(folder));
+        let protected = self.protected.clone();
+        walk.hidden(false).require_git(false).follow_links(false).filter_entry(move |e| {
+            let name = e.file_name();
+            name != ".git" && name != ".shaft" && !protected.iter().any(|p| p == e.path())
+        });
+        walk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_nearest_marked_ancestor_but_not_the_home_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let home = dir.path().canonicalize().expect("there");
+        fs::create_dir_all(home.join(".nebula")).expect("made");
+        fs::create_dir_all(home.join("project/src/deep")).expect("made");
+        let find = |p: &str| Workspace::find(&home.join(p), Some(&home)).expect("found").root;
+        assert_eq!(find("project/src"), home.join("project/src"));
+        fs::create_dir_all(home.join("project/.git")).expect("made");
+        assert_eq!(find("project/src/deep"), home.join("project"));
+        fs::create_dir_all(home.join("project/src/.shaft")).expect("made");
+        assert_eq!(find("project/src/deep"), home.join("project/src"));
+        assert!(Workspace::open(&home.join("none")).is_err());
+    }
+
+    #[test]
+    fn a_walk_honours_gitignore_and_leaves_the_archive_out() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (path, text) in [(".gitignore", "out\n"), ("a.rs", ""), ("out/b", ""), (".shaft/c", ""), (".env", "")] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().expect("inside")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let mut names: Vec<_> =
+            workspace.walk("").build().flatten().map(|e| e.file_name().to_string_lossy().to_string()).skip(1).collect();
+        names.sort();
+        assert_eq!(names, [".env", ".gitignore", "a.rs"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! Check, prune, size. Nothing but prune ever deletes a version.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use super::{Archive, Error, Id, Lock, Sha, Version, at, changeset, is_folder_name, sha256, version};
+use crate::disk;
+use crate::proposal::State;
+
+/// Something in the archive that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Where.
+    pub file: PathBuf,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What prune leaves at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Keep {
+    /// Changesets of this age and younger stay: unix milliseconds.
+    pub since: Option<i64>,
+    /// So many bytes may stay.
+    pub max_size: Option<u64>,
+}
+
+/// What prune would delete.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prune {
+    /// Changesets to delete, or to replace by one with the paths that stay.
+    pub changesets: Vec<(Id, Vec<String>)>,
+    /// Version files to delete.
+    pub versions: Vec<PathBuf>,
+    /// Bytes that are freed.
+    pub bytes: u64,
+}
+
+/// Versions that could be pruned together.
+struct Step {
+    /// The changeset, its paths, and those whose version must stay.
+    changeset: Option<(Id, Vec<String>)>,
+    at: i64,
+    versions: Vec<Version>,
+}
+
+impl Archive {
+    /// All damage that shows: names, folders, unreadable files, changesets without their versions. `known` tells the
+    /// SHA-256 of a version's state where memory knows it.
+    ///
+    /// # Errors
+    /// When the archive's folder cannot be listed.
+    pub fn check(&self, known: &dyn Fn(Id) -> Option<Sha>) -> Result<Vec<Damage>, Error> {
+        let mut found = Vec::new();
+        let mut damage = |file: PathBuf, what: &str| found.push(Damage { file, what: what.into() });
+        let mut folders = HashMap::new();
+        for name in self.names(|name| Some(name.to_string()))? {
+            let file = self.folder.join(&name);
+            let is_folder = file.symlink_metadata().is_ok_and(|m| m.is_dir());
+            if is_folder_name(&name) && is_folder {
+                folders.insert(file.clone(), self.check_folder(&file, known, &mut damage));
+            } else if is_folder_name(&name) {
+                damage(file, "it should be a folder of versions");
+            } else if name.strip_suffix(".txt").and_then(Id::parse).is_none() && name != ".gitignore" {
+                damage(file, "no file of the archive has such a name");
+            }
+        }
+        for id in self.list()? {
+            let file = self.changeset_file(id);
+            let read = fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| changeset::read(&bytes));
+            match read {
+                Err(why) => damage(file, &format!("the changeset cannot be read: {why}")),
+                Ok(paths) => {
+                    for path in paths {
+                        let versions = folders.get(&self.file_folder(&path));
+                        if !versions.is_some_and(|v: &Vec<Id>| v.iter().any(|v| *v < id)) {
+                            damage(file.clone(), &format!("the version of {path} is missing"));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn check_folder(
+        &self,
+        folder: &PathBuf,
+        known: &dyn Fn(Id) -> Option<Sha>,
+        damage: &mut impl FnMut(PathBuf, &str),
+    ) -> Vec<Id> {
+        let Ok(entries) = fs::read_dir(folder) else {
+            damage(folder.clone(), "the folder cannot be read");
+            return Vec::new();
+        };
+        let mut ids = Vec::new();
+        for entry in entries.flatten() {
+            let parsed = entry.file_name().to_str().and_then(|name| version::parse(folder, name));
+            let Some(version) = parsed else {
+                damage(entry.path(), "no version has such a name");
+                continue;
+            };
+            ids.push(version.id);
+            match version.state() {
+                Err(why) => damage(entry.path(), &format!("the version cannot be read: {why}")),
+                Ok(State::Absent) if version.size() > 0 => damage(entry.path(), "it should be empty"),
+                Ok(State::File { bytes, .. }) if known(version.id).is_some_and(|sha| sha != sha256(&bytes)) => {
+                    damage(entry.path(), "its bytes are not those that were archived");
+                }
+                Ok(_) => {}
+            }
+        }
+        ids
+    }
+
+    /// Bytes on disk; storage that versions share counts once.
+    ///
+    /// # Errors
+    /// When the archive's folder cannot be listed.
+    pub fn size(&self) -> Result<u64, Error> {
+        let mut seen = BTreeSet::new();
+        let mut sum = 0;
+        let mut add = |path: PathBuf| {
+            if let Ok(meta) = path.symlink_metadata()
+                && seen.insert((meta.dev(), meta.ino()))
+            {
+                sum += meta.len();
+            }
+        };
+        for id in self.list()? {
+            add(self.changeset_file(id));
+        }
+        for folder in self.folders()? {
+            version::list(&folder).unwrap_or_default().into_iter().for_each(|v| add(v.file));
+        }
+        Ok(sum)
+    }
+
+    /// What prune would delete to keep no more than this: whole changesets, oldest first, and versions of none, but
+    /// never the newest version of a file.
+    ///
+    /// # Errors
+    /// When the archive cannot be listed.
+    pub fn plan_prune(&self, keep: Keep) -> Result<Prune, Error> {
+        let mut size = self.size()?;
+        let mut prune = Prune::default();
+        let mut links: HashMap<(u64, u64), u64> = HashMap::new();
+        for step in self.prune_steps()? {
+            let old = keep.since.is_some_and(|since| step.at < since);
+            let big = keep.max_size.is_some_and(|max| size > max);
+            if !old && !big {
+                if keep.since.is_none() {
+                    break;
+                }
+                continue;
+            }
+            for version in step.versions {
+                let Ok(meta) = version.file.symlink_metadata() else { continue };
+                let gone = links.entry((meta.dev(), meta.ino())).or_default();
+                *gone += 1;
+                if *gone == meta.nlink() {
+                    prune.bytes += meta.len();
+                    size = size.saturating_sub(meta.len());
+                }
+                prune.versions.push(version.file);
+            }
+            prune.changesets.extend(step.changeset);
+        }
+        Ok(prune)
+    }
+
+    /// What can be pruned, oldest first: each changeset with the versions that belong to it, and each version of none.
+    fn prune_steps(&self) -> Result<Vec<Step>, Error> {
+        let mut all: BTreeMap<PathBuf, Vec<Version>> = BTreeMap::new();
+        for folder in self.folders()? {
+            let versions = version::list(&folder).map_err(at(&folder))?;
+            all.insert(folder, versions);
+        }
+        let (mut steps, mut taken) = (Vec::new(), BTreeSet::new());
+        for id in self.list()?.into_iter().rev() {
+            // One that cannot be read is left to the check.
+            let Ok(paths) = self.paths(id) else { continue };
+            let (mut stay, mut mine) = (Vec::new(), Vec::new());
+            for path in &paths {
+                let versions = all.get(&self.file_folder(path)).map_or(&[][..], Vec::as_slice);
+                match versions.iter().rposition(|v| v.id < id) {
+                    Some(i) if i + 1 == versions.len() => stay.push(path.clone()),
+                    Some(i) if taken.insert(versions[i].id) => mine.push(versions[i].clone()),
+                    _ => {}
+                }
+            }
+            if stay.len() < paths.len() {
+                steps.push(Step { changeset: Some((id, stay)), at: id.at(), versions: mine });
+            }
+        }
+        for mut versions in all.into_values() {
+            versions.pop();
+            let loose = versions.into_iter().filter(|v| !taken.contains(&v.id));
+            steps.extend(loose.map(|v| Step { changeset: None, at: v.id.at(), versions: vec![v] }));
+        }
+        steps.sort_by_key(|s| s.at);
+        Ok(steps)
+    }
+
+    /// Deletes what was planned. Changesets go first, so that a crash leaves versions without a changeset, which are
+    /// sound.
+    ///
+    /// # Errors
+    /// Whatever the disk says; what is deleted by then is gone.
+    pub fn prune(&self, _lock: &mut Lock, prune: &Prune) -> Result<(), Error> {
+        for (id, stay) in &prune.changesets {
+            if stay.is_empty() {
+                let file = self.changeset_file(*id);
+                fs::remove_file(&file).map_err(at(&file))?;
+            } else {
+                let paths: Vec<_> = stay.iter().map(String::as_str).collect();
+                self.write_changeset(*id, &paths)?;
+            }
+        }
+        disk::sync_folder(&self.folder).map_err(at(&self.folder))?;
+        for file in &prune.versions {
+            fs::remove_file(file).map_err(at(file))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! Undo and its kin: from archived states to a proposal, with what will happen to each file. Writes nothing.
+//!
+//! What nebula last wrote to a path is handed in ([`Written`]): today's bytes that are neither that nor among the
+//! file's versions are someone else's, and are left out of the proposal until something was chosen for them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::{Archive, Error, Id, Sha, Version, sha256};
+use crate::proposal::{
+    Counts, Fate, FateKind, FileChange, ForeignChoice, Placed, Proposal, ProposalId, State, count_changed, merge,
+};
+use crate::workspace::{Access, Workspace};
+
+/// What to restore. Paths are normalised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// `undo [COUNT] [FILE…]`: so many versions back; without files those of the newest changeset. A redo is this,
+    /// once, without files.
+    Undo {
+        /// From 1.
+        count: usize,
+        /// Normalised paths.
+        files: Vec<String>,
+    },
+    /// The states before the oldest of these changesets, file by file.
+    Changesets(Vec<Id>),
+    /// The states just before this changeset, over all that came after it.
+    Since(Id),
+    /// One file to one version.
+    Version {
+        /// Normalised path.
+        path: String,
+        /// Which.
+        version: Id,
+    },
+}
+
+/// What nebula last wrote to a path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LastWritten {
+    /// The states that count as nebula's, as [`state_sha`] gives them. Two while a write is under way, or was when its
+    /// process died.
+    pub states: Vec<Option<Sha>>,
+    /// The newest one's bytes, if they were kept: the common ground of a merge.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+/// Knows what nebula last wrote. The archive does not: memory does.
+pub trait Written {
+    /// What nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
+    fn written(&self, path: &str) -> Option<LastWritten>;
+}
+
+/// For when no one remembers.
+pub struct NothingKnown;
+
+impl Written for NothingKnown {
+    fn written(&self, _path: &str) -> Option<LastWritten> {
+        None
+    }
+}
+
+/// SHA-256 of a state: of a file's bytes, or a link's text; `None`: nothing is there.
+pub fn state_sha(state: &State) -> Option<Sha> {
+    match state {
+        State::Absent => None,
+        State::File { bytes, .. } => Some(sha256(bytes)),
+        State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
+    }
+}
+
+/// What was chosen for files that someone else changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Choices {
+    /// By normalised path.
+    pub each: HashMap<String, ForeignChoice>,
+    /// For all others; `None`: not chosen yet, so they stay.
+    pub others: Option<ForeignChoice>,
+}
+
+impl Choices {
+    fn of(&self, path: &str) -> Option<ForeignChoice> {
+        self.each.get(path).copied().or(self.others)
+    }
+}
+
+/// A restore as it would be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restoration {
+    /// What would be written; without files when nothing would.
+    pub proposal: Proposal,
+    /// What would happen to each file, those that stay among them.
+    pub fates: Vec<Fate>,
+    /// The changeset that is taken back, where it is one.
+    pub changeset: Option<Id>,
+    /// Damage that was passed over.
+    pub warnings: Vec<String>,
+}
+
+/// Nothing can be restored. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// No changeset yet.
+    #[error("the archive is empty: there is nothing to undo")]
+    Empty,
+    /// The file has no versions.
+    #[error("{path} has no archived version: `nebula history` lists what has")]
+    NoVersions {
+        /// Which.
+        path: String,
+    },
+    /// It has fewer versions.
+    #[error("{path} has {have} archived version{}, not {count}: `nebula history {path}` lists them", plural(*have))]
+    TooFar {
+        /// Which.
+        path: String,
+        /// How many it has.
+        have: usize,
+        /// How many were asked for.
+        count: usize,
+    },
+    /// COUNT is 0.
+    #[error("COUNT must be 1 or more")]
+    Zero,
+    /// The archive cannot be read.
+    #[error(transparent)]
+    Archive(#[from] Error),
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+/// A file and the version to restore, or why there is none.
+struct Goal {
+    path: String,
+    version: Result<Version, String>,
+}
+
+impl Archive {
+    /// What a restore would do. `title` names the proposal: `undo of …`.
+    ///
+    /// # Errors
+    /// When the request asks for more than the archive holds, or it cannot be read.
+    pub fn restore(
+        &self,
+        workspace: &Workspace,
+        request: &Request,
+        written: &dyn Written,
+        choices: &Choices,
+        id: ProposalId,
+        title: &str,
+    ) -> Result<Restoration, RestoreError> {
+        let mut warnings = Vec::new();
+        let (changeset, goals) = match request {
+            Request::Undo { count: 0, .. } => return Err(RestoreError::Zero),
+            Request::Undo { count, files } if files.is_empty() => {
+                let (newest, paths) = self.newest(&mut warnings)?;
+                (Some(newest), self.goals_of_newest(newest, paths, *count)?)
+            }
+            Request::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
+            Request::Changesets(ids) => (None, self.goals_before(ids, &mut warnings)?),
+            Request::Since(first) => {
+                let ids: Vec<_> = self.list()?.into_iter().filter(|id| id >= first).collect();
+                (None, self.goals_before(&ids, &mut warnings)?)
+            }
+            Request::Version { path, version } => {
+                let found = self.find_version(Some(path), &version.to_string())?;
+                (None, vec![Goal { path: path.clone(), version: Ok(found) }])
+            }
+        };
+        let (mut files, mut fates) = (Vec::new(), Vec::new());
+        for goal in goals {
+            let (kind, change) = self.fate(workspace, &goal, written, choices);
+            fates.push(Fate { path: goal.path, kind });
+            files.extend(change);
+        }
+        Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, fates, changeset, warnings })
+    }
+
+    /// The newest changeset that can be read.
+    fn newest(&self, warnings: &mut Vec<String>) -> Result<(Id, Vec<String>), RestoreError> {
+        for id in self.list()? {
+            match self.paths(id) {
+                Ok(paths) => return Ok((id, paths)),
+                Err(error) => warnings.push(error.to_string()),
+            }
+        }
+        Err(RestoreError::Empty)
+    }
+
+    fn goals_of_newest(&self, newest: Id, paths: Vec<String>, count: usize) -> Result<Vec<Goal>, RestoreError> {
+        let goal = |path: String| {
+            let mut older = self.versions(&path)?;
+            older.retain(|v| v.id < newest);
+            let have = older.len();
+            let version = match have.checked_sub(count) {
+                Some(at) => Ok(older.swap_remove(at)),
+                None if have == 0 => Err("its version is missing from the archive".into()),
+                None => return Err(RestoreError::TooFar { path, have, count }),
+            };
+            Ok(Goal { path, version })
+        };
+        paths.into_iter().map(goal).collect()
+    }
+
+    fn goals_of_files(&self, files: &[String], count: usize) -> Result<Vec<Goal>, RestoreError> {
+        let mut seen = BTreeSet::new();
+        let goal = |path: &String| {
+            let mut versions = self.versions(path)?;
+            let have = versions.len();
+            match have.checked_sub(count) {
+                Some(at) => Ok(Goal { path: path.clone(), version: Ok(versions.swap_remove(at)) }),
+                None if have == 0 => Err(RestoreError::NoVersions { path: path.clone() }),
+                None => Err(RestoreError::TooFar { path: path.clone(), have, count }),
+            }
+        };
+        files.iter().filter(|f| seen.insert(*f)).map(goal).collect()
+    }
+
+    /// For each file of these changesets, the state before the oldest of them that names it.
+    fn goals_before(&self, ids: &[Id], warnings: &mut Vec<String>) -> Result<Vec<Goal>, RestoreError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        let (mut seen, mut goals) = (BTreeSet::new(), Vec::new());
+        for id in ids {
+            let paths = match self.paths(id) {
+                Ok(paths) => paths,
+                Err(error) => {
+                    warnings.push(error.to_string());
+                    continue;
+                }
+            };
+            for path in paths {
+                if seen.insert(path.clone()) {
+                    let found = self.version_in(&path, id)?;
+                    let version = found.ok_or_else(|| "its version is missing from the archive".into());
+                    goals.push(Goal { path, version });
+                }
+            }
+        }
+        if goals.is_empty() { Err(RestoreError::Empty) } else { Ok(goals) }
+    }
+
+    fn fate(
+        &self,
+        workspace: &Workspace,
+        goal: &Goal,
+        written: &dyn Written,
+        choices: &Choices,
+    ) -> (FateKind, Option<FileChange>) {
+        let path = &goal.path;
+        let not_archived = |why: String| (FateKind::NotArchived(why), None);
+        match workspace.resolve(path, Access::Entry) {
+            Ok(real) if real == *path => {}
+            Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
+            Err(error) => return not_archived(error.to_string()),
+        }
+        let version = match &goal.version {
+            Ok(version) => version,
+            Err(why) => match self.excluded_by(path) {
+                Some(glob) => return not_archived(format!("archiveExclude: {glob}")),
+                None => return not_archived(why.clone()),
+            },
+        };
+        let old = match self.show(version) {
+            Ok(state) => state,
+            Err(error) => return not_archived(error.to_string()),
+        };
+        let now = match workspace.read(path) {
+            Ok(read) => read,
+            Err(error) => return not_archived(error.to_string()),
+        };
+        if now.state == old {
+            return (FateKind::Equal, None);
+        }
+        let last = written.written(path);
+        if self.is_ours(path, &now.state, last.as_ref()) {
+            let change = FileChange::new(path, now.state, old, "undo", &[]);
+            return (FateKind::Restore(change.counts), Some(change));
+        }
+        foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
+    }
+
+    /// Whether a state is what nebula wrote, or is archived anyway.
+    fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
+        let sha = state_sha(now);
+        let same = |v: &Version| match (now, v.absent) {
+            (State::Absent, absent) => absent,
+            (_, true) => false,
+            (State::File { bytes, .. }, _) => {
+                v.size() == bytes.len() as u64 && v.state().is_ok_and(|s| s.bytes() == Some(bytes))
+            }
+            (link, _) => v.state().is_ok_and(|s| s == *link),
+        };
+        last.is_some_and(|l| l.states.contains(&sha))
+            || self.versions(path).is_ok_and(|versions| versions.iter().rev().any(same))
+    }
+}
+
+/// The fate of a file that someone else changed.
+fn foreign(
+    path: &str,
+    last: Option<LastWritten>,
+    at: Option<i64>,
+    now: State,
+    old: State,
+    choice: Option<ForeignChoice>,
+) -> (FateKind, Option<FileChange>) {
+    let wrote = last.as_ref().and_then(|l| l.bytes.clone());
+    let counts = match &wrote {
+        Some(bytes) => count_changed(&State::File { bytes: bytes.clone(), mode: None }, &now),
+        None => Counts::default(),
+    };
+    let merged = wrote.and_then(|wrote| merge::three_way(&wrote, &old, &now));
+    let conflicts = merged.as_ref().map(|m| m.conflicts.len());
+    let change = |after, placed: &[Placed]| Some(FileChange::new(path, now, after, "undo", placed));
+    let change = match (choice, merged) {
+        (Some(ForeignChoice::TakeOld), _) => change(old, &[]),
+        (Some(ForeignChoice::Merge), Some(merged)) => change(merged.after, &merged.conflicts),
+        _ => None,
+    };
+    // A merge may come to what is there already.
+    let change = change.filter(|c| !c.hunks.is_empty());
+    (FateKind::Foreign { at, counts, choice, conflicts }, change)
+}

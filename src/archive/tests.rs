@@ -1,0 +1,338 @@
+//! The archive's form on disk, and what can be asked of it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use super::*;
+use crate::proposal::{FateKind, ForeignChoice, ProposalId};
+
+struct World {
+    dir: tempfile::TempDir,
+    workspace: Workspace,
+    archive: Archive,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        World { dir, workspace, archive }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("inside")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    /// Archives files as they are now.
+    fn record(&self, paths: &[&str]) -> Recorded {
+        let states: Vec<_> = paths.iter().map(|p| self.workspace.read(p).expect("read").state).collect();
+        let states: Vec<_> = paths.iter().copied().zip(&states).collect();
+        self.archive.record(&mut self.archive.lock().expect("locked"), &states).expect("recorded")
+    }
+
+    /// Archives a file, then gives it another text.
+    fn change(&self, path: &str, text: &str) -> Recorded {
+        let recorded = self.record(&[path]);
+        self.write(path, text);
+        recorded
+    }
+
+    fn restore(&self, request: &Request, written: &dyn Written, choices: &Choices) -> Restoration {
+        self.try_restore(request, written, choices).expect("restorable")
+    }
+
+    fn try_restore(
+        &self,
+        request: &Request,
+        written: &dyn Written,
+        choices: &Choices,
+    ) -> Result<Restoration, RestoreError> {
+        self.archive.restore(&self.workspace, request, written, choices, ProposalId(1), "undo")
+    }
+}
+
+/// Remembers what was written last.
+#[derive(Default)]
+struct Notes(HashMap<String, Vec<u8>>);
+
+impl Written for Notes {
+    fn written(&self, path: &str) -> Option<LastWritten> {
+        let bytes = self.0.get(path)?;
+        Some(LastWritten { states: vec![Some(sha256(bytes))], bytes: Some(bytes.as_slice().into()) })
+    }
+}
+
+fn undo(count: usize, files: &[&str]) -> Request {
+    Request::Undo { count, files: files.iter().map(|f| f.to_string()).collect() }
+}
+
+#[test]
+fn the_form_on_disk_is_that_of_the_specification() {
+    let w = World::new();
+    w.write("src/main.py", "print(1)\n");
+    let shaft = w.dir.path().join(".shaft");
+    assert!(!shaft.exists());
+    let recorded = w.record(&["src/main.py", "new.md"]);
+    let id = recorded.changeset.expect("archived");
+    assert_eq!(fs::read_to_string(shaft.join(".gitignore")).expect("there"), "*\n");
+    assert_eq!(fs::read_to_string(shaft.join("lock")).expect("there"), format!("{id}\n"));
+    let text = fs::read_to_string(shaft.join(format!("archives/{id}.txt"))).expect("there");
+    assert_eq!(text, "src/main.py\nnew.md\n");
+    let folder = shaft.join("archives").join(calculate_path_sha256(w.workspace.root(), Path::new("src/main.py")));
+    let version = folder.join(format!("{}.py", recorded.files[0].version));
+    assert_eq!(fs::read_to_string(version).expect("there"), "print(1)\n");
+    let folder = shaft.join("archives").join(calculate_path_sha256(w.workspace.root(), Path::new("new.md")));
+    let absent = folder.join(format!("{}.absent", recorded.files[1].version));
+    assert_eq!(fs::read(absent).expect("there"), b"");
+    for folder in [shaft.clone(), shaft.join("archives"), folder] {
+        assert_eq!(fs::metadata(folder).expect("there").permissions().mode() & 0o777, 0o700);
+    }
+    assert!(recorded.files.iter().all(|f| f.version < id));
+}
+
+#[test]
+fn a_version_is_as_private_as_the_file() {
+    let w = World::new();
+    w.write("secret", "s");
+    let path = w.dir.path().join("secret");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+    w.record(&["secret"]);
+    let version = w.archive.versions("secret").expect("listed").remove(0);
+    assert_eq!(fs::metadata(&version.file).expect("there").permissions().mode() & 0o777, 0o600);
+    std::os::unix::fs::symlink("secret", w.dir.path().join("link")).expect("linked");
+    w.record(&["link"]);
+    let version = w.archive.versions("link").expect("listed").remove(0);
+    assert_eq!(w.archive.show(&version).expect("shown"), State::Link { target: "secret".into() });
+}
+
+#[test]
+fn equal_states_share_storage() {
+    let w = World::new();
+    w.write("a", "same");
+    w.record(&["a"]);
+    w.record(&["a"]);
+    let versions = w.archive.versions("a").expect("listed");
+    let inode = |v: &Version| fs::metadata(&v.file).expect("there").ino();
+    let shared = fs::metadata(&versions[0].file).expect("there").nlink() == 2;
+    // A file system with reflinks shares blocks instead of the inode.
+    assert!(!shared || inode(&versions[0]) == inode(&versions[1]));
+    assert_eq!(w.archive.show(&versions[1]).expect("shown").text(), Some("same"));
+}
+
+#[test]
+fn the_newest_id_is_greater_than_the_lock_whatever_the_clock_says() {
+    let w = World::new();
+    w.write("a", "1");
+    w.record(&["a"]);
+    let future = "fff00000-0000-7000-8000-000000000000";
+    fs::write(w.dir.path().join(".shaft/lock"), format!("{future}\n")).expect("written");
+    let recorded = w.record(&["a"]);
+    assert!(recorded.changeset.expect("archived").to_string().as_str() > future);
+    // Without a lock file the newest changeset counts.
+    fs::remove_file(w.dir.path().join(".shaft/lock")).expect("removed");
+    assert!(w.record(&["a"]).changeset > recorded.changeset);
+}
+
+#[test]
+fn a_shaft_that_is_a_file_is_reported() {
+    let w = World::new();
+    w.write(".shaft", "not a folder");
+    assert!(matches!(Archive::open(&w.workspace, &Settings::default()), Err(Error::NotAFolder(_))));
+    assert!(matches!(w.archive.lock(), Err(Error::NotAFolder(_))));
+}
+
+#[test]
+fn excluded_paths_are_not_archived() {
+    let w = World::new();
+    let settings = Settings { folder: None, exclude: vec![".env*".into(), "/top/*.key".into()] };
+    let archive = Archive::open(&w.workspace, &settings).expect("open");
+    assert_eq!(archive.excluded_by("deep/.env.local"), Some(".env*"));
+    assert_eq!(archive.excluded_by("top/a.key"), Some("/top/*.key"));
+    assert_eq!(archive.excluded_by("other/top/a.key"), None);
+    let states = [(".env", &State::Absent)];
+    let recorded = archive.record(&mut archive.lock().expect("locked"), &states).expect("recorded");
+    assert_eq!(recorded.changeset, None);
+    let broken = Settings { folder: None, exclude: vec!["[".into()] };
+    assert!(matches!(Archive::open(&w.workspace, &broken), Err(Error::Glob(_))));
+}
+
+#[test]
+fn an_archive_may_lie_elsewhere() {
+    let w = World::new();
+    let settings = Settings { folder: Some("kept/states".into()), exclude: Vec::new() };
+    let archive = Archive::open(&w.workspace, &settings).expect("open");
+    w.write("a", "1");
+    let state = w.workspace.read("a").expect("read").state;
+    archive.record(&mut archive.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+    assert_eq!(archive.list().expect("listed").len(), 1);
+    assert_eq!(fs::read_to_string(w.dir.path().join("kept/states/.gitignore")).expect("there"), "*\n");
+    assert_eq!(archive.check(&|_| None).expect("checked"), []);
+}
+
+#[test]
+fn undo_counts_versions_and_says_when_there_are_too_few() {
+    let w = World::new();
+    assert!(matches!(w.try_restore(&undo(1, &[]), &NothingKnown, &Choices::default()), Err(RestoreError::Empty)));
+    w.write("a", "1");
+    w.change("a", "2");
+    w.change("a", "3");
+    w.record(&["a"]);
+    let after = |count| {
+        let restored = w.restore(&undo(count, &["a"]), &NothingKnown, &Choices::default());
+        restored.proposal.files.first().map(|f| f.after.text().expect("text").to_string())
+    };
+    assert_eq!((after(1), after(2), after(3)), (None, Some("2".into()), Some("1".into())));
+    let fails = |count, files: &[&str]| w.try_restore(&undo(count, files), &NothingKnown, &Choices::default());
+    assert!(matches!(fails(4, &["a"]), Err(RestoreError::TooFar { have: 3, .. })));
+    assert!(matches!(fails(1, &["none"]), Err(RestoreError::NoVersions { .. })));
+    assert!(matches!(fails(0, &[]), Err(RestoreError::Zero)));
+}
+
+#[test]
+fn a_version_left_by_a_crash_does_not_hide_the_newest_changeset() {
+    let w = World::new();
+    w.write("a", "1");
+    let recorded = w.change("a", "2");
+    // A crash after the version, before the changeset.
+    let last = w.record(&["a"]).changeset.expect("archived");
+    fs::remove_file(w.dir.path().join(format!(".shaft/archives/{last}.txt"))).expect("removed");
+    let restored = w.restore(&undo(1, &[]), &NothingKnown, &Choices::default());
+    assert_eq!(restored.changeset, recorded.changeset);
+    assert_eq!(restored.proposal.files[0].after.text(), Some("1"));
+    assert_eq!(w.archive.check(&|_| None).expect("checked"), []);
+}
+
+#[test]
+fn a_foreign_file_waits_for_a_choice() {
+    let w = World::new();
+    w.write("a", "one\ntwo\nthree\n");
+    w.change("a", "one\nTWO\nthree\n");
+    let mut notes = Notes::default();
+    notes.0.insert("a".into(), b"one\nTWO\nthree\n".to_vec());
+    w.write("a", "one\nTWO\nthree\nmine\n");
+    let with = |choice| {
+        let choices = Choices { others: choice, ..Choices::default() };
+        let restored = w.restore(&undo(1, &[]), &notes, &choices);
+        let FateKind::Foreign { conflicts, counts, .. } = &restored.fates[0].kind else { panic!("{restored:?}") };
+        assert_eq!((*conflicts, counts.added), (Some(0), 1));
+        restored.proposal.files.first().map(|f| f.after.text().expect("text").to_string())
+    };
+    assert_eq!(with(None), None);
+    assert_eq!(with(Some(ForeignChoice::Leave)), None);
+    assert_eq!(with(Some(ForeignChoice::Merge)).as_deref(), Some("one\ntwo\nthree\nmine\n"));
+    assert_eq!(with(Some(ForeignChoice::TakeOld)).as_deref(), Some("one\ntwo\nthree\n"));
+    // Bytes that are archived anyway are never foreign.
+    w.record(&["a"]);
+    let restored = w.restore(&undo(2, &["a"]), &notes, &Choices::default());
+    assert!(matches!(restored.fates[0].kind, FateKind::Restore(_)));
+}
+
+#[test]
+fn several_changesets_are_taken_back_to_before_the_first() {
+    let w = World::new();
+    w.write("a", "1");
+    let first = w.change("a", "2").changeset.expect("archived");
+    w.write("b", "1");
+    let second = w.record(&["a", "b"]).changeset.expect("archived");
+    w.write("a", "3");
+    w.write("b", "2");
+    let mut notes = Notes::default();
+    notes.0.insert("a".into(), b"3".to_vec());
+    notes.0.insert("b".into(), b"2".to_vec());
+    let texts = |request: &Request| -> Vec<_> {
+        let restored = w.restore(request, &notes, &Choices::default());
+        restored.proposal.files.iter().map(|f| (f.path.clone(), f.after.text().expect("text").to_string())).collect()
+    };
+    let both = [("a".to_string(), "1".to_string()), ("b".to_string(), "1".to_string())];
+    assert_eq!(texts(&Request::Changesets(vec![second, first])), both);
+    assert_eq!(texts(&Request::Since(first)), both);
+    assert_eq!(texts(&Request::Changesets(vec![second]))[0], ("a".to_string(), "2".to_string()));
+}
+
+#[test]
+fn hostile_changesets_lead_nowhere() {
+    let w = World::new();
+    w.write("a", "1");
+    w.record(&["a"]);
+    let folder = w.dir.path().join(".shaft/archives");
+    let newer = Id::after(w.archive.list().expect("listed")[0]);
+    fs::write(folder.join(format!("{newer}.txt")), "../outside\n.git/config\n/etc/passwd\n").expect("written");
+    let restored = w.restore(&undo(1, &[]), &NothingKnown, &Choices::default());
+    assert!(restored.proposal.files.is_empty());
+    assert!(restored.fates.iter().all(|f| matches!(f.kind, FateKind::NotArchived(_))));
+    let newest = Id::after(newer);
+    fs::write(folder.join(format!("{newest}.txt")), b"\xff").expect("written");
+    let restored = w.restore(&undo(1, &[]), &NothingKnown, &Choices::default());
+    assert_eq!((restored.changeset, restored.warnings.len()), (Some(newer), 1));
+}
+
+#[test]
+fn the_check_finds_all_damage_that_shows() {
+    let w = World::new();
+    w.write("a", "1");
+    let recorded = w.record(&["a"]);
+    let version = recorded.files[0].version;
+    let folder = w.dir.path().join(".shaft/archives");
+    assert_eq!(w.archive.check(&|_| Some(sha256(b"1"))).expect("checked"), []);
+    let other = |id: Id| (id == version).then(|| sha256(b"2"));
+    assert_eq!(w.archive.check(&other).expect("checked").len(), 1);
+    fs::write(folder.join("notes.txt"), "").expect("written");
+    fs::write(folder.join("ab".repeat(32)), "").expect("written");
+    let versions = folder.join(calculate_path_sha256(w.workspace.root(), Path::new("a")));
+    fs::write(versions.join("stray"), "").expect("written");
+    assert_eq!(w.archive.check(&|_| None).expect("checked").len(), 3);
+    fs::remove_file(&w.archive.versions("a").expect("listed")[0].file).expect("removed");
+    assert_eq!(w.archive.check(&|_| None).expect("checked").len(), 4);
+}
+
+#[test]
+fn pruning_never_takes_the_newest_version_of_a_file() {
+    let w = World::new();
+    w.write("a", "1");
+    w.write("b", "1");
+    let first = w.record(&["a", "b"]).changeset.expect("archived");
+    w.write("a", "22");
+    let second = w.record(&["a"]).changeset.expect("archived");
+    let plan = w.archive.plan_prune(Keep { since: Some(i64::MAX), max_size: None }).expect("planned");
+    assert_eq!(plan.changesets, [(first, vec!["b".to_string()])]);
+    assert_eq!((plan.versions.len(), plan.bytes), (1, 1));
+    w.archive.prune(&mut w.archive.lock().expect("locked"), &plan).expect("pruned");
+    assert_eq!(w.archive.list().expect("listed"), [second, first]);
+    assert_eq!(w.archive.paths(first).expect("read"), ["b"]);
+    assert_eq!(w.archive.versions("a").expect("listed").len(), 1);
+    assert_eq!(w.archive.versions("b").expect("listed").len(), 1);
+    assert_eq!(w.archive.check(&|_| None).expect("checked"), []);
+    assert_eq!(w.archive.plan_prune(Keep { since: Some(0), max_size: None }).expect("planned"), Prune::default());
+    assert_eq!(w.archive.plan_prune(Keep { since: None, max_size: Some(0) }).expect("planned"), Prune::default());
+}
+
+#[test]
+fn pruning_by_size_stops_when_it_is_enough() {
+    let w = World::new();
+    for n in 0..6 {
+        w.write("a", &format!("{n}").repeat(1000));
+        w.record(&["a"]);
+    }
+    let size = w.archive.size().expect("sized");
+    let plan = w.archive.plan_prune(Keep { since: None, max_size: Some(size - 1500) }).expect("planned");
+    assert_eq!((plan.versions.len(), plan.changesets.len(), plan.bytes), (2, 2, 2000));
+}
+
+#[test]
+fn names_may_be_shortened() {
+    let w = World::new();
+    w.write("a", "1");
+    let recorded = w.record(&["a"]);
+    let id = recorded.changeset.expect("archived");
+    assert_eq!(w.archive.find_changeset(&id.to_string()[..30]).expect("found"), id);
+    assert!(matches!(w.archive.find_changeset("zz"), Err(Error::Unknown { .. })));
+    assert!(matches!(w.archive.find_changeset(""), Err(Error::Unknown { .. })));
+    let version = w.archive.find_version(None, &recorded.files[0].version.to_string()).expect("found");
+    assert_eq!(w.archive.path_of(&version).expect("listed").as_deref(), Some("a"));
+    w.record(&["a"]);
+    assert!(matches!(w.archive.find_changeset("0"), Err(Error::Ambiguous { count: 2, .. })));
+}

@@ -1,0 +1,291 @@
+//! Which file a path means, and whether it may be touched.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::Workspace;
+
+/// Links followed before a path counts as a loop.
+const MAX_LINKS: usize = 40;
+
+/// What a path is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading or writing the regular file it leads to, which need not exist yet.
+    File,
+    /// Deleting or moving what the name itself stands for, a link too.
+    Entry,
+    /// Listing the folder it leads to.
+    Folder,
+}
+
+/// Why a path is refused. Each message says what to do instead.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// It leads out of the workspace. Reading it needs the person's approval.
+    #[error("{given} lies outside the workspace ({}): use a path inside it", real.display())]
+    Outside {
+        /// As given.
+        given: String,
+        /// Where it leads.
+        real: PathBuf,
+    },
+    /// It points into the archive, git's own folder or nebula's.
+    #[error("{given} points into {what}, which nebula never touches: use another path")]
+    Protected {
+        /// As given.
+        given: String,
+        /// Which folder.
+        what: String,
+    },
+    /// Not a regular file.
+    #[error("{given} is {kind}, not a regular file")]
+    NotAFile {
+        /// As given.
+        given: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// Not a folder.
+    #[error("{given} is no folder")]
+    NotAFolder {
+        /// As given.
+        given: String,
+    },
+    /// A parent of it is a file.
+    #[error("{given} lies below something that is no folder")]
+    BelowAFile {
+        /// As given.
+        given: String,
+    },
+    /// No folder there.
+    #[error("there is no folder {given}")]
+    Missing {
+        /// As given.
+        given: String,
+    },
+    /// No path at all, or one that cannot be written down.
+    #[error("{given:?} is no usable path: {why}")]
+    Unusable {
+        /// As given.
+        given: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// The disk refused to say.
+    #[error("cannot look at {given}: {source}")]
+    Io {
+        /// As given.
+        given: String,
+        /// What the disk said.
+        source: io::Error,
+    },
+}
+
+impl Workspace {
+    /// The normalised path of what `path` (relative to the root, or absolute) means.
+    ///
+    /// # Errors
+    /// When it leaves the workspace, points at what is protected, or is not what `access` wants.
+    pub fn resolve(&self, path: &str, access: Access) -> Result<String, PathError> {
+        self.resolve_from(&self.root, path, access)
+    }
+
+    /// As [`Workspace::resolve`], for a path relative to `base`, such as a shell's current folder.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resolve_from(&self, base: &Path, path: &str, access: Access) -> Result<String, PathError> {
+        let unusable = |why| PathError::Unusable { given: path.into(), why };
+        if path.is_empty() {
+            return Err(unusable("it is empty"));
+        }
+        if path.contains('\0') {
+            return Err(unusable("it holds a NUL"));
+        }
+        if access != Access::Folder && path.ends_with('/') {
+            return Err(PathError::NotAFile { given: path.into(), kind: "a folder" });
+        }
+        let real = follow(path, &lexical(base, Path::new(path)), access != Access::Entry)?;
+        let Ok(inside) = real.strip_prefix(&self.root) else {
+            return Err(PathError::Outside { given: path.into(), real });
+        };
+        self.check_protected(path, inside, &real)?;
+        check_kind(path, &real, access)?;
+        inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
+    }
+
+    fn check_protected(&self, given: &str, inside: &Path, real: &Path) -> Result<(), PathError> {
+        let protected = |what: String| Err(PathError::Protected { given: given.into(), what });
+        for part in inside.components() {
+            let name = part.as_os_str();
+            // Some file systems do not tell cases apart.
+            if name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".shaft") {
+                return protected(name.to_string_lossy().to_string());
+            }
+        }
+        match self.protected.iter().find(|p| real.starts_with(p)) {
+            Some(folder) => protected(folder.display().to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An absolute path with `.` and `..` taken out by their words alone.
+pub fn lexical(base: &Path, path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in base.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(clean.pop()),
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// A path's normalised form by its words alone: relative to `root`, absolute if it lies outside; on Windows lower case
+/// and `\`.
+pub fn normalise(root: &Path, path: &Path) -> String {
+    let absolute = lexical(root, path);
+    let relative = absolute.strip_prefix(root).unwrap_or(&absolute).to_string_lossy();
+    if cfg!(windows) { relative.to_lowercase().replace('/', "\\") } else { relative.into_owned() }
+}
+
+/// Follows the links in an absolute path, as far as it exists; `last`: also one at its very end.
+fn follow(given: &str, path: &Path, last: bool) -> Result<PathBuf, PathError> {
+    let mut rest: VecDeque<OsString> = parts(path).collect();
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(&part);
+        let kind = match fs::symlink_metadata(&real) {
+            Ok(meta) => meta.file_type(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                real.extend(rest);
+                return Ok(real);
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+                return Err(PathError::BelowAFile { given: given.into() });
+            }
+            Err(source) => return Err(PathError::Io { given: given.into(), source }),
+        };
+        if kind.is_symlink() && (last || !rest.is_empty()) {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(PathError::Unusable { given: given.into(), why: "its links lead in a circle" });
+            }
+            let target = fs::read_link(&real).map_err(|source| PathError::Io { given: given.into(), source })?;
+            real.pop();
+            if target.is_absolute() {
+                real = PathBuf::from("/");
+            }
+            for part in parts(&target).rev() {
+                rest.push_front(part);
+            }
+        }
+    }
+    Ok(real)
+}
+
+/// The names in a path, `..` among them.
+fn parts(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
+    path.components().filter(|c| matches!(c, Component::Normal(_) | Component::ParentDir)).map(|c| c.as_os_str().into())
+}
+
+fn check_kind(given: &str, real: &Path, access: Access) -> Result<(), PathError> {
+    let given = || given.to_string();
+    let meta = match fs::symlink_metadata(real) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == io::ErrorKind::NotFound && access == Access::Folder => {
+            return Err(PathError::Missing { given: given() });
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Err(PathError::BelowAFile { given: given() }),
+        Err(source) => return Err(PathError::Io { given: given(), source }),
+    };
+    match access {
+        Access::Folder if meta.is_dir() => Ok(()),
+        Access::Folder => Err(PathError::NotAFolder { given: given() }),
+        Access::File | Access::Entry if meta.is_file() => Ok(()),
+        Access::Entry if meta.is_symlink() => Ok(()),
+        _ => Err(PathError::NotAFile { given: given(), kind: super::read::kind_of(meta.file_type()) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn world() -> (tempfile::TempDir, Workspace) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("w");
+        fs::create_dir_all(root.join("src/.git")).expect("made");
+        fs::create_dir_all(dir.path().join("out")).expect("made");
+        fs::write(root.join("src/a.rs"), "a").expect("written");
+        fs::write(dir.path().join("out/secret"), "s").expect("written");
+        symlink("src/a.rs", root.join("link")).expect("linked");
+        symlink("../out", root.join("escape")).expect("linked");
+        symlink("../../out/new", root.join("src/dangling")).expect("linked");
+        symlink("b", root.join("c")).expect("linked");
+        symlink("c", root.join("b")).expect("linked");
+        let workspace = Workspace::open(&root).expect("open");
+        (dir, workspace)
+    }
+
+    #[test]
+    fn all_spellings_of_a_path_are_one() {
+        let (dir, w) = world();
+        let absolute = dir.path().join("w/src/a.rs").to_string_lossy().to_string();
+        for path in ["src/a.rs", "./src/a.rs", "src/../src/a.rs", "none/../src/a.rs", "link", &absolute] {
+            assert_eq!(w.resolve(path, Access::File).expect(path), "src/a.rs", "{path}");
+            assert_eq!(normalise(w.root(), Path::new("src/../src/a.rs")), "src/a.rs");
+        }
+        assert_eq!(w.resolve("new/deep/file", Access::File).expect("not there yet"), "new/deep/file");
+        assert_eq!(w.resolve(".", Access::Folder).expect("the root"), "");
+    }
+
+    #[test]
+    fn paths_that_leave_the_workspace_are_refused() {
+        let (_dir, w) = world();
+        for path in ["../out/secret", "escape/secret", "escape/new", "src/dangling", "/etc/passwd", "src/../../out/x"] {
+            let error = w.resolve(path, Access::File).expect_err(path);
+            assert!(matches!(error, PathError::Outside { .. }), "{path}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_protected_or_no_file_is_refused() {
+        let (dir, w) = world();
+        let home = dir.path().join("w/home");
+        fs::create_dir_all(&home).expect("made");
+        let w = w.protect(&home);
+        for path in [".shaft/lock", ".git/config", "src/.git/x", ".GIT/x", "home/config.json"] {
+            let error = w.resolve(path, Access::File).expect_err(path);
+            assert!(matches!(error, PathError::Protected { .. }), "{path}: {error}");
+        }
+        assert!(matches!(w.resolve("src", Access::File), Err(PathError::NotAFile { .. })));
+        assert!(matches!(w.resolve("src/a.rs/b", Access::File), Err(PathError::BelowAFile { .. })));
+        assert!(matches!(w.resolve("b", Access::File), Err(PathError::Unusable { .. })));
+        assert!(matches!(w.resolve("", Access::File), Err(PathError::Unusable { .. })));
+        assert!(matches!(w.resolve("a\0b", Access::File), Err(PathError::Unusable { .. })));
+        assert!(matches!(w.resolve("none", Access::Folder), Err(PathError::Missing { .. })));
+    }
+
+    #[test]
+    fn deleting_and_moving_mean_the_link_itself() {
+        let (_dir, w) = world();
+        assert_eq!(w.resolve("link", Access::Entry).expect("a link"), "link");
+        assert_eq!(w.resolve("escape", Access::Entry).expect("a link"), "escape");
+        assert!(matches!(w.resolve("escape/secret", Access::Entry), Err(PathError::Outside { .. })));
+    }
+}
