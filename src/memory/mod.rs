@@ -17,6 +17,7 @@ mod changesets;
 mod error;
 mod locks;
 mod messages;
+pub mod rag;
 mod schema;
 mod search;
 mod sessions;

@@ -45,6 +45,46 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
         .collect()
 }
 
+/// The single words of a question, each to be looked for by itself: plain words, and the pairs of CJK runs. Pairs of
+/// kana alone are endings and particles more often than not, so they only count where there is nothing else.
+pub(super) fn single_words(question: &str) -> Vec<String> {
+    let (mut words, mut kana): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for piece in pieces(question) {
+        match piece {
+            Piece::Plain(s) => {
+                let plain = s.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
+                words.extend(plain.map(str::to_string));
+            }
+            Piece::Cjk(s) => {
+                let chars: Vec<char> = s.chars().collect();
+                let size = chars.len().min(2);
+                for pair in chars.windows(size) {
+                    let only_kana = pair.iter().all(|c| ('\u{3040}'..='\u{309F}').contains(c));
+                    if only_kana { &mut kana } else { &mut words }.push(pair.iter().collect());
+                }
+            }
+        }
+    }
+    let mut words = if words.is_empty() { kana } else { words };
+    let mut seen = std::collections::HashSet::new();
+    words.retain(|w| seen.insert(w.clone()));
+    words
+}
+
+/// One of [`single_words`] as a query of a word index; a single CJK character is found where a pair begins with it.
+pub(super) fn single_query(word: &str) -> String {
+    let mut chars = word.chars();
+    let alone = chars.next().is_some_and(is_cjk) && chars.next().is_none();
+    format!("{}{}", quoted(word), if alone { "*" } else { "" })
+}
+
+/// A part of a word for a trigram index that keeps no positions: all its trigrams. `None` under three characters.
+pub(super) fn trigrams(word: &str) -> Option<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let grams: Vec<String> = chars.windows(3).map(|g| quoted(&g.iter().collect::<String>())).collect();
+    (!grams.is_empty()).then(|| format!("({})", grams.join(" AND ")))
+}
+
 /// A piece of a searched word: the beginning of a word, or the pairs of a CJK run one after another.
 fn word_query(piece: Piece<'_>) -> Option<String> {
     match piece {
@@ -61,7 +101,7 @@ fn word_query(piece: Piece<'_>) -> Option<String> {
 }
 
 /// A string in FTS5's query language: nothing in it has a meaning there.
-fn quoted(s: &str) -> String {
+pub(super) fn quoted(s: &str) -> String {
     format!("\"{}\"", s.replace('"', "\"\"").replace('\0', " "))
 }
 

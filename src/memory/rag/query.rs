@@ -1,0 +1,123 @@
+//! From words to passages. Any of the words may match; the rarer a word, the more it counts (BM25). Words that stand in
+//! a great many passages are left out while there are others, which also keeps a query quick over any number of files.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::Found;
+use crate::memory::{Error, tokens};
+
+/// Passages a query looks at, in all.
+const MOST: usize = 12_000;
+/// Passages beyond which a single word is too common to be of use.
+const COMMON: usize = 6_000;
+
+/// English words that say nothing about a passage.
+const STOP: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "i",
+    "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "should", "show", "so", "that", "the", "their",
+    "there", "these", "this", "to", "us", "was", "we", "what", "when", "where", "which", "who", "why", "will", "with",
+    "would", "you",
+];
+
+/// One word as a query, and how many passages hold it.
+struct Word {
+    query: String,
+    held: usize,
+}
+
+pub(super) fn run(conn: &Connection, project: &str, words: &str, limit: usize) -> Result<Vec<Found>, Error> {
+    let mut found = Vec::new();
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for word in tokens::single_words(words).into_iter().filter(|w| !STOP.contains(&w.to_lowercase().as_str())) {
+        let query = tokens::single_query(&word);
+        match held(conn, &query)? {
+            0 => unknown.push(word),
+            held => known.push(Word { query, held }),
+        }
+    }
+    let mut best = HashSet::new();
+    if let Some(query) = rare(known) {
+        found.extend(search(conn, "words", &query, project, limit, &mut best)?);
+    }
+    // What is no whole word may be part of one.
+    let parts: Vec<String> = unknown.iter().filter_map(|w| tokens::trigrams(w)).collect();
+    if !parts.is_empty() && found.len() < limit {
+        let rest = limit - found.len();
+        found.extend(search(conn, "grams", &parts.join(" OR "), project, rest, &mut best)?);
+    }
+    Ok(found)
+}
+
+/// In how many passages a word stands, counted no further than it matters.
+fn held(conn: &Connection, query: &str) -> Result<usize, Error> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)";
+    let n: i64 = conn.prepare_cached(sql)?.query_row((query, COMMON as i64 + 1), |row| row.get(0))?;
+    Ok(usize::try_from(n).unwrap_or(0))
+}
+
+/// The words worth asking for, rarest first, together no more than can be looked at. Where all are common, passages that
+/// hold all of them.
+fn rare(mut words: Vec<Word>) -> Option<String> {
+    words.sort_by_key(|w| w.held);
+    let all: Vec<String> = words.iter().map(|w| w.query.clone()).collect();
+    let mut sum = 0;
+    let some: Vec<String> = words
+        .into_iter()
+        .filter(|w| {
+            sum += w.held;
+            w.held <= COMMON && sum <= MOST
+        })
+        .map(|w| w.query)
+        .collect();
+    match (some.is_empty(), all.is_empty()) {
+        (false, _) => Some(some.join(" OR ")),
+        (true, false) => Some(all.join(" AND ")),
+        (true, true) => None,
+    }
+}
+
+fn search(
+    conn: &Connection,
+    table: &str,
+    query: &str,
+    project: &str,
+    limit: usize,
+    taken: &mut HashSet<i64>,
+) -> Result<Vec<Found>, Error> {
+    let mut sources: HashMap<i64, String> = HashMap::new();
+    let mut statement = conn.prepare_cached("SELECT id, path FROM sources WHERE project_path = ?1")?;
+    let mut rows = statement.query([project])?;
+    while let Some(row) = rows.next()? {
+        sources.insert(row.get(0)?, row.get(1)?);
+    }
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The trigram index keeps no frequencies: there, all that match are equal.
+    let rank = if table == "words" { "ORDER BY bm25(words)" } else { "" };
+    let marks = vec!["?"; sources.len()].join(", ");
+    let sql = format!(
+        "SELECT p.id, p.source, p.file, p.first, p.last FROM {table} JOIN passages p ON p.id = {table}.rowid
+         WHERE {table} MATCH ? AND p.source IN ({marks}) {rank} LIMIT ?"
+    );
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(query.to_string())];
+    values.extend(sources.keys().map(|id| Box::new(*id) as Box<dyn ToSql>));
+    values.push(Box::new(i64::try_from(limit + taken.len()).unwrap_or(i64::MAX)));
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut path_of = conn.prepare_cached("SELECT path FROM files WHERE id = ?1")?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if found.len() < limit && taken.insert(row.get(0)?) {
+            let line = |i: usize| Ok::<_, rusqlite::Error>(usize::try_from(row.get::<_, i64>(i)?).unwrap_or(1));
+            found.push(Found {
+                source: sources.get(&row.get::<_, i64>(1)?).cloned().unwrap_or_default(),
+                path: path_of.query_row([row.get::<_, i64>(2)?], |r| r.get(0))?,
+                lines: (line(3)?, line(4)?),
+            });
+        }
+    }
+    Ok(found)
+}
