@@ -3,10 +3,12 @@
 //!
 //! Reads the workspace and memory, and makes values of [`crate::provider`]. Knows no tool and no agent; writes nothing.
 
+pub mod attach;
 mod front;
 pub mod live;
 pub mod mention;
 pub mod prompts;
 pub mod request;
+pub mod retrieval;
 pub mod rules;
 pub mod templates;

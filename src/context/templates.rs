@@ -103,7 +103,7 @@ pub fn system(templates: &Templates, setting: &Setting<'_>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut missing: Vec<&str> = vec!["format", "rules", "context"];
     let reason = format!("mode {}", setting.mode);
-    let mut text = |parts: &mut Vec<Part>, piece: &str| {
+    let text = |parts: &mut Vec<Part>, piece: &str| {
         let piece = fill(piece, setting);
         if !piece.trim().is_empty() {
             parts.push(Part { origin: main.origin.clone(), reason: reason.clone(), text: piece.trim().to_string() });

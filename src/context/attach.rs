@@ -1,0 +1,399 @@
+//! What a message becomes when it is sent: what was typed, and after it the *Reference* section with the files it
+//! mentions. Everything is settled before anything is sent: one file that cannot be attached, and nothing is.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::mention::{Target, mentions};
+use super::retrieval::Passage;
+use crate::provider::Blob;
+use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
+
+/// The longest text that is attached, in bytes; of longer ones, lines can be.
+pub const MAX_TEXT: usize = 256 << 10;
+/// The largest image or document that is attached, in bytes.
+pub const MAX_BLOB: usize = 8 << 20;
+/// What all texts of one message may amount to, in bytes.
+const MAX_TOTAL: usize = 2 << 20;
+/// Names listed of a folder.
+const MAX_NAMES: usize = 1_000;
+
+/// What separates what was typed from what is attached.
+const HEAD: &str = "\n\n---\nReference\n";
+
+/// A message ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    /// What was typed and, if anything is attached as text, the *Reference* section.
+    pub text: String,
+    /// How many bytes of it were typed.
+    pub typed: usize,
+    /// What is attached, in the order of the mentions.
+    pub attached: Vec<Attachment>,
+    /// Images and documents.
+    pub blobs: Vec<Blob>,
+}
+
+/// One thing attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Normalised path; with `/` at the end for a folder.
+    pub path: String,
+    /// The lines attached, where not all are; from 1, both included.
+    pub range: Option<(usize, usize)>,
+    /// How many lines were attached; `None`: it is no text.
+    pub lines: Option<usize>,
+    /// How many bytes were attached.
+    pub bytes: usize,
+    /// All bytes of the file, where all of its text was attached: it counts as read.
+    pub whole: Option<Arc<[u8]>>,
+}
+
+/// What the model takes beside text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Takes {
+    /// Images.
+    pub images: bool,
+    /// PDFs.
+    pub documents: bool,
+}
+
+/// Why a message was not sent, a line for each mention that is at fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .problems.join("\n"))]
+pub struct Refused {
+    /// What is wrong, and what to do.
+    pub problems: Vec<String>,
+}
+
+/// Finds passages for the words after `@rag`, or says why it cannot.
+pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
+
+/// Joins a typed message with what it mentions.
+///
+/// # Errors
+/// When something mentioned is missing, lies outside the workspace, is too large or of a kind the model does not take.
+pub fn compose(workspace: &Workspace, typed: &str, takes: Takes, retrieve: Retrieve<'_>) -> Result<Composed, Refused> {
+    let mut making = Making { workspace, takes, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
+    let mut problems = Vec::new();
+    let mut seen = HashSet::new();
+    for mention in mentions(typed) {
+        if !seen.insert(format!("{:?}", mention.target)) {
+            continue;
+        }
+        let result = match &mention.target {
+            Target::Rag { words } if words.is_empty() => {
+                Err("@rag needs words to look for: @rag how prices round".into())
+            }
+            Target::Rag { words } => retrieve(words).map(|found| making.passages(found)),
+            Target::Path { path, lines, sure, .. } => making.path(path, *lines, *sure),
+        };
+        problems.extend(result.err());
+    }
+    if making.size > MAX_TOTAL {
+        problems.push(format!("the files mentioned come to {}; mention fewer, or lines of them", size(making.size)));
+    }
+    if !problems.is_empty() {
+        return Err(Refused { problems });
+    }
+    let mut text = typed.to_string();
+    if !making.blocks.is_empty() {
+        text.push_str(HEAD);
+        making.blocks.iter().for_each(|b| text.push_str(b));
+    }
+    Ok(Composed { text, typed: typed.len(), attached: making.attached, blobs: making.blobs })
+}
+
+struct Making<'a> {
+    workspace: &'a Workspace,
+    takes: Takes,
+    blocks: Vec<String>,
+    attached: Vec<Attachment>,
+    blobs: Vec<Blob>,
+    size: usize,
+}
+
+impl Making<'_> {
+    fn path(&mut self, written: &str, lines: Option<(usize, usize)>, sure: bool) -> Result<(), String> {
+        let path = match self.workspace.resolve(written, Access::File) {
+            Ok(path) => path,
+            Err(PathError::NotAFile { kind: "a folder", .. }) => return self.folder(written),
+            // A word with an at sign before it, as in `@property`, need not be meant as a file.
+            Err(_) if !sure => return Ok(()),
+            Err(e) => return Err(e.to_string()),
+        };
+        let read = match self.workspace.read(&path) {
+            Ok(read) => read,
+            Err(ReadError::NotAFile { kind: "a folder", .. }) => return self.folder(&path),
+            Err(e) => return Err(e.to_string()),
+        };
+        let Some(bytes) = read.state.bytes() else {
+            let missing = format!("there is no file {written}; mend the mention, or write \\@ for a plain at sign");
+            return if sure { Err(missing) } else { Ok(()) };
+        };
+        match media_type(&path, bytes) {
+            Some(mime) => self.blob(&path, mime, bytes),
+            None if is_text(bytes) => self.text(&path, lines, bytes),
+            None => {
+                Err(format!("{path} is binary ({}): only text, images and PDFs can be attached", size(bytes.len())))
+            }
+        }
+    }
+
+    fn text(&mut self, path: &str, lines: Option<(usize, usize)>, bytes: &Arc<[u8]>) -> Result<(), String> {
+        if lines.is_none() && bytes.len() > MAX_TEXT {
+            return Err(format!("{path} is {} long: mention lines of it, as @{path}:1-200", size(bytes.len())));
+        }
+        let all = decoded(bytes);
+        let count = all.lines().count();
+        let Some((from, to)) = lines else {
+            let whole = Some(bytes.clone());
+            self.block(path, &all);
+            self.attached.push(Attachment {
+                path: path.into(),
+                range: None,
+                lines: Some(count),
+                bytes: all.len(),
+                whole,
+            });
+            return Ok(());
+        };
+        if from > count {
+            return Err(format!("{path} has {count} lines; there is no line {from}"));
+        }
+        let to = to.min(count);
+        let part: Vec<&str> = all.lines().skip(from - 1).take(to + 1 - from).collect();
+        let part = part.join("\n");
+        if part.len() > MAX_TEXT {
+            return Err(format!("lines {from} to {to} of {path} are {} long: mention fewer", size(part.len())));
+        }
+        self.passage(path, (from, to), &part);
+        Ok(())
+    }
+
+    fn folder(&mut self, written: &str) -> Result<(), String> {
+        let path = self.workspace.resolve(written, Access::Folder).map_err(|e| e.to_string())?;
+        let walk = self.workspace.walk(&path).max_depth(Some(1)).build();
+        let mut names: Vec<String> = walk
+            .flatten()
+            .filter(|e| e.depth() > 0)
+            .map(|e| {
+                let slash = if e.file_type().is_some_and(|t| t.is_dir()) { "/" } else { "" };
+                format!("{}{slash}", e.file_name().to_string_lossy())
+            })
+            .collect();
+        names.sort();
+        let more = names.len().saturating_sub(MAX_NAMES);
+        names.truncate(MAX_NAMES);
+        if more > 0 {
+            names.push(format!("({more} more)"));
+        }
+        let text = names.join("\n");
+        let path = format!("{}/", if path.is_empty() { "." } else { &path });
+        self.block(&path, &text);
+        self.attached.push(Attachment { path, range: None, lines: Some(names.len()), bytes: text.len(), whole: None });
+        Ok(())
+    }
+
+    fn blob(&mut self, path: &str, mime: &str, bytes: &Arc<[u8]>) -> Result<(), String> {
+        let (taken, kind) = match mime {
+            "application/pdf" => (self.takes.documents, "PDFs"),
+            _ => (self.takes.images, "images"),
+        };
+        if !taken {
+            return Err(format!("{path} cannot be attached: this model takes no {kind}; choose another with /model"));
+        }
+        if bytes.len() > MAX_BLOB {
+            return Err(format!("{path} is {}: at most {} can be attached", size(bytes.len()), size(MAX_BLOB)));
+        }
+        self.attached.push(Attachment { path: path.into(), range: None, lines: None, bytes: bytes.len(), whole: None });
+        self.blobs.push(Blob { mime: mime.into(), bytes: bytes.clone(), name: path.into() });
+        Ok(())
+    }
+
+    fn passages(&mut self, found: Vec<Passage>) {
+        for passage in found {
+            self.passage(&passage.path, passage.lines, &passage.text);
+        }
+    }
+
+    fn passage(&mut self, path: &str, (from, to): (usize, usize), text: &str) {
+        self.block(&format!("{path}:{from}-{to}"), text);
+        self.attached.push(Attachment {
+            path: path.into(),
+            range: Some((from, to)),
+            lines: Some(to + 1 - from),
+            bytes: text.len(),
+            whole: None,
+        });
+    }
+
+    /// A fenced block whose fence is longer than any inside.
+    fn block(&mut self, title: &str, text: &str) {
+        self.size += text.len();
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat((longest + 1).max(3));
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let title = title.replace('"', "\\\"");
+        self.blocks.push(format!("\n{fence}{} title=\"{title}\"\n{text}{end}{fence}\n", language(&title)));
+    }
+}
+
+/// A file's bytes as text to be read: without a byte order mark, with plain line ends; UTF-16 where a mark says so.
+pub(super) fn decoded(bytes: &[u8]) -> String {
+    let wide = |of: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|p| of([p[0], p[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    let text = match bytes {
+        [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    };
+    if text.contains('\r') { text.replace("\r\n", "\n") } else { text }
+}
+
+/// The media type of an image or PDF, by its first bytes; the name alone does not make one.
+fn media_type(path: &str, bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [b'%', b'P', b'D', b'F', b'-', ..] if path.to_lowercase().ends_with(".pdf") => Some("application/pdf"),
+        _ => None,
+    }
+}
+
+/// The word after a fence, from the extension of a title's path.
+fn language(title: &str) -> &str {
+    let path =
+        title.rsplit_once(':').filter(|(_, l)| l.starts_with(|c: char| c.is_ascii_digit())).map_or(title, |(p, _)| p);
+    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
+    match extension {
+        "rs" => "rust",
+        "py" => "python",
+        "ts" => "typescript",
+        "js" => "javascript",
+        "md" => "markdown",
+        "sh" => "bash",
+        "yml" => "yaml",
+        "rb" => "ruby",
+        "kt" => "kotlin",
+        e if e.chars().all(|c| c.is_ascii_alphanumeric()) => e,
+        _ => "",
+    }
+}
+
+/// A size in words.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KiB", bytes / 1_024),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn world() -> (tempfile::TempDir, Workspace) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("w");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join("src/a.rs"), "one\r\ntwo\r\nthree").unwrap();
+        fs::write(root.join("src/b.md"), "````\ncode\n````\n").unwrap();
+        fs::write(root.join("x y.txt"), "").unwrap();
+        fs::write(root.join("p.png"), [0x89, b'P', b'N', b'G', 0, 1]).unwrap();
+        fs::write(root.join("bin"), [1, 0, 2]).unwrap();
+        fs::write(root.join("big.log"), "line\n".repeat(60_000)).unwrap();
+        fs::write(dir.path().join("outside"), "secret").unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        (dir, workspace)
+    }
+
+    fn none(_: &str) -> Result<Vec<Passage>, String> {
+        Ok(Vec::new())
+    }
+
+    fn ok(typed: &str) -> Composed {
+        let (_dir, w) = world();
+        compose(&w, typed, Takes { images: true, documents: true }, &none).unwrap()
+    }
+
+    fn refused(typed: &str) -> String {
+        let (_dir, w) = world();
+        compose(&w, typed, Takes::default(), &none).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn mentioned_files_follow_what_was_typed() {
+        let made = ok("see @src/a.rs and @\"x y.txt\"");
+        assert_eq!(
+            made.text,
+            "see @src/a.rs and @\"x y.txt\"\n\n---\nReference\n\n```rust title=\"src/a.rs\"\none\ntwo\nthree\n```\n\n\
+             ```txt title=\"x y.txt\"\n```\n"
+        );
+        assert_eq!(&made.text[..made.typed], "see @src/a.rs and @\"x y.txt\"");
+        assert_eq!((made.attached[0].lines, made.attached[0].bytes), (Some(3), 13));
+        assert_eq!(made.attached[0].whole.as_deref(), Some(&b"one\r\ntwo\r\nthree"[..]));
+        assert_eq!(ok("nothing @property here").text, "nothing @property here");
+    }
+
+    #[test]
+    fn parts_folders_and_images() {
+        let made = ok("@src/a.rs:2-9 @src/ @src @p.png @src/b.md @src/b.md");
+        let shown: Vec<_> = made.attached.iter().map(|a| (a.path.as_str(), a.range, a.lines)).collect();
+        assert_eq!(shown[0], ("src/a.rs", Some((2, 3)), Some(2)));
+        assert_eq!(shown[1], ("src/", None, Some(2)));
+        assert_eq!(shown[3], ("p.png", None, None));
+        assert_eq!(made.attached[0].whole, None);
+        assert!(made.text.contains("title=\"src/a.rs:2-3\"\ntwo\nthree\n```"));
+        assert!(made.text.contains("`````markdown title=\"src/b.md\"\n````\ncode\n````\n`````"));
+        assert_eq!(made.text.matches("src/b.md\"").count(), 1);
+        assert_eq!(made.blobs[0].mime, "image/png");
+    }
+
+    #[test]
+    fn what_cannot_be_attached_is_told_before_sending() {
+        for (typed, word) in [
+            ("@src/none.rs", "there is no file src/none.rs"),
+            ("@../outside", "outside the workspace"),
+            ("@.git/config", "never touches"),
+            ("@p.png", "takes no images"),
+            ("see @./bin", "binary (3 bytes)"),
+            ("@big.log", "mention lines of it, as @big.log:1-200"),
+            ("@src/a.rs:9", "has 3 lines"),
+            ("@rag", "needs words"),
+        ] {
+            let problem = refused(typed);
+            assert!(problem.contains(word), "{typed}: {problem}");
+        }
+        assert_eq!(refused("@a.x @b.x").lines().count(), 2);
+        assert_eq!(ok("@big.log:1-3").attached[0].lines, Some(3));
+    }
+
+    #[test]
+    fn passages_are_attached_like_files() {
+        let (_dir, w) = world();
+        let find = |words: &str| {
+            assert_eq!(words, "prices");
+            Ok(vec![Passage { path: "docs/p.md".into(), lines: (4, 5), text: "a\nb".into() }])
+        };
+        let made = compose(&w, "@rag prices", Takes::default(), &find).unwrap();
+        assert!(made.text.ends_with("```markdown title=\"docs/p.md:4-5\"\na\nb\n```\n"));
+        assert_eq!(made.attached[0].range, Some((4, 5)));
+    }
+
+    #[test]
+    fn other_encodings_are_read() {
+        assert_eq!(decoded(b"\xff\xfea\0\xe5\x65"), "a日");
+        assert_eq!(decoded(b"\xfe\xff\0a"), "a");
+        assert_eq!(decoded(b"\xef\xbb\xbfx\r\n"), "x\n");
+        assert_eq!(decoded(b"\xff"), "\u{fffd}");
+    }
+}

@@ -1,0 +1,255 @@
+//! `@rag`: bringing the index up to date with the files there are, and finding passages for words. Only when asked; the
+//! model never calls it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use ignore::WalkBuilder;
+
+use super::attach::decoded;
+use crate::memory::rag::{Found, Rag, Seen, Source, SourceId};
+use crate::memory::{self};
+use crate::workspace::{Workspace, is_text};
+
+/// Files larger than this are not indexed, in bytes: they are data more often than text.
+const MAX_FILE: u64 = 1 << 20;
+/// Files indexed in one transaction.
+const BATCH: usize = 200;
+/// Bytes of text indexed in one transaction, about.
+const BATCH_BYTES: usize = 4 << 20;
+/// Passages found by default.
+pub const PASSAGES: usize = 8;
+
+/// A passage to be attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Relative to the workspace's root where it lies below it, else absolute.
+    pub path: String,
+    /// Its lines, from 1, both included.
+    pub lines: (usize, usize),
+    /// Their text.
+    pub text: String,
+}
+
+/// How far an update is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Files indexed so far.
+    pub done: usize,
+    /// Files that are new or changed.
+    pub changed: usize,
+    /// Files that are gone.
+    pub gone: usize,
+}
+
+/// Called as an update goes on; `false` stops it. What is done stays done.
+pub type Watch<'a> = &'a dyn Fn(Progress) -> bool;
+
+/// Brings the index of the workspace's own text files, and of everything added to it, up to date.
+///
+/// # Errors
+/// When the index cannot be written.
+pub fn update(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<Progress, memory::Error> {
+    let project = project(workspace);
+    rag.add(&project, &project)?;
+    let mut sum = Progress::default();
+    for source in rag.sources(&project)? {
+        let one = update_source(rag, workspace, &source, watch)?;
+        sum = Progress { done: sum.done + one.done, changed: sum.changed + one.changed, gone: sum.gone + one.gone };
+    }
+    Ok(sum)
+}
+
+/// Adds a file or folder, wherever it lies, and indexes it.
+///
+/// # Errors
+/// When it is not there, or the index cannot be written.
+pub fn add(rag: &Rag, workspace: &Workspace, path: &Path, watch: Watch<'_>) -> Result<Progress, memory::Error> {
+    let full = fs::canonicalize(path).map_err(|source| memory::Error::File { path: path.to_path_buf(), source })?;
+    let project = project(workspace);
+    let name = full.to_string_lossy().into_owned();
+    rag.add(&project, &name)?;
+    match rag.sources(&project)?.into_iter().find(|s| s.path == name) {
+        Some(source) => update_source(rag, workspace, &source, watch),
+        None => Ok(Progress::default()),
+    }
+}
+
+/// Forgets something that was added; `false` where it was not.
+///
+/// # Errors
+/// When the index cannot be written.
+pub fn remove(rag: &Rag, workspace: &Workspace, path: &Path) -> Result<bool, memory::Error> {
+    let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    rag.remove(&project(workspace), &full.to_string_lossy())
+}
+
+/// What is indexed for a workspace.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::Error> {
+    rag.sources(&project(workspace))
+}
+
+/// The passages that fit the words best, best first, at most `limit`; neighbouring ones of a file are joined. Their text
+/// is read now; where a file has become shorter than it was, so does the passage.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn find(rag: &Rag, workspace: &Workspace, words: &str, limit: usize) -> Result<Vec<Passage>, memory::Error> {
+    let mut joined: Vec<Found> = Vec::new();
+    for found in rag.search(&project(workspace), words, limit)? {
+        let beside = |f: &&mut Found| {
+            let near = f.lines.0 <= found.lines.1 + 1 && found.lines.0 <= f.lines.1 + 1;
+            f.source == found.source && f.path == found.path && near
+        };
+        match joined.iter_mut().find(beside) {
+            Some(f) => f.lines = (f.lines.0.min(found.lines.0), f.lines.1.max(found.lines.1)),
+            None => joined.push(found),
+        }
+    }
+    Ok(joined.iter().filter_map(|f| passage(workspace, f)).collect())
+}
+
+fn passage(workspace: &Workspace, found: &Found) -> Option<Passage> {
+    let full = full_path(&found.source, &found.path);
+    let text = decoded(&fs::read(&full).ok()?);
+    let (from, to) = found.lines;
+    let lines: Vec<&str> = text.lines().skip(from - 1).take(to + 1 - from).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let path = full.strip_prefix(workspace.root()).unwrap_or(&full);
+    let lines_read = (from, from + lines.len() - 1);
+    Some(Passage { path: path.to_string_lossy().into_owned(), lines: lines_read, text: lines.join("\n") })
+}
+
+fn update_source(
+    rag: &Rag,
+    workspace: &Workspace,
+    source: &Source,
+    watch: Watch<'_>,
+) -> Result<Progress, memory::Error> {
+    let own = Path::new(&source.path) == workspace.root();
+    let walk = if own { workspace.walk("") } else { walk_of(Path::new(&source.path)) };
+    let seen = list(Path::new(&source.path), &walk);
+    let plan = rag.plan(source.id, &seen)?;
+    rag.forget(source.id, &plan.gone)?;
+    let mut progress = Progress { done: 0, changed: plan.read.len(), gone: plan.gone.len() };
+    let mut batch = Batch { rag, source: source.id, files: Vec::new(), bytes: 0 };
+    for i in plan.read {
+        let file = &seen[i];
+        batch.push(file, text_of(&full_path(&source.path, &file.path)))?;
+        progress.done += 1;
+        if progress.done % BATCH == 0 && !watch(progress) {
+            batch.write()?;
+            return Ok(progress);
+        }
+    }
+    batch.write()?;
+    rag.updated(source.id)?;
+    watch(progress);
+    Ok(progress)
+}
+
+struct Batch<'a> {
+    rag: &'a Rag,
+    source: SourceId,
+    files: Vec<(&'a Seen, String)>,
+    bytes: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn push(&mut self, file: &'a Seen, text: String) -> Result<(), memory::Error> {
+        self.bytes += text.len();
+        self.files.push((file, text));
+        if self.files.len() >= BATCH || self.bytes >= BATCH_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), memory::Error> {
+        let files: Vec<(&Seen, &str)> = self.files.iter().map(|(f, t)| (*f, t.as_str())).collect();
+        self.rag.put(self.source, &files)?;
+        self.files.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+fn walk_of(path: &Path) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(path);
+    walk.require_git(false);
+    walk
+}
+
+/// The files of a source that may be texts.
+fn list(source: &Path, walk: &WalkBuilder) -> Vec<Seen> {
+    let entries = walk.build().flatten().filter(|e| e.file_type().is_some_and(|t| t.is_file()));
+    entries
+        .filter_map(|e| {
+            let meta = e.metadata().ok().filter(|m| m.len() <= MAX_FILE)?;
+            let path = e.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
+            let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+            let mtime_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+            Some(Seen { path, mtime_ns, size: meta.len() })
+        })
+        .collect()
+}
+
+/// A file's text, or nothing for one that is none or vanished meanwhile.
+fn text_of(path: &Path) -> String {
+    match fs::read(path) {
+        Ok(bytes) if is_text(&bytes) => decoded(&bytes),
+        _ => String::new(),
+    }
+}
+
+fn full_path(source: &str, path: &str) -> PathBuf {
+    if path.is_empty() { PathBuf::from(source) } else { Path::new(source).join(path) }
+}
+
+fn project(workspace: &Workspace) -> String {
+    workspace.root().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_indexed_found_and_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, notes) = (dir.path().join("w"), dir.path().join("notes.md"));
+        fs::create_dir_all(root.join("docs")).unwrap();
+        fs::write(root.join("docs/rounding.md"), "Prices round half to even.\n").unwrap();
+        fs::write(root.join("在庫.md"), "在庫の単位テストを書く\n").unwrap();
+        fs::write(root.join("bin"), [0, 1, 2]).unwrap();
+        fs::write(root.join(".gitignore"), "out\n").unwrap();
+        fs::write(root.join("out"), "Prices everywhere").unwrap();
+        fs::write(&notes, "The wish list asks once.\n").unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let rag = Rag::open(&dir.path().join("rag.db")).unwrap();
+        let go = |_: Progress| true;
+
+        assert_eq!(update(&rag, &workspace, &go).unwrap(), Progress { done: 4, changed: 4, gone: 0 });
+        assert_eq!(update(&rag, &workspace, &go).unwrap(), Progress::default());
+        let found = |words: &str| find(&rag, &workspace, words, PASSAGES).unwrap();
+        let passage =
+            Passage { path: "docs/rounding.md".into(), lines: (1, 1), text: "Prices round half to even.".into() };
+        assert_eq!(found("how are prices rounded"), [passage]);
+        assert_eq!(found("単位テスト")[0].path, "在庫.md");
+
+        add(&rag, &workspace, &notes, &go).unwrap();
+        let outside = found("wish list");
+        assert!(Path::new(&outside[0].path).is_absolute() && outside[0].path.ends_with("notes.md"));
+        assert_eq!(sources(&rag, &workspace).unwrap().len(), 2);
+        assert!(add(&rag, &workspace, &dir.path().join("none"), &go).is_err());
+
+        fs::remove_file(root.join("docs/rounding.md")).unwrap();
+        assert_eq!(update(&rag, &workspace, &go).unwrap().gone, 1);
+        assert!(found("prices").is_empty());
+        assert!(remove(&rag, &workspace, &notes).unwrap());
+        assert!(!remove(&rag, &workspace, &notes).unwrap());
+    }
+}
