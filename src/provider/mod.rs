@@ -14,13 +14,19 @@
 
 mod answer;
 mod error;
-#[allow(dead_code)]
 mod flow;
+mod http;
+mod local;
+mod openai;
 mod recording;
 mod replay;
+mod retry;
+mod sse;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
+pub use local::{LocalServer, PORTS, find, find_on};
+pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};
 
@@ -29,6 +35,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::Notify;
+
+use crate::config::Connection;
 
 /// The answer to a request as it arrives.
 pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
@@ -51,6 +59,33 @@ pub trait Provider: Send + Sync {
 
     /// Names of the models on offer, sorted.
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>>;
+}
+
+/// The provider that `connection` describes. Asks nothing over the network.
+///
+/// Errors: no key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]).
+/// A recording is opened with [`Replay::open`]: it needs a file, not a connection.
+pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
+    let below = |path: &str| {
+        let base_url = format!("{}/{path}", connection.base_url);
+        Connection { base_url, ..connection.clone() }
+    };
+    match connection.provider.as_str() {
+        "replay" => Err(Error::new(
+            Kind::Settings,
+            "the provider replay needs a recording",
+            "Start with --replay FILE, or see one with nebula demo.",
+        )),
+        "responses" => Err(Error::new(
+            Kind::Settings,
+            "the provider responses cannot be used yet",
+            "The provider openai reaches the same models.",
+        )),
+        // Both also speak Chat Completions, below an address of its own.
+        "gemini" if !connection.custom_url => Ok(Arc::new(OpenAi::new(&below("openai"))?)),
+        "ollama" if !connection.custom_url => Ok(Arc::new(OpenAi::new(&below("v1"))?)),
+        _ => Ok(Arc::new(OpenAi::new(connection)?)),
+    }
 }
 
 /// One question to a model: the whole conversation so far.

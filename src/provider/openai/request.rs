@@ -1,0 +1,251 @@
+//! A request as Chat Completions wants it.
+//!
+//! The conversation only grows, so the bytes of the messages sent before are kept and told by identity: a step's
+//! body costs one copy, however long the session is.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec};
+
+/// What differs between servers of this format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// The server takes `stream_options`.
+    pub usage: bool,
+    /// The limit of tokens is `max_completion_tokens`, not `max_tokens`.
+    pub completion_tokens: bool,
+}
+
+/// The bytes of the newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    /// All up to the first message, and what it was made of.
+    head: Option<(Head, usize)>,
+    bytes: Vec<u8>,
+    /// The messages in `bytes`, each with the place where its bytes end.
+    messages: Vec<(Arc<Message>, usize)>,
+}
+
+struct Head {
+    model: String,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    max_output: Option<u32>,
+    dialect: Dialect,
+}
+
+impl Head {
+    fn fits(&self, request: &Request, dialect: Dialect) -> bool {
+        self.model == request.model
+            && self.max_output == request.max_output
+            && self.dialect == dialect
+            && self.system == request.system
+            && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
+    }
+}
+
+impl Cache {
+    /// The body of `request`.
+    pub fn body(&mut self, request: &Request, dialect: Dialect) -> Vec<u8> {
+        let start = match &self.head {
+            Some((head, start)) if head.fits(request, dialect) => *start,
+            _ => self.begin(request, dialect),
+        };
+        let same = self.messages.iter().zip(&request.messages).take_while(|((old, _), new)| Arc::ptr_eq(old, new));
+        let same = same.count();
+        self.messages.truncate(same);
+        self.bytes.truncate(self.messages.last().map_or(start, |(_, end)| *end));
+        for message in &request.messages[same..] {
+            // The head ends in the system message or in the opening bracket.
+            if self.bytes.last() != Some(&b'[') {
+                self.bytes.push(b',');
+            }
+            append(&mut self.bytes, &value(message));
+            self.messages.push((Arc::clone(message), self.bytes.len()));
+        }
+        let mut body = Vec::with_capacity(self.bytes.len() + 2);
+        body.extend_from_slice(&self.bytes);
+        body.extend_from_slice(b"]}");
+        body
+    }
+
+    fn begin(&mut self, request: &Request, dialect: Dialect) -> usize {
+        self.messages.clear();
+        self.bytes.clear();
+        let mut head = json!({"model": request.model, "stream": true});
+        if dialect.usage {
+            head["stream_options"] = json!({"include_usage": true});
+        }
+        if let Some(most) = request.max_output {
+            head[if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" }] = most.into();
+        }
+        if !request.tools.is_empty() {
+            head["tools"] = request.tools.iter().map(tool).collect();
+        }
+        append(&mut self.bytes, &head);
+        // In place of the closing brace.
+        self.bytes.pop();
+        self.bytes.extend_from_slice(b",\"messages\":[");
+        if !request.system.is_empty() {
+            append(&mut self.bytes, &json!({"role": "system", "content": &*request.system}));
+        }
+        let head = Head {
+            model: request.model.clone(),
+            system: Arc::clone(&request.system),
+            tools: Arc::clone(&request.tools),
+            max_output: request.max_output,
+            dialect,
+        };
+        self.head = Some((head, self.bytes.len()));
+        self.bytes.len()
+    }
+}
+
+/// Writing a [`Value`] into memory cannot fail.
+fn append(bytes: &mut Vec<u8>, value: &Value) {
+    let _ = serde_json::to_writer(bytes, value);
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters
+    }})
+}
+
+fn value(message: &Message) -> Value {
+    match message.role {
+        Role::User if message.blobs.is_empty() => json!({"role": "user", "content": message.text}),
+        Role::User => {
+            let text = json!({"type": "text", "text": message.text});
+            let text = (!message.text.is_empty()).then_some(text);
+            let parts: Vec<Value> = text.into_iter().chain(message.blobs.iter().map(blob)).collect();
+            json!({"role": "user", "content": parts})
+        }
+        Role::Assistant if message.calls.is_empty() => json!({"role": "assistant", "content": message.text}),
+        Role::Assistant => {
+            let text = Some(&message.text).filter(|text| !text.is_empty());
+            let calls: Vec<Value> = message.calls.iter().map(call).collect();
+            json!({"role": "assistant", "content": text, "tool_calls": calls})
+        }
+        Role::Tool => json!({
+            "role": "tool", "tool_call_id": message.answers.as_deref().unwrap_or_default(), "content": message.text
+        }),
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    // Many servers read the arguments of past calls back and refuse the whole conversation where they cannot.
+    let arguments = match serde_json::from_str::<&RawValue>(&call.arguments) {
+        Ok(json) if json.get().starts_with('{') => call.arguments.clone(),
+        _ if call.arguments.trim().is_empty() => "{}".into(),
+        _ => json!({"unreadable": call.arguments}).to_string(),
+    };
+    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+}
+
+fn blob(blob: &Blob) -> Value {
+    let url = format!("data:{};base64,{}", blob.mime, STANDARD.encode(&blob.bytes));
+    if blob.mime.starts_with("image/") {
+        json!({"type": "image_url", "image_url": {"url": url}})
+    } else {
+        json!({"type": "file", "file": {"filename": blob.name, "file_data": url}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Dialect = Dialect { usage: true, completion_tokens: false };
+
+    fn parsed(cache: &mut Cache, request: &Request) -> Value {
+        serde_json::from_slice(&cache.body(request, PLAIN)).unwrap()
+    }
+
+    fn request(messages: Vec<Message>) -> Request {
+        Request { model: "m".into(), messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }
+    }
+
+    #[test]
+    fn a_whole_request() {
+        let call = ToolCall { id: "c1".into(), name: "list".into(), arguments: "{\"path\":\".\"}".into() };
+        let mut request = request(vec![
+            Message::user("hi"),
+            Message::assistant("", vec![call.clone(), ToolCall { id: "c2".into(), arguments: "{\"pa".into(), ..call }]),
+            Message::tool("c1", "a\nb"),
+            Message::tool("c2", "no"),
+            Message::assistant("done", vec![]),
+        ]);
+        request.system = "be brief".into();
+        request.max_output = Some(9);
+        let parameters = json!({"type": "object"});
+        request.tools = [ToolSpec { name: "list".into(), description: "lists".into(), parameters }].into();
+        assert_eq!(
+            parsed(&mut Cache::default(), &request),
+            json!({
+                "model": "m", "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 9,
+                "tools": [{"type": "function", "function": {
+                    "name": "list", "description": "lists", "parameters": {"type": "object"}
+                }}],
+                "messages": [
+                    {"role": "system", "content": "be brief"},
+                    {"role": "user", "content": "hi"},
+                    {"role": "assistant", "content": null, "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "list", "arguments": "{\"path\":\".\"}"}},
+                        {"id": "c2", "type": "function", "function": {
+                            "name": "list", "arguments": "{\"unreadable\":\"{\\\"pa\"}"
+                        }},
+                    ]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "a\nb"},
+                    {"role": "tool", "tool_call_id": "c2", "content": "no"},
+                    {"role": "assistant", "content": "done"},
+                ]
+            })
+        );
+    }
+
+    #[test]
+    fn images_and_other_files() {
+        let mut message = Message::user("look");
+        let file = |mime: &str| Blob { mime: mime.into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
+        message.blobs = vec![file("image/png"), file("application/pdf")];
+        let body = parsed(&mut Cache::default(), &request(vec![message]));
+        assert_eq!(
+            body["messages"][0]["content"],
+            json!([
+                {"type": "text", "text": "look"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,YWJj"}},
+                {"type": "file", "file": {"filename": "n", "file_data": "data:application/pdf;base64,YWJj"}},
+            ])
+        );
+    }
+
+    #[test]
+    fn the_cache_never_shows() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
+        let mut check = |request: &Request, dialect| {
+            let fresh = Cache::default().body(request, dialect);
+            assert_eq!(cache.body(request, dialect), fresh);
+        };
+        check(&request, PLAIN);
+        request.messages.push(Arc::new(Message::user("c")));
+        check(&request, PLAIN);
+        request.messages[1] = Arc::new(Message::assistant("left out", vec![]));
+        check(&request, PLAIN);
+        request.messages.truncate(1);
+        check(&request, PLAIN);
+        request.system = "s".into();
+        check(&request, PLAIN);
+        check(&request, Dialect { usage: false, completion_tokens: true });
+        request.messages.clear();
+        check(&request, PLAIN);
+        request.messages.push(Arc::new(Message::user("d")));
+        check(&request, PLAIN);
+    }
+}
