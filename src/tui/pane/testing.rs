@@ -118,3 +118,19 @@ pub fn shop() -> Proposal {
         change("src/cart.rs", CART.0, CART.1, "replaceInFile", Rung::Indentation, Some("4 further right")),
     ])
 }
+
+/// The text of a note.
+pub fn note(theme: &Theme, make: impl FnOnce(&Ctx<'_>) -> ratatui::text::Line<'static>) -> String {
+    let colours = Highlighter::off();
+    let ctx = Ctx {
+        theme,
+        glyphs: &Glyphs::UNICODE,
+        focus: true,
+        zoomed: false,
+        now: NOW,
+        zone: 0,
+        tick: 1,
+        colours: &colours,
+    };
+    make(&ctx).to_string()
+}

@@ -1,0 +1,321 @@
+//! Drawing the calls that are seen.
+
+use std::time::Duration;
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::{Entry, Field, GROWING, Tools};
+use crate::proposal::Rung;
+use crate::protocol::{Call, CallState, PreviewLine};
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::highlight::Code;
+use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, show};
+use crate::tui::theme::Role;
+
+/// Cells of a tool's name at most.
+const NAME: usize = 17;
+
+impl Entry {
+    /// How the place of the edit was found, where that is worth a row.
+    pub(super) fn rung(&self) -> Option<Rung> {
+        self.call.rung.filter(|r| *r == Rung::Inexact)
+    }
+}
+
+/// A duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
+pub(super) fn duration(took: Duration) -> String {
+    match took.as_millis() {
+        ms @ 0..100 => format!("{ms} ms"),
+        ms @ 100..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms @ 10_000..120_000 => format!("{} s", ms / 1000),
+        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
+        ms => format!("{} h", ms / 3_600_000),
+    }
+}
+
+impl Tools {
+    pub(super) fn draw_calls(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let height = usize::from(pen.height());
+        let name = self.calls.iter().map(|e| cells(&e.call.name)).max().unwrap_or(0).min(NAME);
+        let first = self.tops.partition_point(|t| *t <= self.top).saturating_sub(1);
+        let next = self.calls.iter().position(|e| matches!(e.call.state, CallState::Waiting));
+        for (i, entry) in self.calls.iter().enumerate().skip(first) {
+            let Some(at) = self.tops.get(i).filter(|t| **t < self.top + height) else { break };
+            let mut rows = Rows { pen, y: *at as isize - self.top as isize, ctx };
+            rows.y += isize::from(entry.apart);
+            let start = rows.y;
+            rows.call(entry, name, next == Some(i));
+            rows.body(self, i, entry);
+            if ctx.focus && self.selected == Some(i) {
+                for y in (start..rows.y).filter_map(|y| u16::try_from(y).ok()) {
+                    pen.bar(y, 1, look);
+                }
+                if let Ok(y) = u16::try_from(start) {
+                    pen.select(y, 1, look);
+                }
+            }
+        }
+        pen.thumb(0, pen.height(), self.top, self.total(), look);
+    }
+}
+
+/// Rows going down; those above the top are counted and not drawn.
+struct Rows<'a, 'b, 'c> {
+    pen: &'a mut Pen<'b>,
+    y: isize,
+    ctx: &'a Ctx<'c>,
+}
+
+impl Rows<'_, '_, '_> {
+    fn row(&mut self) -> Option<u16> {
+        self.y += 1;
+        u16::try_from(self.y - 1).ok()
+    }
+
+    fn style(&self, role: Role) -> Style {
+        self.ctx.theme.style(role)
+    }
+
+    /// The row with state, name, argument, result and time.
+    fn call(&mut self, entry: &Entry, name: usize, next: bool) {
+        let Some(y) = self.row() else { return };
+        let call = &entry.call;
+        let look = paint::look(self.ctx);
+        let (glyph, style) = mark(call.state, self.ctx);
+        self.pen.put(1, y, glyph, 1, style);
+        let active = matches!(call.state, CallState::Running | CallState::Asking);
+        let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
+        self.pen.put(3, y, &cut::end(&call.name, name, look.glyphs.cut), name, text);
+        let right = self.pen.width().saturating_sub(1);
+        let time = self.time(entry, next);
+        let dim = self.style(Role::Dim);
+        self.pen.right(right, y, &[span(time.as_str(), dim)]);
+        let end = match call.state {
+            CallState::Asking => self.pen.right(right, y, &[span("waiting for you", self.style(Role::Attention))]),
+            _ => {
+                let taken = (cells(&time) as u16 + 1).max(8);
+                self.pen.right(right.saturating_sub(taken), y, &result(call, self.ctx))
+            }
+        };
+        let x = 4 + name as u16;
+        let room = usize::from(end.saturating_sub(x + 1));
+        let main = show::plain(&call.main);
+        match entry.path_of_main() {
+            Some(_) => {
+                let spans = paint::path(&main, room, self.style(Role::Path), look);
+                self.pen.spans(x, y, &spans, room);
+            }
+            None => {
+                self.pen.put(x, y, &cut::end(&main, room, look.glyphs.cut), room, self.style(Role::Text));
+            }
+        }
+    }
+
+    fn time(&self, entry: &Entry, next: bool) -> String {
+        match entry.call.state {
+            CallState::Waiting => if next { "next" } else { "then" }.into(),
+            CallState::Running => {
+                let began = entry.began.unwrap_or(self.ctx.now);
+                let ms = u64::try_from(self.ctx.now - began).unwrap_or(0);
+                // Tenths from the start: milliseconds would only flicker.
+                duration(Duration::from_millis(ms.max(100)))
+            }
+            CallState::Interrupted | CallState::Asking | CallState::Streaming => String::new(),
+            _ => entry.call.took.map(duration).unwrap_or_default(),
+        }
+    }
+
+    /// Reason, preview and arguments.
+    fn body(&mut self, tools: &Tools, i: usize, entry: &Entry) {
+        let dim = self.style(Role::Dim);
+        let room = usize::from(self.pen.width().saturating_sub(4));
+        for line in &entry.reason {
+            if let Some(y) = self.row() {
+                self.pen.put(3, y, &show::plain(line), room, dim);
+            }
+        }
+        if let Some(rung) = entry.rung() {
+            if let Some(y) = self.row() {
+                let x = self.pen.put(3, y, "found: ", room, dim);
+                self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));
+            }
+        }
+        let (shown, more) = tools.preview(i);
+        self.preview(&entry.call.preview[..shown], entry);
+        if more > 0 && shown > 0 {
+            if let Some(y) = self.row() {
+                let words =
+                    if more == 1 { "1 more line".into() } else { format!("{} more lines", paint::thousands(more)) };
+                self.pen.put(3, y, &format!("{} {words}", self.ctx.glyphs.more), room, dim);
+            }
+        }
+        if entry.call.preview.is_empty() {
+            self.fields(&entry.fields);
+        }
+    }
+
+    fn preview(&mut self, lines: &[PreviewLine], entry: &Entry) {
+        let path = entry.path_of_main().unwrap_or_default();
+        let text: Vec<&str> = lines.iter().map(|l| l.text.as_str()).collect();
+        let code = Code::of_file(path, text.join("\n"));
+        // Places line up, as far as their paths are short enough.
+        let places = lines.iter().filter_map(|l| place(l)).map(|(p, n, _)| cells(p) + 1 + n.len()).max();
+        let column = 3 + places.unwrap_or(0).min(23) as u16 + 2;
+        for (n, line) in lines.iter().enumerate() {
+            let Some(y) = self.row() else { continue };
+            match (line.sign, place(line)) {
+                (' ', Some((path, number, text))) => self.found(y, column, path, number, text),
+                (' ', None) => {
+                    let room = usize::from(self.pen.width().saturating_sub(4));
+                    let spans = self.coloured(&code, n, &line.text, Style::new());
+                    self.cut_spans(3, y, spans, room);
+                }
+                _ => self.changed(y, line, &code, n),
+            }
+        }
+    }
+
+    /// A line of a search's result.
+    fn found(&mut self, y: u16, column: u16, path: &str, number: &str, text: &str) {
+        let look = paint::look(self.ctx);
+        let room = usize::from(column - 5).saturating_sub(number.len() + 1);
+        let spans = paint::path(path, room, self.style(Role::Path), look);
+        let x = self.pen.spans(3, y, &spans, room);
+        self.pen.put(x, y, &format!(":{number}"), number.len() + 1, self.style(Role::Dim));
+        let code = Code::of_file(path, text.trim_start());
+        let spans = self.coloured(&code, 0, text.trim_start(), Style::new());
+        self.cut_spans(column, y, spans, usize::from(self.pen.width().saturating_sub(column + 1)));
+    }
+
+    /// A line of an edit.
+    fn changed(&mut self, y: u16, line: &PreviewLine, code: &Code, n: usize) {
+        let glyphs = self.ctx.glyphs;
+        let (sign, role, tint) = match line.sign {
+            '+' => (glyphs.added, Role::Added, Role::AddedBg),
+            _ => (glyphs.removed, Role::Removed, Role::RemovedBg),
+        };
+        let ground = self.style(tint);
+        let width = self.pen.width().saturating_sub(4);
+        self.pen.style(3, y, width, 1, ground);
+        self.pen.put(3, y, sign, 1, bold(self.ctx.theme, role).patch(ground));
+        let spans = self.coloured(code, n, &line.text, ground);
+        self.cut_spans(5, y, spans, usize::from(width.saturating_sub(3)));
+    }
+
+    fn coloured(&self, code: &Code, n: usize, text: &str, ground: Style) -> Vec<Span<'static>> {
+        let mut spans = Vec::new();
+        let mut at = 0;
+        self.ctx.colours.look(code, n..n + 1, |_, tokens| {
+            for token in tokens {
+                let end = (token.end as usize).min(text.len());
+                if let Some(part) = text.get(at..end) {
+                    spans.push(span(show::plain(part), self.ctx.theme.style(token.role).patch(ground)));
+                    at = end;
+                }
+            }
+        });
+        if at < text.len() {
+            spans.push(span(show::plain(&text[at..]), self.style(Role::Text).patch(ground)));
+        }
+        spans
+    }
+
+    fn cut_spans(&mut self, x: u16, y: u16, spans: Vec<Span<'static>>, room: usize) {
+        let line = cut::line(spans.into(), room, self.ctx.glyphs.cut, self.style(Role::Dim));
+        self.pen.spans(x, y, &line.spans, room);
+    }
+
+    fn fields(&mut self, fields: &[Field]) {
+        let names = fields.iter().map(|f| cells(&f.name)).max().unwrap_or(0).clamp(7, 15) + 2;
+        let room = usize::from(self.pen.width().saturating_sub(4)).saturating_sub(names);
+        let x = 3 + names as u16;
+        for (i, field) in fields.iter().enumerate() {
+            let growing = i + 1 == fields.len() && !field.whole;
+            let rows = Entry::field_rows(field);
+            let all: Vec<&str> = if field.text { field.value.lines().collect() } else { vec![field.value.as_str()] };
+            let first = if growing { all.len().saturating_sub(rows.min(GROWING)) } else { 0 };
+            for k in 0..rows {
+                let Some(y) = self.row() else { continue };
+                if k == 0 {
+                    self.pen.put(
+                        3,
+                        y,
+                        &cut::end(&field.name, names - 2, self.ctx.glyphs.cut),
+                        names - 2,
+                        self.style(Role::Dim),
+                    );
+                }
+                let last = first + k + 1 >= all.len();
+                let mut text = all.get(first + k).map(|l| show::plain(l).into_owned()).unwrap_or_default();
+                if field.text && first + k == 0 {
+                    text.insert(0, '"');
+                }
+                if field.text && last && field.whole {
+                    text.push('"');
+                } else if !last && !growing {
+                    text.push_str(self.ctx.glyphs.cut);
+                }
+                self.value(x, y, &text, room, growing && last);
+            }
+        }
+    }
+
+    /// A line of a value; the end of one that grows stays in view.
+    fn value(&mut self, x: u16, y: u16, text: &str, room: usize, growing: bool) {
+        let style = self.style(Role::Text);
+        if !growing {
+            self.pen.put(x, y, &cut::end(text, room, self.ctx.glyphs.cut), room, style);
+            return;
+        }
+        let room = room.saturating_sub(1);
+        let mut at = x;
+        if cells(text) > room {
+            at = self.pen.put(at, y, self.ctx.glyphs.cut, 1, self.style(Role::Dim));
+            at = self.pen.put(at, y, cut::tail(text, room.saturating_sub(1)), room, style);
+        } else {
+            at = self.pen.put(at, y, text, room, style);
+        }
+        self.pen.put(at, y, self.ctx.glyphs.growing, 1, self.style(Role::Accent));
+    }
+}
+
+/// The mark of a state and how it is drawn.
+fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
+    let Look { theme, glyphs } = paint::look(ctx);
+    match state {
+        CallState::Streaming | CallState::Waiting => (glyphs.queued, theme.style(Role::Dim)),
+        CallState::Asking => (glyphs.asking, bold(theme, Role::Attention)),
+        CallState::Running => (glyphs.spin(ctx.tick), bold(theme, Role::Accent)),
+        CallState::Done => (glyphs.done, bold(theme, Role::Added)),
+        CallState::Refused => (glyphs.refused, bold(theme, Role::Removed)),
+        CallState::Failed => (glyphs.failed, bold(theme, Role::Removed)),
+        CallState::Interrupted => (glyphs.broken, theme.style(Role::Dim)),
+    }
+}
+
+fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
+    let dim = ctx.theme.style(Role::Dim);
+    let removed = ctx.theme.style(Role::Removed);
+    match (call.state, call.counts) {
+        (CallState::Streaming, None) => vec![span("writing", dim)],
+        (CallState::Running, _) => vec![span("running", dim)],
+        (CallState::Refused, _) => vec![span("refused", removed)],
+        (CallState::Failed, _) => vec![span("failed", removed)],
+        (CallState::Interrupted, _) => vec![span("interrupted", dim)],
+        (_, Some(counts)) if counts.added + counts.removed > 0 => paint::counts(counts, paint::look(ctx)),
+        _ => vec![span(call.summary.as_str(), dim)],
+    }
+}
+
+/// A line of a search's result: path, line number, text.
+fn place(line: &PreviewLine) -> Option<(&str, &str, &str)> {
+    let (path, rest) = line.text.split_once(':')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, rest) = rest.split_at(digits);
+    let text = rest.strip_prefix(':').or_else(|| rest.strip_prefix('\t')).or(rest.is_empty().then_some(""))?;
+    (!path.is_empty() && !path.contains(' ') && !number.is_empty()).then_some((path, number, text))
+}

@@ -1,0 +1,390 @@
+//! The calls: what nebula did, does and will do. Each call is a row, with its arguments while they arrive, a preview
+//! that folds, and the reason when it failed, which never does. Enter shows the whole result.
+
+mod draw;
+mod fields;
+mod viewer;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::paint::{self, Pen, span};
+use super::{Ctx, Look, Mark};
+use crate::protocol::{Call, CallState, Event, Item, ItemId, Listing, Query};
+use crate::tui::action::Action;
+use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::text::wrap;
+use crate::tui::theme::Role;
+use fields::Field;
+use viewer::Viewer;
+
+/// Lines of a preview before `⋯ 9 more lines`.
+const PREVIEW: usize = 4;
+/// Lines of a preview that was opened.
+const PREVIEW_OPEN: usize = 40;
+/// Lines of a growing argument that are shown: its end.
+const GROWING: usize = 4;
+/// Rows of a reason at most; the result has the rest.
+const REASON: usize = 4;
+
+/// The calls of the session.
+#[derive(Debug, Default)]
+pub struct Tools {
+    calls: Vec<Entry>,
+    places: HashMap<ItemId, usize>,
+    /// Something was said since the last call: the next one stands apart.
+    said: bool,
+    /// Where each call begins on the endless page; one more at the end.
+    tops: Vec<usize>,
+    top: usize,
+    /// Whether the end stays in view.
+    follow: bool,
+    selected: Option<usize>,
+    viewer: Option<Viewer>,
+    size: (u16, u16),
+    stale: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: ItemId,
+    call: Call,
+    apart: bool,
+    /// Opened or folded by hand.
+    open: Option<bool>,
+    /// When it began to run.
+    began: Option<i64>,
+    fields: Vec<Field>,
+    reason: Vec<String>,
+}
+
+impl Entry {
+    fn path_of_main(&self) -> Option<&str> {
+        (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
+    }
+
+    /// Rows of a field: a growing text shows its last lines.
+    fn field_rows(field: &Field) -> usize {
+        if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
+    }
+
+    /// Lines of the whole preview, as far as they are known.
+    fn preview_total(&self) -> usize {
+        let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
+        self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
+    }
+}
+
+impl Tools {
+    /// Takes in what the agent told.
+    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<Effect> {
+        match event {
+            Event::Opened(_) => *self = Tools { size: self.size, follow: true, ..Tools::default() },
+            Event::Added(id, Item::Call(call)) => self.add(*id, call.clone(), now),
+            Event::Added(_, Item::User { .. } | Item::Answer { .. }) => self.said = true,
+            Event::Changed(id, Item::Call(call)) => match self.places.get(id) {
+                Some(i) => self.change(*i, call.clone(), now),
+                None => self.add(*id, call.clone(), now),
+            },
+            Event::Grew(id, text) => {
+                if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
+                    entry.call.arguments.push_str(text);
+                    self.stale = true;
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn add(&mut self, id: ItemId, call: Call, now: i64) {
+        let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
+        self.places.insert(id, self.calls.len());
+        let began = (call.state == CallState::Running).then_some(now);
+        self.calls.push(Entry { id, call, apart, open: None, began, fields: Vec::new(), reason: Vec::new() });
+        self.stale = true;
+    }
+
+    fn change(&mut self, i: usize, call: Call, now: i64) {
+        let entry = &mut self.calls[i];
+        if call.state == CallState::Running && entry.began.is_none() {
+            entry.began = Some(now);
+        }
+        entry.call = call;
+        if let Some(viewer) = self.viewer.as_mut().filter(|v| v.id() == entry.id) {
+            viewer.take(&entry.call);
+        }
+        self.stale = true;
+    }
+
+    /// Takes in what was asked for: nothing is.
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Whether a result is shown whole: Esc and Enter close it.
+    pub fn is_viewing(&self) -> bool {
+        self.viewer.is_some()
+    }
+
+    /// Whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        match action {
+            Action::Escape | Action::Close => self.viewer.is_some(),
+            Action::NextMatch | Action::PreviousMatch => self.viewer.as_ref().is_some_and(|v| v.searches()),
+            Action::Search => self.viewer.is_some(),
+            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => {
+                !self.calls.is_empty()
+            }
+            Action::First | Action::Last | Action::Open | Action::Copy => !self.calls.is_empty(),
+            Action::Fold | Action::FoldAll | Action::NextItem | Action::PreviousItem => {
+                !self.calls.is_empty() && self.viewer.is_none()
+            }
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+        if let Some(viewer) = &mut self.viewer {
+            let (keep, effects) = viewer.act(action);
+            if !keep {
+                self.viewer = None;
+            }
+            return effects;
+        }
+        let half = (self.size.1 / 2).max(1) as usize;
+        match action {
+            Action::Down | Action::NextItem => self.select_by(1),
+            Action::Up | Action::PreviousItem => self.select_by(-1),
+            Action::HalfDown => self.scroll(half as isize),
+            Action::HalfUp => self.scroll(-(half as isize)),
+            Action::PageDown => self.scroll(2 * half as isize),
+            Action::PageUp => self.scroll(-2 * half as isize),
+            Action::First => self.select(0),
+            Action::Last => {
+                self.select(self.calls.len().saturating_sub(1));
+                self.follow = true;
+            }
+            Action::Open => {
+                let entry = self.chosen().map(|i| &self.calls[i]);
+                self.viewer = entry.map(|e| Viewer::new(e.id, &e.call, self.size));
+            }
+            Action::Fold => {
+                if let Some(i) = self.chosen() {
+                    self.calls[i].open = Some(!self.is_open(i));
+                    self.lay();
+                    self.show(i);
+                }
+            }
+            Action::FoldAll => {
+                let open = (0..self.calls.len()).any(|i| self.is_open(i));
+                self.calls.iter_mut().for_each(|e| e.open = Some(!open));
+                self.lay();
+            }
+            Action::Copy => {
+                let call = self.chosen().map(|i| &self.calls[i].call);
+                let text = call.map(|c| c.result.clone().unwrap_or_else(|| c.arguments.clone()));
+                return text
+                    .map(|t| vec![Effect::Copy(t), Effect::Say("the result is copied".into())])
+                    .unwrap_or_default();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The selected call, or the last one.
+    fn chosen(&self) -> Option<usize> {
+        self.selected.or(self.calls.len().checked_sub(1)).filter(|i| *i < self.calls.len())
+    }
+
+    fn select_by(&mut self, by: isize) {
+        let last = self.calls.len().saturating_sub(1);
+        match self.selected {
+            Some(i) => self.select(i.saturating_add_signed(by).min(last)),
+            None => self.select(last),
+        }
+    }
+
+    fn select(&mut self, i: usize) {
+        self.selected = Some(i);
+        self.show(i);
+    }
+
+    /// Brings call `i` into view.
+    fn show(&mut self, i: usize) {
+        let (Some(from), Some(to)) = (self.tops.get(i), self.tops.get(i + 1)) else { return };
+        let height = usize::from(self.size.1);
+        if *to > self.top + height {
+            self.top = to - height.min(*to);
+        }
+        self.top = self.top.min(*from);
+        self.follow = self.top >= self.last_top();
+    }
+
+    fn scroll(&mut self, by: isize) {
+        self.top = self.top.saturating_add_signed(by).min(self.last_top());
+        self.follow = self.top == self.last_top();
+    }
+
+    fn total(&self) -> usize {
+        self.tops.last().copied().unwrap_or(0)
+    }
+
+    fn last_top(&self) -> usize {
+        self.total().saturating_sub(usize::from(self.size.1))
+    }
+
+    /// The line that was asked for.
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+        match &mut self.viewer {
+            Some(viewer) if purpose == LineFor::Search => viewer.line(typed),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A click inside the body.
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+        let y = self.top + usize::from(row);
+        if self.viewer.is_none() && y < self.total() {
+            self.selected = Some(self.tops.partition_point(|t| *t <= y).saturating_sub(1));
+        }
+        Vec::new()
+    }
+
+    /// The size of the body that is drawn next.
+    pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
+        if self.size != (width, height) {
+            self.follow |= self.size == (0, 0);
+            self.size = (width, height);
+            self.stale = true;
+            if let Some(viewer) = &mut self.viewer {
+                viewer.measure(width, height);
+            }
+        }
+        if self.stale {
+            self.lay();
+        }
+    }
+
+    /// Whether the preview of call `i` is open: by hand, or while the call is news.
+    fn is_open(&self, i: usize) -> bool {
+        let entry = &self.calls[i];
+        entry.open.unwrap_or_else(|| {
+            !entry.call.state.is_final() || self.calls[i + 1..].iter().all(|e| !e.call.state.is_final())
+        })
+    }
+
+    /// Lines of preview that call `i` shows, and how many are left out.
+    fn preview(&self, i: usize) -> (usize, usize) {
+        if !self.is_open(i) {
+            return (0, 0);
+        }
+        let entry = &self.calls[i];
+        let most = if entry.open == Some(true) { PREVIEW_OPEN } else { PREVIEW };
+        let shown = entry.call.preview.len().min(most);
+        (shown, entry.preview_total() - shown)
+    }
+
+    fn lay(&mut self) {
+        let width = usize::from(self.size.0.saturating_sub(5)).max(8);
+        for entry in &mut self.calls {
+            let streaming = entry.call.state == CallState::Streaming;
+            if streaming {
+                entry.fields = fields::read(&entry.call.arguments);
+            } else if !entry.fields.is_empty() {
+                entry.fields = Vec::new();
+            }
+            let reason = entry.call.reason.as_deref().unwrap_or_default();
+            let lines = reason.lines().flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
+            entry.reason = lines.take(REASON).collect();
+        }
+        let (mut y, mut tops) = (0, Vec::with_capacity(self.calls.len() + 1));
+        for i in 0..self.calls.len() {
+            tops.push(y);
+            y += self.rows(i);
+        }
+        tops.push(y);
+        self.tops = tops;
+        self.stale = false;
+        self.top = if self.follow { self.last_top() } else { self.top.min(self.last_top()) };
+    }
+
+    /// Rows of call `i`, the empty one before it included.
+    fn rows(&self, i: usize) -> usize {
+        let entry = &self.calls[i];
+        let (shown, more) = self.preview(i);
+        let fields: usize = entry.fields.iter().map(Entry::field_rows).sum();
+        let fields = if entry.call.preview.is_empty() { fields } else { 0 };
+        usize::from(entry.apart)
+            + 1
+            + entry.reason.len()
+            + usize::from(entry.rung().is_some())
+            + shown
+            + usize::from(more > 0 && shown > 0)
+            + fields
+    }
+
+    /// The title on the pane line.
+    pub fn title(&self) -> String {
+        "tools".into()
+    }
+
+    /// The note on the pane line.
+    pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
+        let dim = ctx.theme.style(Role::Dim);
+        if let Some(viewer) = &self.viewer {
+            return paint::line(viewer.note(), dim);
+        }
+        let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
+        if below > 0 && !self.follow {
+            return paint::line(format!("{} below", paint::plural(below, "line")), dim);
+        }
+        let count = |wanted: &[CallState]| self.calls.iter().filter(|e| wanted.contains(&e.call.state)).count();
+        let asking = count(&[CallState::Asking]);
+        let waiting = count(&[CallState::Waiting, CallState::Streaming]);
+        let kinds = [
+            (count(&[CallState::Done]), "done"),
+            (count(&[CallState::Refused]), "refused"),
+            (count(&[CallState::Failed]), "failed"),
+            (count(&[CallState::Interrupted]), "stopped"),
+            (count(&[CallState::Running]), "running"),
+            (asking, "waiting for you"),
+            (if asking == 0 { waiting } else { 0 }, "waiting"),
+        ];
+        let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+        let mut words: Vec<String> = kinds.map(|(n, word)| format!("{} {word}", paint::thousands(n))).collect();
+        let gap = format!(" {} ", ctx.glyphs.dot);
+        // What is over gives way first.
+        while words.len() > 1 && wrap::cells(&words.join(&gap)) > usize::from(width) {
+            words.remove(0);
+        }
+        Line::from(span(words.join(&gap), dim))
+    }
+
+    /// What a tab shows.
+    pub fn mark(&self) -> Option<Mark> {
+        let any = |state| self.calls.iter().rev().take(64).any(|e| e.call.state == state);
+        match () {
+            () if any(CallState::Asking) => Some(Mark::Waiting),
+            () if any(CallState::Running) => Some(Mark::Running),
+            () => None,
+        }
+    }
+
+    /// Draws the body.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let mut pen = Pen::new(buf, area);
+        match &self.viewer {
+            Some(viewer) => viewer.draw(&mut pen, ctx),
+            None => self.draw_calls(&mut pen, ctx),
+        }
+    }
+}

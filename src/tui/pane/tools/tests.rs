@@ -1,0 +1,186 @@
+use std::time::Duration;
+
+use super::*;
+use crate::proposal::Counts;
+use crate::protocol::PreviewLine;
+use crate::tui::pane::testing::{NOW, Screen, screen};
+use crate::tui::theme::Theme;
+
+fn call(name: &str, main: &str, state: CallState, summary: &str, ms: u64) -> Call {
+    Call {
+        name: name.into(),
+        main: main.into(),
+        arguments: String::new(),
+        state,
+        summary: summary.into(),
+        counts: None,
+        preview: Vec::new(),
+        result: None,
+        reason: None,
+        rung: None,
+        took: state.is_final().then_some(Duration::from_millis(ms)),
+    }
+}
+
+fn line(sign: char, text: &str) -> PreviewLine {
+    PreviewLine { sign, text: text.into() }
+}
+
+fn add(tools: &mut Tools, calls: Vec<Call>, at: i64) {
+    for c in calls {
+        let id = ItemId(tools.calls.len() as u64);
+        tools.apply(&Event::Added(id, Item::Call(c)), at);
+    }
+}
+
+fn drawn(tools: &mut Tools, width: u16, height: u16) -> Screen {
+    let theme = Theme::shipped("dark");
+    tools.measure(width, height, &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE });
+    screen(width, height, "dark", false, |area, buf, ctx| tools.draw(area, buf, ctx))
+}
+
+fn main_frame() -> Tools {
+    let mut tools = Tools::default();
+    let mut search = call("searchInDirectory", "\"price_of\"", CallState::Done, "2 files", 11);
+    search.preview = vec![
+        line(' ', "src/cart.rs:27:            let price = catalog.price_of("),
+        line(' ', "src/handlers/product.rs:41:    catalog.price_of(id).await?"),
+    ];
+    add(
+        &mut tools,
+        vec![
+            call("readFile", "src/cart.rs", CallState::Done, "38 lines", 2),
+            call("readFile", "src/catalog.rs", CallState::Done, "50 lines", 2),
+            search,
+        ],
+        NOW,
+    );
+    tools.apply(&Event::Added(ItemId(90), Item::Answer { text: "Only two places".into() }), NOW);
+    let mut replace = call("replaceInFile", "src/catalog.rs", CallState::Waiting, "", 0);
+    replace.counts = Some(Counts { added: 7, removed: 6 });
+    replace.preview = vec![
+        line('-', "/// The price of one product."),
+        line('-', "pub async fn price_of(&self, id: ProductId) -> sqlx::Result<Money> {"),
+        line('+', "/// The prices of several products, in one query."),
+        line('+', "pub async fn prices(&self, ids: &[ProductId]) -> sqlx::Result<Prices> {"),
+        line('+', "    sqlx::query_as(PRICES_BY_IDS)"),
+    ];
+    let mut writing = call("replaceInFile", "src/cart.rs", CallState::Streaming, "", 0);
+    writing.arguments = r#"{"path": "src/cart.rs", "search": "let mut total = Money::ZERO;\nfor", "#.into();
+    add(
+        &mut tools,
+        vec![call("searchInDirectory", "\"total(\"", CallState::Running, "", 0), replace, writing],
+        NOW - 400,
+    );
+    tools.apply(&Event::Grew(ItemId(5), r#""replace": "let ids: Vec<_> = self.lines.iter()"#.into()), NOW);
+    tools
+}
+
+#[test]
+fn the_finished_frame() {
+    let mut tools = main_frame();
+    let screen = drawn(&mut tools, 56, 24);
+    screen.dump("02-tools");
+    insta::assert_snapshot!(screen.text());
+    let theme = Theme::shipped("dark");
+    let note = super::super::testing::note(&theme, |ctx| tools.note(50, ctx));
+    assert_eq!(note, "3 done · 1 running · 2 waiting");
+    assert_eq!(super::super::testing::note(&theme, |ctx| tools.note(24, ctx)), "1 running · 2 waiting");
+}
+
+#[test]
+fn reasons_are_never_folded() {
+    let mut tools = Tools::default();
+    let with = |mut c: Call, reason: &str| {
+        c.reason = Some(reason.into());
+        c
+    };
+    add(
+        &mut tools,
+        vec![
+            call("readFile", "src/cart.rs", CallState::Done, "38 lines", 2),
+            with(
+                call("replaceInFile", "src/cart.rs", CallState::Refused, "", 4),
+                "changed on disk at 12:06:02, one line",
+            ),
+            with(
+                call("searchInDirectory", "\"[price\" regex", CallState::Failed, "", 1),
+                "not a regular expression: [ is never closed",
+            ),
+            with(
+                call("readFile", "../prices/live.csv", CallState::Refused, "", 0),
+                "outside the workspace; you said no",
+            ),
+            call("list", "src", CallState::Interrupted, "", 0),
+            call("askUser", "which currency", CallState::Asking, "", 0),
+        ],
+        NOW,
+    );
+    tools.act(Action::FoldAll, NOW);
+    tools.act(Action::First, NOW);
+    insta::assert_snapshot!(drawn(&mut tools, 56, 10).text());
+    assert_eq!(tools.mark(), Some(Mark::Waiting));
+}
+
+#[test]
+fn japanese_and_narrow_panes_are_cut_by_cells() {
+    let mut tools = Tools::default();
+    let mut search = call("searchInDirectory", "\"価格\"", CallState::Done, "4 files", 11);
+    search.preview = vec![line(' ', "src/cart.rs:24:/// 価格の合計を返す")];
+    let mut replace = call("replaceInFile", "docs/設計/価格の決め方.md", CallState::Waiting, "", 0);
+    replace.counts = Some(Counts { added: 3, removed: 2 });
+    replace.preview = vec![line('+', "/// 複数の商品の価格を、一回の問い合わせで読む。")];
+    add(&mut tools, vec![search, replace], NOW);
+    let screen = drawn(&mut tools, 48, 8);
+    screen.dump("12-tools");
+    insta::assert_snapshot!(screen.text());
+    for width in [1, 2, 7, 19, 40, 79] {
+        drawn(&mut tools, width, 5);
+    }
+}
+
+#[test]
+fn a_thousand_calls_scroll() {
+    let mut tools = Tools::default();
+    add(
+        &mut tools,
+        (0..1_500).map(|i| call("readFile", &format!("src/f{i}.rs"), CallState::Done, "3 lines", 1)).collect(),
+        NOW,
+    );
+    let theme = Theme::shipped("dark");
+    assert!(drawn(&mut tools, 56, 10).text().contains("src/f1499.rs") && tools.follow);
+    tools.act(Action::HalfUp, NOW);
+    tools.apply(&Event::Added(ItemId(9_999), Item::Call(call("list", "src", CallState::Done, "", 1))), NOW);
+    assert!(!drawn(&mut tools, 56, 10).text().contains("list"));
+    assert_eq!(super::super::testing::note(&theme, |ctx| tools.note(50, ctx)), "6 lines below");
+    tools.act(Action::Last, NOW);
+    assert!(drawn(&mut tools, 56, 10).text().contains("list"));
+    tools.act(Action::First, NOW);
+    assert!(drawn(&mut tools, 56, 10).text().contains("src/f0.rs"));
+}
+
+#[test]
+fn enter_shows_the_whole_result() {
+    let mut tools = Tools::default();
+    let mut read = call("readFile", "src/cart.rs", CallState::Done, "38 lines", 2);
+    read.arguments = r#"{"path": "src/cart.rs"}"#.into();
+    read.result = Some((1..40).map(|i| format!("{i}: line\n")).collect());
+    add(&mut tools, vec![read], NOW);
+    drawn(&mut tools, 40, 8);
+    assert!(!tools.offers(Action::Escape));
+    tools.act(Action::Open, NOW);
+    assert!(tools.offers(Action::Escape) && tools.is_viewing());
+    insta::assert_snapshot!(drawn(&mut tools, 40, 8).text());
+    tools.line(LineFor::Search, Typed::Taken("30:"), NOW);
+    assert!(drawn(&mut tools, 40, 8).text().contains("30: line"));
+    let effects = tools.act(Action::Copy, NOW);
+    assert!(matches!(&effects[0], Effect::Copy(t) if t.contains("39: line")));
+    tools.act(Action::Escape, NOW);
+    assert!(!tools.is_viewing());
+}
+
+#[test]
+fn a_new_session_clears_and_durations_are_short() {
+    let words = [0, 11, 99, 400, 9_940, 14_000, 125_000, 7_300_000].map(|ms| draw::duration(Duration::from_millis(ms)));
+    assert_eq!(words, ["0 ms", "11 ms", "99 ms", "0.4 s", "9.9 s", "14 s", "2 min", "2 h"]);
+}

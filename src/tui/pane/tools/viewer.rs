@@ -1,0 +1,197 @@
+//! One call, whole: its arguments and its result as the model got it.
+
+use crate::protocol::{Call, ItemId};
+use crate::tui::action::Action;
+use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::pane::Ctx;
+use crate::tui::pane::paint::{self, Pen, bold};
+use crate::tui::text::{show, wrap};
+use crate::tui::theme::Role;
+
+use super::fields;
+
+/// Lines of one call, wrapped for the pane.
+#[derive(Debug)]
+pub(super) struct Viewer {
+    id: ItemId,
+    title: String,
+    lines: Vec<(Kind, String)>,
+    /// Line and byte range of each row.
+    rows: Vec<(usize, std::ops::Range<usize>)>,
+    top: usize,
+    size: (u16, u16),
+    words: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Name,
+    Text,
+}
+
+impl Viewer {
+    pub fn new(id: ItemId, call: &Call, size: (u16, u16)) -> Self {
+        let mut viewer = Viewer {
+            id,
+            title: String::new(),
+            lines: Vec::new(),
+            rows: Vec::new(),
+            top: 0,
+            size,
+            words: String::new(),
+        };
+        viewer.take(call);
+        viewer
+    }
+
+    /// The call that is shown.
+    pub fn id(&self) -> ItemId {
+        self.id
+    }
+
+    /// Takes the call as it is now.
+    pub fn take(&mut self, call: &Call) {
+        self.title = format!("{} {}", call.name, call.main);
+        self.lines.clear();
+        let fields = fields::read(&call.arguments);
+        if fields.is_empty() && !call.arguments.trim().is_empty() {
+            self.block("arguments", &call.arguments);
+        }
+        for field in &fields {
+            self.block(&field.name, &field.value);
+        }
+        if let Some(rung) = call.rung {
+            self.block("found", rung.word());
+        }
+        if let Some(reason) = &call.reason {
+            self.block("why not", reason);
+        }
+        if let Some(result) = &call.result {
+            self.block("result", result);
+        }
+        self.wrap();
+    }
+
+    fn block(&mut self, name: &str, text: &str) {
+        if !self.lines.is_empty() {
+            self.lines.push((Kind::Text, String::new()));
+        }
+        self.lines.push((Kind::Name, name.to_string()));
+        self.lines.extend(text.lines().map(|l| (Kind::Text, show::plain(l).into_owned())));
+    }
+
+    pub fn measure(&mut self, width: u16, height: u16) {
+        self.size = (width, height);
+        self.wrap();
+    }
+
+    fn wrap(&mut self) {
+        let width = usize::from(self.size.0.saturating_sub(3)).max(4);
+        let rows = |(i, (_, text)): (usize, &(Kind, String))| {
+            wrap::breaks(text, width).into_iter().map(|r| (i, r)).collect::<Vec<_>>()
+        };
+        self.rows = self.lines.iter().enumerate().flat_map(rows).collect();
+        self.top = self.top.min(self.last_top());
+    }
+
+    fn body(&self) -> usize {
+        usize::from(self.size.1.saturating_sub(1))
+    }
+
+    fn last_top(&self) -> usize {
+        self.rows.len().saturating_sub(self.body())
+    }
+
+    /// Whether words were looked for.
+    pub fn searches(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    /// Does an action; `false`: it is closed.
+    pub fn act(&mut self, action: Action) -> (bool, Vec<Effect>) {
+        let half = (self.body() / 2).max(1) as isize;
+        let by = match action {
+            Action::Open | Action::Close | Action::Escape => return (false, Vec::new()),
+            Action::Copy => {
+                let text: Vec<&str> = self.lines.iter().map(|(_, l)| l.as_str()).collect();
+                return (true, vec![Effect::Copy(text.join("\n")), Effect::Say("the call is copied".into())]);
+            }
+            Action::Search => {
+                let prompt = "search in the result".to_string();
+                return (true, vec![Effect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
+            }
+            Action::NextMatch => return (true, self.search(self.top + 1, true)),
+            Action::PreviousMatch => return (true, self.search(self.top + self.rows.len().max(1) - 1, false)),
+            Action::Up => -1,
+            Action::Down => 1,
+            Action::HalfUp => -half,
+            Action::HalfDown => half,
+            Action::PageUp => -2 * half,
+            Action::PageDown => 2 * half,
+            Action::First => isize::MIN,
+            Action::Last => isize::MAX,
+            _ => 0,
+        };
+        self.top = self.top.saturating_add_signed(by).min(self.last_top());
+        (true, Vec::new())
+    }
+
+    pub fn line(&mut self, typed: Typed<'_>) -> Vec<Effect> {
+        match typed {
+            Typed::Now(words) => {
+                self.words = words.to_string();
+                self.search(self.top, true);
+                Vec::new()
+            }
+            Typed::Taken(words) => {
+                self.words = words.to_string();
+                self.search(self.top, true)
+            }
+            Typed::Left => {
+                self.words.clear();
+                Vec::new()
+            }
+        }
+    }
+
+    fn search(&mut self, start: usize, forward: bool) -> Vec<Effect> {
+        let n = self.rows.len();
+        if self.words.is_empty() || n == 0 {
+            return Vec::new();
+        }
+        let words = self.words.to_lowercase();
+        let step = |i: usize| if forward { (start + i) % n } else { (start + n - i) % n };
+        let has = |i: &usize| {
+            let (line, range) = &self.rows[*i];
+            self.lines[*line].1[range.clone()].to_lowercase().contains(&words)
+        };
+        match (0..n).map(step).find(has) {
+            Some(i) => {
+                self.top = i.min(self.last_top());
+                Vec::new()
+            }
+            None => vec![Effect::Say(format!("{} is not in this result", self.words))],
+        }
+    }
+
+    /// The note on the pane line.
+    pub fn note(&self) -> String {
+        match self.rows.len().saturating_sub(self.top + self.body()) {
+            0 => "Enter closes".into(),
+            below => format!("{} below", paint::plural(below, "line")),
+        }
+    }
+
+    pub fn draw(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let width = usize::from(pen.width().saturating_sub(2));
+        let title = crate::tui::text::cut::end(&self.title, width, look.glyphs.cut);
+        pen.put(1, 0, &title, width, bold(look.theme, Role::Text));
+        for (y, (line, range)) in self.rows.iter().skip(self.top).take(self.body()).enumerate() {
+            let (kind, text) = &self.lines[*line];
+            let role = if *kind == Kind::Name { Role::Dim } else { Role::Text };
+            pen.put(1, y as u16 + 1, &text[range.clone()], width, look.theme.style(role));
+        }
+        pen.thumb(1, pen.height().saturating_sub(1), self.top, self.rows.len(), look);
+    }
+}
