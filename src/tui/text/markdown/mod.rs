@@ -42,6 +42,7 @@ impl Markdown {
     pub fn whole(text: &str) -> Self {
         let mut doc = Markdown { text: text.to_string(), ..Self::default() };
         doc.finish();
+        doc.refresh();
         doc
     }
 
@@ -50,10 +51,14 @@ impl Markdown {
         self.text.push_str(text);
     }
 
-    /// No more text will come.
+    /// No more text will come. What is left is parsed by [`Self::refresh`].
     pub fn finish(&mut self) {
         self.finished = true;
-        self.refresh();
+    }
+
+    /// Frees all but the text; [`Self::refresh`] makes it again.
+    pub fn forget(&mut self) {
+        *self = Markdown { text: std::mem::take(&mut self.text), finished: self.finished, ..Self::default() };
     }
 
     /// The text as it arrived.

@@ -94,6 +94,20 @@ impl Rows {
         }
     }
 
+    /// The text of a row, for searching.
+    pub fn text(&self, doc: &Markdown, row: usize) -> String {
+        match self.rows.get(row) {
+            None => String::new(),
+            Some(Row::Text(line)) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
+            Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
+                Some(Block { kind: Kind::Code(code), .. }) => {
+                    code.line(*line as usize)[*from as usize..*to as usize].to_string()
+                }
+                _ => String::new(),
+            },
+        }
+    }
+
     /// Draws the rows of `range` at (`x`, `y`) and below.
     pub fn draw(
         &self,

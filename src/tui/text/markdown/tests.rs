@@ -195,6 +195,7 @@ fn check_streamed(text: &str, mut cuts: Vec<usize>, width: usize) -> Result<(), 
         at = cut;
     }
     doc.finish();
+    doc.refresh();
     rows.update(&doc, width, look);
     prop_assert_eq!(draw(&rows, &doc, width, look), drawn(&doc, width));
     prop_assert_eq!(drawn(&doc, width), drawn(&Markdown::whole(text), width));

@@ -1,0 +1,510 @@
+//! The conversation: messages, answers, thoughts, runs of calls and notices, one below the other. It follows the
+//! end, or stays where it was scrolled to; one entry may be selected, to be copied, opened, or have its keys taken.
+
+mod unit;
+mod window;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::{Ctx, Look, Mark, PaneId};
+use crate::protocol::{Call, Command, Event, How, Item, ItemId, Listing, Notice, NoticeAction, Query};
+use crate::tui::action::Action;
+use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::text::markdown::Markdown;
+use crate::tui::text::paint;
+use crate::tui::text::wrap::cells;
+use crate::tui::theme::Role;
+use unit::{Columns, Said, Unit};
+use window::{Find, Move, Window, position};
+use words::Did;
+
+/// The conversation.
+#[derive(Debug, Default)]
+pub struct Chat {
+    window: Window,
+    /// Where each entry is: its block, and its place in a run of calls.
+    places: HashMap<ItemId, (usize, usize)>,
+    /// Files read so far, for `again`.
+    read: HashSet<String>,
+    running: bool,
+    selected: Option<usize>,
+    moves: Vec<Move>,
+    search: Search,
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    words: String,
+    /// The block and row found last.
+    at: Option<(usize, usize)>,
+}
+
+impl Chat {
+    /// Takes in what the agent told.
+    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
+        match event {
+            Event::Opened(_) => {
+                *self = Chat { window: std::mem::take(&mut self.window), ..Chat::default() };
+                self.window.clear();
+            }
+            Event::Added(id, item) => self.add(*id, item),
+            Event::Grew(id, text) => self.grow(*id, text),
+            Event::Changed(id, item) => self.change(*id, item),
+            Event::TurnStarted(_) => self.running = true,
+            Event::TurnEnded(..) => {
+                self.running = false;
+                self.settle_last();
+            }
+            Event::Retrying(wait) => {
+                self.drop_retry();
+                if let Some(wait) = wait {
+                    self.push(Said::Retry(wait.clone()));
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Takes in what was asked for: the chat asks for nothing.
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        let any = !self.window.units.is_empty();
+        match action {
+            Action::Up | Action::HalfUp | Action::PageUp | Action::First => self.window.above > 0,
+            Action::Down | Action::HalfDown | Action::PageDown | Action::Last => !self.window.follow,
+            Action::NextItem => self.selected.is_some(),
+            Action::PreviousItem | Action::Copy | Action::Search => any,
+            Action::NextMatch | Action::PreviousMatch => !self.search.words.is_empty(),
+            Action::FoldAll => self.window.units.iter().any(Unit::folds),
+            Action::Open => {
+                self.current_notice().is_some_and(|n| first_offer(n).is_some()) || self.current_fold().is_some()
+            }
+            Action::Fold => self.open_file().is_some() || self.current_fold().is_some(),
+            Action::Again => self.current_notice().is_some_and(|n| n.actions.contains(&NoticeAction::AskAgain)),
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+        match action {
+            Action::Up => self.moves.push(Move::Rows(-1)),
+            Action::Down => self.moves.push(Move::Rows(1)),
+            Action::HalfUp => self.moves.push(Move::Halves(-1)),
+            Action::HalfDown => self.moves.push(Move::Halves(1)),
+            Action::PageUp => self.moves.push(Move::Halves(-2)),
+            Action::PageDown => self.moves.push(Move::Halves(2)),
+            Action::First => self.moves.push(Move::First),
+            Action::Last => {
+                self.selected = None;
+                self.moves.push(Move::Last);
+            }
+            Action::NextItem => self.select_next(),
+            Action::PreviousItem => self.select_previous(),
+            Action::Copy => return self.copy(),
+            Action::Search => {
+                let text = self.search.words.clone();
+                return vec![Effect::Line { purpose: LineFor::Search, prompt: "search the chat".into(), text }];
+            }
+            Action::NextMatch => self.moves.push(Move::Find(true)),
+            Action::PreviousMatch => self.moves.push(Move::Find(false)),
+            Action::FoldAll => self.fold_all(),
+            Action::Open => match self.current_notice().and_then(first_offer).cloned() {
+                Some(action) => return take(&action),
+                None => self.toggle(self.current_fold()),
+            },
+            Action::Fold => match self.open_file() {
+                Some(path) => return vec![Effect::OpenFile(path)],
+                None => self.toggle(self.current_fold()),
+            },
+            Action::Again => return take(&NoticeAction::AskAgain),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The words of a search.
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+        if purpose == LineFor::Search {
+            match typed {
+                Typed::Now(words) | Typed::Taken(words) => {
+                    if self.search.words != words {
+                        self.search = Search { words: words.to_string(), at: None };
+                        if !words.is_empty() {
+                            // What was said last is looked for first.
+                            self.search.at = Some((self.window.units.len().saturating_sub(1), usize::MAX));
+                            self.moves.push(Move::Find(false));
+                        }
+                    }
+                }
+                Typed::Left => self.search = Search::default(),
+            }
+        }
+        Vec::new()
+    }
+
+    /// Whether the last entry is a notice that offers something.
+    pub fn notice(&self) -> bool {
+        self.last_notice().and_then(first_offer).is_some()
+    }
+
+    /// Takes the first thing that the last notice offers.
+    pub fn take_notice(&mut self, _now: i64) -> Vec<Effect> {
+        self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
+    }
+
+    /// A click inside the body: selects an entry, or opens and closes its fold.
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+        if let Some((unit, row)) = self.window.at(usize::from(row)) {
+            self.selected = Some(unit);
+            if self.window.units[unit].is_fold_row(row) {
+                self.toggle(Some(unit));
+            }
+        }
+        Vec::new()
+    }
+
+    /// The size of the body that is drawn next.
+    pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
+        let moves = std::mem::take(&mut self.moves);
+        self.window.growing = self.running;
+        let mut find = Find { words: &self.search.words, at: self.search.at };
+        self.window.measure(Columns::new(width), usize::from(height), &moves, &mut find, look);
+        self.search.at = find.at;
+    }
+
+    /// The title on the pane line.
+    pub fn title(&self) -> String {
+        "chat".into()
+    }
+
+    /// The note on the pane line: how much lies below.
+    pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
+        if self.window.below == 0 {
+            return Line::default();
+        }
+        let text = format!("{} below", words::count(self.window.below, "line", "lines"));
+        if cells(&text) > usize::from(width) {
+            return Line::default();
+        }
+        Span::styled(text, ctx.theme.style(Role::Dim)).into()
+    }
+
+    /// What a tab shows: the calls' tab tells what runs.
+    pub fn mark(&self) -> Option<Mark> {
+        None
+    }
+
+    /// Draws the body.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let mut y = area.y;
+        for (number, rows) in self.window.seen() {
+            let height = rows.len().min(usize::from(area.bottom().saturating_sub(y))) as u16;
+            let unit = &self.window.units[*number];
+            let growing = self.running && number + 1 == self.window.units.len();
+            unit.draw(rows.start..rows.start + usize::from(height), (area.x, y), growing, buf, ctx);
+            if self.selected == Some(*number) && ctx.focus {
+                // The gap above is not part of what is selected.
+                let gap = if rows.start == 0 { unit.gap_height() as u16 } else { 0 };
+                let rows = Rect { x: area.x, y: y + gap, width: area.width, height: height.saturating_sub(gap) };
+                select(rows, buf, ctx);
+            }
+            y += height;
+        }
+        if !self.search.words.is_empty() {
+            self.mark_found(area, buf, ctx);
+        }
+        self.draw_thumb(area, buf, ctx);
+    }
+}
+
+impl Chat {
+    fn add(&mut self, id: ItemId, item: &Item) {
+        self.settle_last();
+        self.drop_retry();
+        if let Item::Call(call) = item {
+            let did = self.did(call);
+            let at = match self.window.units.last_mut() {
+                Some(unit) => match &mut unit.said {
+                    Said::Calls(calls) => {
+                        calls.push((id, did));
+                        unit.touch();
+                        let last = match &unit.said {
+                            Said::Calls(calls) => calls.len() - 1,
+                            _ => 0,
+                        };
+                        (self.window.units.len() - 1, last)
+                    }
+                    _ => self.push(Said::Calls(vec![(id, did)])),
+                },
+                None => self.push(Said::Calls(vec![(id, did)])),
+            };
+            self.places.insert(id, at);
+            return;
+        }
+        let place = self.push(said(item, !self.running));
+        self.places.insert(id, place);
+    }
+
+    fn did(&mut self, call: &Call) -> Did {
+        let did = Did::new(call, false);
+        let again = did.reads() && !did.main.is_empty() && !self.read.insert(did.main.clone());
+        Did { again, ..did }
+    }
+
+    /// Adds a block at the end, with its label if another one speaks now.
+    fn push(&mut self, said: Said) -> (usize, usize) {
+        let mut unit = Unit::new(said);
+        let before = self.window.units.last();
+        let speaks = |u: &Unit| matches!(u.said, Said::Answer(_) | Said::Thinking { .. });
+        unit.label = match unit.said {
+            Said::User { .. } => true,
+            // Calls go on with what was said; a notice or a message stands between.
+            Said::Answer(_) | Said::Thinking { .. } => {
+                let back = self.window.units.iter().rev().find(|u| !matches!(u.said, Said::Calls(_)));
+                !back.is_some_and(speaks)
+            }
+            _ => false,
+        };
+        unit.gap = before.is_some();
+        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Said::Thinking { .. }));
+        self.window.push(unit);
+        if self.window.units.len() == 1 {
+            self.window.follow = true;
+        }
+        (self.window.units.len() - 1, 0)
+    }
+
+    fn grow(&mut self, id: ItemId, more: &str) {
+        let Some((unit, _)) = self.places.get(&id) else { return };
+        let Some(unit) = self.window.units.get_mut(*unit) else { return };
+        match &mut unit.said {
+            Said::Answer(doc) => doc.push(more),
+            Said::Thinking { text, .. } => text.push_str(more),
+            // Arguments of calls are shown by the tools pane.
+            _ => return,
+        }
+        unit.touch();
+    }
+
+    fn change(&mut self, id: ItemId, item: &Item) {
+        let Some((number, place)) = self.places.get(&id).copied() else { return };
+        let Some(unit) = self.window.units.get_mut(number) else { return };
+        match (&mut unit.said, item) {
+            (Said::Calls(calls), Item::Call(call)) => {
+                let again = calls.get(place).is_some_and(|(_, d)| d.again);
+                let mut did = Did::new(call, again);
+                // The file is known only once its arguments have arrived.
+                if calls.get(place).is_some_and(|(_, d)| d.main != did.main) && did.reads() {
+                    did.again = !self.read.insert(did.main.clone());
+                }
+                if let Some((_, slot)) = calls.get_mut(place) {
+                    *slot = did;
+                }
+            }
+            (Said::Answer(doc), Item::Answer { text }) => {
+                // Mostly the text as it has arrived, told once more.
+                if doc.text() != text {
+                    unit.forget();
+                    unit.said = said(item, !self.running);
+                }
+            }
+            (_, Item::Call(_)) => return,
+            _ => unit.said = said(item, true),
+        }
+        unit.touch();
+    }
+
+    /// The last answer is complete: nothing follows in it.
+    fn settle_last(&mut self) {
+        if let Some(unit) = self.window.units.last_mut() {
+            match &mut unit.said {
+                Said::Answer(doc) => doc.finish(),
+                Said::Thinking { over, .. } => *over = true,
+                _ => return,
+            }
+            unit.touch();
+        }
+    }
+
+    fn drop_retry(&mut self) {
+        if matches!(self.window.units.last(), Some(Unit { said: Said::Retry(_), .. })) {
+            self.window.pop();
+            if self.selected == Some(self.window.units.len()) {
+                self.selected = None;
+            }
+        }
+    }
+
+    /// What keys act on: the selected entry, else the last one in view that can be acted on.
+    fn current(&self, can: impl Fn(&Unit) -> bool) -> Option<usize> {
+        let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
+        match self.selected {
+            Some(n) => Some(n).filter(good),
+            None => self.window.seen().iter().rev().map(|(n, _)| *n).find(good),
+        }
+    }
+
+    fn current_fold(&self) -> Option<usize> {
+        self.current(Unit::folds)
+    }
+
+    fn current_notice(&self) -> Option<&Notice> {
+        let last = self.window.units.len().checked_sub(1)?;
+        match &self.window.units.get(self.selected.unwrap_or(last))?.said {
+            Said::Notice(notice) => Some(notice),
+            _ => None,
+        }
+    }
+
+    fn last_notice(&self) -> Option<&Notice> {
+        match &self.window.units.last()?.said {
+            Said::Notice(notice) => Some(notice),
+            _ => None,
+        }
+    }
+
+    fn open_file(&self) -> Option<String> {
+        self.current_notice()?.actions.iter().find_map(|a| match a {
+            NoticeAction::OpenFile(path) => Some(path.clone()),
+            _ => None,
+        })
+    }
+
+    fn toggle(&mut self, unit: Option<usize>) {
+        if let Some(unit) = unit.and_then(|n| self.window.units.get_mut(n)) {
+            unit.open = !unit.open;
+            self.window.hold();
+        }
+    }
+
+    fn fold_all(&mut self) {
+        let open = !self.window.units.iter().any(|u| u.folds() && u.open);
+        self.window.units.iter_mut().filter(|u| u.folds()).for_each(|u| u.open = open);
+        self.window.hold();
+    }
+
+    fn select_next(&mut self) {
+        let next = self.selected.map_or(0, |n| n + 1);
+        if next < self.window.units.len() {
+            self.selected = Some(next);
+            self.moves.push(Move::Show(next));
+        } else {
+            // Beyond the last entry nothing is selected, and the end is followed.
+            self.selected = None;
+            self.moves.push(Move::Last);
+        }
+    }
+
+    fn select_previous(&mut self) {
+        let last_seen = || self.window.seen().last().map(|(n, _)| *n);
+        let previous = match self.selected {
+            Some(n) => Some(n.saturating_sub(1)),
+            None => last_seen(),
+        };
+        self.selected = previous;
+        self.moves.extend(previous.map(Move::Show));
+    }
+
+    fn copy(&self) -> Vec<Effect> {
+        let answer = |u: &Unit| matches!(u.said, Said::Answer(_));
+        let last_answer = || self.window.units.iter().rposition(answer);
+        let unit = self.selected.or_else(last_answer).or(self.window.units.len().checked_sub(1));
+        match unit.and_then(|n| self.window.units.get(n)) {
+            Some(unit) => vec![Effect::Copy(unit.copied().into_owned())],
+            None => Vec::new(),
+        }
+    }
+
+    /// Marks the letters that were looked for.
+    fn mark_found(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let style = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        for y in area.top()..area.bottom() {
+            let (mut text, mut columns) = (String::new(), Vec::new());
+            for x in area.left()..area.right() {
+                let symbol = buf[(x, y)].symbol();
+                columns.extend(std::iter::repeat_n(x, symbol.len()));
+                text.push_str(symbol);
+            }
+            let mut at = 0;
+            while let Some(found) = position(&text[at..], &self.search.words) {
+                let (from, to) = (at + found, at + found + self.search.words.len());
+                for x in &columns[from..to] {
+                    buf[(*x, y)].set_style(style);
+                }
+                at = to;
+            }
+        }
+    }
+
+    fn draw_thumb(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let height = usize::from(area.height);
+        let total = self.window.above + height + self.window.below;
+        if total <= height || area.width == 0 {
+            return;
+        }
+        let size = (height * height / total).max(1);
+        let room = height - size.min(height);
+        let top = (self.window.above * room + (total - height) / 2) / (total - height);
+        for y in top..(top + size).min(height) {
+            paint::text(buf, area.right() - 1, area.y + y as u16, 1, ctx.glyphs.thumb, ctx.theme.style(Role::Dim));
+        }
+    }
+}
+
+fn said(item: &Item, whole: bool) -> Said {
+    match item {
+        Item::User { text, at, attached } => Said::User { text: text.clone(), at: *at, attached: attached.clone() },
+        Item::Answer { text } => {
+            let mut doc = Markdown::default();
+            doc.push(text);
+            if whole {
+                doc.finish();
+            }
+            Said::Answer(doc)
+        }
+        Item::Thinking { text, took } => Said::Thinking { text: text.clone(), took: *took, over: whole },
+        Item::Call(_) => Said::Calls(Vec::new()),
+        Item::Notice(notice) => Said::Notice(notice.clone()),
+    }
+}
+
+/// The first thing a notice offers that can be taken from here.
+fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
+    notice.actions.iter().find(|a| words::offer(a).is_some())
+}
+
+fn take(action: &NoticeAction) -> Vec<Effect> {
+    vec![match action {
+        NoticeAction::GoOn => Effect::Send(Command::GoOn(How::On)),
+        NoticeAction::AskAgain => Effect::Send(Command::GoOn(How::Again)),
+        NoticeAction::ChooseModel => Effect::Do(Action::ChooseModel),
+        // The diff pane has kept what was read and what is there.
+        NoticeAction::ShowChange(_) => Effect::Focus(PaneId::Diff),
+        NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
+        NoticeAction::RetryMemory => return Vec::new(),
+    }]
+}
+
+/// Shows that rows are selected: a bar in the first column, and the tint over all.
+fn select(rows: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let rows = rows.intersection(buf.area);
+    buf.set_style(rows, ctx.theme.style(Role::Selection));
+    for y in rows.top()..rows.bottom() {
+        paint::text(buf, rows.x, y, 1, ctx.glyphs.selected, ctx.theme.on(Role::Focus, Role::Selection));
+    }
+}

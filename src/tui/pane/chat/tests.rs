@@ -1,0 +1,374 @@
+use std::time::Duration;
+
+use ratatui::style::Color;
+
+use super::*;
+use crate::protocol::{Attached, CallState, Level, SessionInfo, Status, TurnEnd, TurnId, Wait};
+use crate::tui::glyphs::Glyphs;
+use crate::tui::text::highlight::Highlighter;
+use crate::tui::theme::Theme;
+
+/// A chat on a screen of its own.
+struct Screen {
+    chat: Chat,
+    theme: Theme,
+    colours: Highlighter,
+    width: u16,
+    height: u16,
+    next: u64,
+}
+
+impl Screen {
+    fn new(width: u16, height: u16) -> Self {
+        let (chat, theme, colours) = (Chat::default(), Theme::shipped("dark"), Highlighter::here());
+        Screen { chat, theme, colours, width, height, next: 0 }
+    }
+
+    fn tell(&mut self, event: Event) -> &mut Self {
+        self.chat.apply(&event, 0);
+        self
+    }
+
+    fn add(&mut self, item: Item) -> ItemId {
+        self.next += 1;
+        self.tell(Event::Added(ItemId(self.next), item));
+        ItemId(self.next)
+    }
+
+    fn you(&mut self, text: &str) {
+        let attached = vec![Attached { path: "src/cart.rs".into(), lines: Some(38), bytes: 900 }];
+        let attached = if text.contains("@cart") { attached } else { Vec::new() };
+        self.add(Item::User { text: text.into(), at: 12 * 3_600_000 + 180_000, attached });
+    }
+
+    fn nebula(&mut self, text: &str) -> ItemId {
+        self.add(Item::Answer { text: text.into() })
+    }
+
+    fn call(&mut self, name: &str, main: &str, state: CallState) -> ItemId {
+        self.add(Item::Call(call(name, main, state)))
+    }
+
+    fn act(&mut self, action: Action) -> Vec<Effect> {
+        self.draw();
+        let effects = self.chat.act(action, 0);
+        self.draw();
+        effects
+    }
+
+    fn draw(&mut self) -> Buffer {
+        let glyphs = Glyphs::UNICODE;
+        let ctx = Ctx {
+            theme: &self.theme,
+            glyphs: &glyphs,
+            focus: true,
+            zoomed: false,
+            now: 2_000,
+            zone: 0,
+            tick: 0,
+            colours: &self.colours,
+        };
+        let area = Rect::new(0, 0, self.width, self.height);
+        let mut buf = Buffer::empty(area);
+        self.chat.measure(self.width, self.height, &ctx.look());
+        self.chat.draw(area, &mut buf, &ctx);
+        buf
+    }
+
+    /// The rows without trailing blanks, empty ones at the end left out.
+    fn text(&mut self) -> String {
+        let buf = self.draw();
+        let mut out = String::new();
+        for row in buf.content.chunks(usize::from(self.width)) {
+            let (mut line, mut skip) = (String::new(), 0);
+            for cell in row {
+                if skip == 0 {
+                    line.push_str(cell.symbol());
+                    skip = cells(cell.symbol());
+                }
+                skip = skip.saturating_sub(1);
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out.trim_end().to_string()
+    }
+
+    fn note(&self) -> String {
+        let glyphs = Glyphs::UNICODE;
+        let ctx = Ctx {
+            theme: &self.theme,
+            glyphs: &glyphs,
+            focus: false,
+            zoomed: false,
+            now: 0,
+            zone: 0,
+            tick: 0,
+            colours: &self.colours,
+        };
+        self.chat.note(60, &ctx).to_string()
+    }
+}
+
+fn call(name: &str, main: &str, state: CallState) -> Call {
+    Call {
+        name: name.into(),
+        main: main.into(),
+        arguments: String::new(),
+        state,
+        summary: "38 lines".into(),
+        counts: None,
+        preview: Vec::new(),
+        result: None,
+        reason: None,
+        rung: None,
+        took: None,
+    }
+}
+
+fn a_turn(s: &mut Screen) {
+    s.tell(Event::TurnStarted(TurnId(1)));
+    s.you("The cart page asks the database once per line. Load all prices in one query, and keep @cart.rs readable.");
+    s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
+    s.nebula("`Cart::total` awaits `price_of` inside its loop, so a cart of forty lines costs forty round trips.\n\n1. one\n2. two\n");
+    s.call("readFile", "src/cart.rs", CallState::Done);
+    s.call("readFile", "src/catalog.rs", CallState::Done);
+    s.call("searchInDirectory", "price_of", CallState::Done);
+    let id = s.nebula("");
+    s.tell(Event::Grew(id, "Only two places call it".into()));
+}
+
+#[test]
+fn a_turn_in_a_wide_pane() {
+    let mut s = Screen::new(83, 20);
+    a_turn(&mut s);
+    assert_eq!(
+        format!("\n{}", s.text()),
+        "
+ you     The cart page asks the database once per line. Load all prices in   12:03
+         one query, and keep @cart.rs readable.
+         ▸ 1 file attached, 38 lines
+
+ nebula  ▸ thought for 4 s
+
+         Cart::total awaits price_of inside its loop, so a cart of forty lines
+         costs forty round trips.
+
+         1. one
+         2. two
+
+         ▸ 3 calls: read 2 files, searched 1 folder
+
+         Only two places call it▌"
+    );
+    s.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    assert!(!s.text().contains('▌'));
+}
+
+#[test]
+fn a_turn_in_a_narrow_pane() {
+    let mut s = Screen::new(60, 20);
+    a_turn(&mut s);
+    assert_eq!(
+        format!("\n{}", s.text()),
+        "
+ you                                                  12:03
+ The cart page asks the database once per line. Load all
+ prices in one query, and keep @cart.rs readable.
+ ▸ 1 file attached, 38 lines
+
+ nebula  ▸ thought for 4 s
+ Cart::total awaits price_of inside its loop, so a cart of
+ forty lines costs forty round trips.
+
+ 1. one
+ 2. two
+
+ ▸ 3 calls: read 2 files, searched 1 folder
+
+ Only two places call it▌"
+    );
+}
+
+#[test]
+fn notices_say_what_happened_and_what_to_press() {
+    let mut s = Screen::new(83, 20);
+    s.nebula("I'll apply");
+    let notice = Notice {
+        level: Level::Broken,
+        title: "the answer broke off: api.openai.com closed the connection".into(),
+        detail: "What arrived is kept above.".into(),
+        actions: vec![NoticeAction::GoOn, NoticeAction::AskAgain],
+    };
+    s.add(Item::Notice(notice));
+    assert!(s.chat.notice());
+    assert_eq!(s.chat.take_notice(0), [Effect::Send(Command::GoOn(How::On))]);
+    assert_eq!(s.act(Action::Again), [Effect::Send(Command::GoOn(How::Again))]);
+    let wait = Wait { attempt: 3, of: 5, until: 10_000, why: "api.openai.com asks to wait (429)".into() };
+    s.nebula("so").0.to_string();
+    s.tell(Event::Retrying(Some(wait)));
+    assert_eq!(
+        format!("\n{}", s.text()),
+        "
+ nebula  I'll apply
+
+         ◌ the answer broke off: api.openai.com closed the connection
+           What arrived is kept above.
+           Enter go on from here   r ask again
+
+ nebula  so
+
+         ↻ api.openai.com asks to wait (429)
+           Your message is saved. Attempt 3 of 5 in 8 s."
+    );
+    s.tell(Event::Retrying(None));
+    assert!(s.text().ends_with("so"));
+}
+
+#[test]
+fn folds_open_and_close() {
+    let mut s = Screen::new(83, 20);
+    a_turn(&mut s);
+    s.act(Action::Fold);
+    assert!(s.text().contains(
+        "▾ 3 calls: read 2 files, searched 1 folder\n           ✓ readFile          src/cart.rs  38 lines\n"
+    ));
+    s.act(Action::FoldAll);
+    assert!(!s.text().contains('▾'));
+    s.act(Action::FoldAll);
+    let text = s.text();
+    assert!(
+        text.contains("▾ thought for 4 s\n           What is slow?")
+            && text.contains("           src/cart.rs  38 lines")
+    );
+    s.chat.click(12, 2, 0);
+    assert!(s.text().contains("▸ 1 file attached"));
+}
+
+#[test]
+fn a_call_that_changes_stays_in_its_run() {
+    let mut s = Screen::new(83, 20);
+    let id = s.call("readFile", "", CallState::Streaming);
+    s.tell(Event::Changed(id, Item::Call(call("readFile", "src/a.rs", CallState::Done))));
+    assert_eq!(s.text(), "         ▸ 1 call: read src/a.rs");
+    s.nebula("x");
+    s.call("readFile", "src/a.rs", CallState::Failed);
+    assert!(s.text().ends_with("▸ 1 call: read src/a.rs again, failed"));
+}
+
+fn long(s: &mut Screen) {
+    for n in 0..50 {
+        s.you(&format!("message {n}"));
+        s.nebula(&format!("answer {n}\n\nmore {n}"));
+    }
+}
+
+#[test]
+fn scrolled_up_it_stays_put_and_says_how_much_is_below() {
+    let mut s = Screen::new(83, 10);
+    long(&mut s);
+    assert!(s.text().ends_with("more 49") || s.text().contains("more 49"));
+    assert_eq!(s.note(), "");
+    s.act(Action::HalfUp);
+    assert_eq!(s.note(), "5 lines below");
+    let before = s.text();
+    s.nebula("new\n\ntext");
+    assert_eq!(s.text().lines().next(), before.lines().next());
+    assert_eq!(s.note(), "9 lines below");
+    s.act(Action::First);
+    assert!(s.text().starts_with(" you     message 0"));
+    assert!(s.chat.offers(Action::Down) && !s.chat.offers(Action::Up));
+    s.act(Action::Last);
+    assert!(s.text().contains("text"));
+    assert_eq!(s.note(), "");
+    for _ in 0..4 {
+        s.act(Action::PageUp);
+    }
+    for _ in 0..40 {
+        s.act(Action::Down);
+    }
+    assert_eq!(s.note(), "");
+}
+
+#[test]
+fn entries_are_selected_and_copied() {
+    let mut s = Screen::new(83, 10);
+    long(&mut s);
+    assert_eq!(s.act(Action::Copy), [Effect::Copy("answer 49\n\nmore 49".into())]);
+    s.act(Action::PreviousItem);
+    s.act(Action::PreviousItem);
+    assert_eq!(s.act(Action::Copy), [Effect::Copy("message 49".into())]);
+    assert!(s.text().contains("▌you     message 49"));
+    for _ in 0..20 {
+        s.act(Action::PreviousItem);
+    }
+    assert!(s.text().contains("▌you     message 39"), "{}", s.text());
+    s.act(Action::NextItem);
+    assert!(s.text().contains("▌nebula  answer 39\n▌\n▌        more 39"), "{}", s.text());
+}
+
+#[test]
+fn words_are_found_and_marked() {
+    let mut s = Screen::new(83, 10);
+    long(&mut s);
+    s.draw();
+    assert!(matches!(s.act(Action::Search)[..], [Effect::Line { .. }]));
+    s.chat.line(LineFor::Search, Typed::Now("ANSWER 3"), 0);
+    assert!(s.text().contains("answer 39"));
+    let focus = s.theme.style(Role::Focus).fg;
+    let marked =
+        s.draw().content.iter().filter(|c| Some(c.fg) == focus && c.modifier.contains(Modifier::UNDERLINED)).count();
+    assert_eq!(marked % 8, 0);
+    assert!(marked > 0);
+    s.chat.line(LineFor::Search, Typed::Taken("ANSWER 3"), 0);
+    s.act(Action::PreviousMatch);
+    s.act(Action::PreviousMatch);
+    assert!(s.text().contains("answer 37"), "{}", s.text());
+    for _ in 0..8 {
+        s.act(Action::PreviousMatch);
+    }
+    assert!(s.text().contains("answer 3\n"), "{}", s.text());
+    s.chat.line(LineFor::Search, Typed::Left, 0);
+    assert!(!s.chat.offers(Action::NextMatch));
+}
+
+#[test]
+fn what_a_chat_shows_does_not_depend_on_what_was_freed() {
+    let mut s = Screen::new(83, 12);
+    for n in 0..400 {
+        s.nebula(&format!("answer {n}\n\n```rust\nfn f{n}() {{}}\n```\n"));
+    }
+    let end = s.text();
+    for _ in 0..400 {
+        s.act(Action::PageUp);
+    }
+    assert!(s.text().contains("answer 0"));
+    s.act(Action::Last);
+    assert_eq!(s.text(), end);
+}
+
+#[test]
+fn an_opened_session_clears_the_chat() {
+    let mut s = Screen::new(83, 12);
+    long(&mut s);
+    s.draw();
+    let info = SessionInfo { id: String::new(), title: None, resumed: 0, status: Status::default() };
+    s.tell(Event::Opened(info));
+    assert_eq!(s.text(), "");
+    s.you("again");
+    assert!(s.text().starts_with(" you     again"));
+}
+
+#[test]
+fn colours_are_those_of_the_theme() {
+    let mut s = Screen::new(83, 12);
+    s.you("see @cart.rs");
+    s.nebula("`x`\n\n```rust\nfn a() {}\n```");
+    let buf = s.draw();
+    let colour = |hex: u32| Color::Rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
+    assert_eq!(buf[(1, 0)].fg, colour(0x74c5ff));
+    assert_eq!(buf[(13, 0)].fg, colour(0xa9cbff));
+    assert_eq!((buf[(1, 3)].fg, buf[(9, 3)].bg), (colour(0xbbabff), colour(0x20232b)));
+    assert_eq!((buf[(11, 5)].fg, buf[(11, 5)].bg), (colour(0xd6a9dc), colour(0x20232b)));
+    assert_eq!((buf[(80, 5)].bg, buf[(81, 5)].bg), (colour(0x20232b), Color::Reset));
+}

@@ -1,0 +1,326 @@
+//! Which rows of which blocks are on the screen. Blocks are laid out only when they come into view; the heights of
+//! those never seen are guesses, good enough for the thumb.
+
+use std::ops::Range;
+
+use super::unit::{Columns, Unit};
+use crate::tui::pane::Look;
+
+/// Laid-out blocks that are kept beside those in view.
+const KEPT: usize = 256;
+/// Blocks below what is seen whose heights are measured, so that the note is exact.
+const BELOW: usize = 64;
+
+/// What moves the view, done when the pane is measured next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Move {
+    /// So many rows down, or up.
+    Rows(isize),
+    /// So many half pages down, or up.
+    Halves(isize),
+    /// To the beginning.
+    First,
+    /// To the end.
+    Last,
+    /// Until the block can be seen.
+    Show(usize),
+    /// To the next row that holds the words, from block and row on; `true`: downwards.
+    Find(bool),
+}
+
+/// The blocks and what of them is seen.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    pub(super) units: Vec<Unit>,
+    heights: Vec<u32>,
+    /// Pinned to the end.
+    pub(super) follow: bool,
+    /// Else what is at the top: block and row in it, its gap counted.
+    top: (usize, usize),
+    /// The last block still grows.
+    pub(super) growing: bool,
+    columns: Option<Columns>,
+    height: usize,
+    /// Blocks in view, with the rows seen of each.
+    seen: Vec<(usize, Range<usize>)>,
+    laid: Vec<usize>,
+    /// Rows above and below what is seen.
+    pub(super) above: usize,
+    pub(super) below: usize,
+}
+
+impl Window {
+    pub(super) fn push(&mut self, unit: Unit) {
+        let width = self.columns.map_or(72, |c| c.width);
+        self.heights.push(unit.guess(width) as u32);
+        self.units.push(unit);
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.units.pop();
+        self.heights.pop();
+        self.laid.retain(|n| *n < self.units.len());
+    }
+
+    pub(super) fn clear(&mut self) {
+        let (columns, height) = (self.columns, self.height);
+        *self = Window { follow: true, columns, height, ..Window::default() };
+    }
+
+    /// Blocks in view, with the rows seen of each.
+    pub(super) fn seen(&self) -> &[(usize, Range<usize>)] {
+        &self.seen
+    }
+
+    /// The block and its row in row `y` of the pane.
+    pub(super) fn at(&self, y: usize) -> Option<(usize, usize)> {
+        let mut top = 0;
+        for (unit, rows) in &self.seen {
+            if y < top + rows.len() {
+                return Some((*unit, rows.start + y - top));
+            }
+            top += rows.len();
+        }
+        None
+    }
+
+    /// Holds what is at the top where it is, whatever changes below.
+    pub(super) fn hold(&mut self) {
+        self.follow = false;
+        if let Some((unit, rows)) = self.seen.first() {
+            self.top = (*unit, rows.start);
+        }
+    }
+
+    /// Does `moves`, then finds what is seen in a pane of this size.
+    pub(super) fn measure(
+        &mut self,
+        columns: Columns,
+        height: usize,
+        moves: &[Move],
+        find: &mut Find<'_>,
+        look: &Look<'_>,
+    ) {
+        if self.columns.is_some_and(|c| c != columns) {
+            for (unit, height) in self.units.iter().zip(&mut self.heights) {
+                *height = unit.guess(columns.width) as u32;
+            }
+        }
+        (self.columns, self.height) = (Some(columns), height);
+        for step in moves {
+            self.step(step, find, look);
+        }
+        self.fill(look);
+        self.free();
+    }
+
+    fn step(&mut self, step: &Move, find: &mut Find<'_>, look: &Look<'_>) {
+        match step {
+            Move::Rows(by) => self.scroll(*by, look),
+            Move::Halves(by) => self.scroll(by * (self.height as isize / 2).max(1), look),
+            Move::First => (self.follow, self.top) = (false, (0, 0)),
+            Move::Last => self.follow = true,
+            Move::Show(unit) => self.show(*unit, look),
+            Move::Find(down) => self.find(*down, find, look),
+        }
+    }
+
+    fn lay(&mut self, unit: usize, look: &Look<'_>) -> usize {
+        let (Some(columns), growing) = (self.columns, self.growing && unit + 1 == self.units.len()) else { return 0 };
+        if !self.units[unit].is_laid() {
+            self.laid.push(unit);
+        }
+        let height = self.units[unit].layout(columns, look, growing);
+        self.heights[unit] = height as u32;
+        height
+    }
+
+    fn scroll(&mut self, by: isize, look: &Look<'_>) {
+        if self.follow {
+            if by >= 0 {
+                return;
+            }
+            self.fill(look);
+            self.hold();
+        }
+        if by < 0 { self.up(by.unsigned_abs(), look) } else { self.down(by.unsigned_abs(), look) }
+    }
+
+    fn up(&mut self, mut by: usize, look: &Look<'_>) {
+        let (mut unit, mut row) = self.top;
+        while by > row {
+            by -= row;
+            row = 0;
+            if unit == 0 {
+                by = 0;
+                break;
+            }
+            unit -= 1;
+            row = self.lay(unit, look);
+        }
+        self.top = (unit, row - by);
+    }
+
+    fn down(&mut self, by: usize, look: &Look<'_>) {
+        let (mut unit, mut row) = (self.top.0, self.top.1 + by);
+        while unit < self.units.len() {
+            let height = self.lay(unit, look);
+            if row < height {
+                self.top = (unit, row);
+                return;
+            }
+            row -= height;
+            unit += 1;
+        }
+        self.follow = true;
+    }
+
+    /// Scrolls as little as brings the block into view, its beginning first.
+    fn show(&mut self, unit: usize, look: &Look<'_>) {
+        if unit >= self.units.len() {
+            return;
+        }
+        self.fill(look);
+        let height = self.lay(unit, look);
+        let seen = self.seen.iter().find(|(n, _)| *n == unit).map(|(_, rows)| rows.len());
+        if seen.is_some_and(|rows| rows == height) {
+            return;
+        }
+        let above = self.seen.first().is_none_or(|(first, _)| unit <= *first);
+        self.follow = false;
+        self.top = (unit, 0);
+        if !above && height < self.height {
+            self.up(self.height - height, look);
+        }
+    }
+
+    fn find(&mut self, down: bool, find: &mut Find<'_>, look: &Look<'_>) {
+        self.fill(look);
+        let here = self.seen.first().map_or((0, 0), |(n, rows)| (*n, rows.start));
+        let (unit, row) = find.at.unwrap_or(here);
+        let last = self.units.len();
+        // From here to the end, then from the beginning: every block once, this one twice.
+        let order: Vec<usize> = if down {
+            (unit..last).chain(0..=unit.min(last.saturating_sub(1))).collect()
+        } else {
+            (0..=unit.min(last.saturating_sub(1))).rev().chain((unit..last).rev()).collect()
+        };
+        for (n, other) in order.into_iter().enumerate() {
+            if other >= last || !contains(&self.units[other].copied(), find.words) {
+                continue;
+            }
+            let height = self.lay(other, look);
+            let rows = (0..height).filter(|r| contains(&self.units[other].row_text(*r), find.words));
+            // In the block begun with, only what lies beyond the present match.
+            let beyond = |r: &usize| n > 0 || find.at.is_none() || if down { *r > row } else { *r < row };
+            let found = if down { rows.filter(beyond).min() } else { rows.filter(beyond).max() };
+            if let Some(row) = found {
+                find.at = Some((other, row));
+                if !self.seen.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
+                    (self.follow, self.top) = (false, (other, row));
+                    self.up(self.height / 3, look);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Finds what is seen, and how much lies above and below.
+    fn fill(&mut self, look: &Look<'_>) {
+        self.seen.clear();
+        if !self.follow {
+            self.fill_down(look);
+        }
+        if self.follow {
+            self.fill_up(look);
+        } else {
+            let next = self.seen.last().map_or(0, |(n, _)| n + 1);
+            for unit in next..self.units.len().min(next + BELOW) {
+                self.lay(unit, look);
+            }
+        }
+        let sum = |heights: &[u32]| heights.iter().map(|h| *h as usize).sum::<usize>();
+        let (first, last) = match (self.seen.first(), self.seen.last()) {
+            (Some((a, top)), Some((b, bottom))) => ((*a, top.start), (*b, bottom.end)),
+            _ => {
+                (self.above, self.below) = (0, 0);
+                return;
+            }
+        };
+        self.above = sum(&self.heights[..first.0]) + first.1;
+        self.below = sum(&self.heights[last.0..]).saturating_sub(last.1);
+    }
+
+    fn fill_down(&mut self, look: &Look<'_>) {
+        let (mut unit, mut row) = self.top;
+        let mut left = self.height;
+        while unit < self.units.len() && left > 0 {
+            let height = self.lay(unit, look);
+            let rows = row.min(height)..height.min(row + left);
+            left -= rows.len();
+            if !rows.is_empty() {
+                self.seen.push((unit, rows));
+            }
+            (unit, row) = (unit + 1, 0);
+        }
+        // Whoever sees the end stays there.
+        let at_end =
+            unit >= self.units.len() && self.seen.last().is_none_or(|(n, r)| r.end >= self.heights[*n] as usize);
+        if left > 0 || at_end {
+            self.follow = true;
+            self.seen.clear();
+        }
+    }
+
+    fn fill_up(&mut self, look: &Look<'_>) {
+        let mut left = self.height;
+        for unit in (0..self.units.len()).rev() {
+            if left == 0 {
+                break;
+            }
+            let height = self.lay(unit, look);
+            let rows = height - height.min(left)..height;
+            left -= rows.len();
+            if !rows.is_empty() {
+                self.seen.push((unit, rows));
+            }
+        }
+        self.seen.reverse();
+    }
+
+    /// Frees the layouts of blocks that are far away, once there are many.
+    fn free(&mut self) {
+        if self.laid.len() <= KEPT {
+            return;
+        }
+        let near = match (self.seen.first(), self.seen.last()) {
+            (Some((a, _)), Some((b, _))) => a.saturating_sub(16)..b + BELOW + 1,
+            _ => 0..0,
+        };
+        for unit in self.laid.iter().filter(|n| !near.contains(n)) {
+            self.units[*unit].forget();
+        }
+        self.laid.retain(|n| near.contains(n));
+    }
+}
+
+/// What is looked for, and where it was found last.
+#[derive(Debug)]
+pub(super) struct Find<'a> {
+    pub(super) words: &'a str,
+    pub(super) at: Option<(usize, usize)>,
+}
+
+/// Whether `text` holds `words`; the case of ASCII letters does not matter.
+pub(super) fn contains(text: &str, words: &str) -> bool {
+    position(text, words).is_some()
+}
+
+/// Where `words` begins in `text`, in bytes.
+pub(super) fn position(text: &str, words: &str) -> Option<usize> {
+    let (text, words) = (text.as_bytes(), words.as_bytes());
+    let first = words.first()?.to_ascii_lowercase();
+    let last = text.len().checked_sub(words.len())?;
+    (0..=last)
+        .find(|at| text[*at].to_ascii_lowercase() == first && text[*at..*at + words.len()].eq_ignore_ascii_case(words))
+}

@@ -1,0 +1,177 @@
+//! The chat's own words: what a run of calls did, what a notice offers, times.
+
+use std::time::Duration;
+
+use crate::protocol::{Call, CallState, NoticeAction};
+
+/// What the chat keeps of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Did {
+    pub(super) name: String,
+    pub(super) main: String,
+    pub(super) state: CallState,
+    pub(super) summary: String,
+    pub(super) reason: Option<String>,
+    /// The same file had been read before.
+    pub(super) again: bool,
+}
+
+impl Did {
+    pub(super) fn new(call: &Call, again: bool) -> Self {
+        Did {
+            name: call.name.clone(),
+            main: call.main.clone(),
+            state: call.state,
+            summary: call.summary.clone(),
+            reason: call.reason.clone(),
+            again,
+        }
+    }
+
+    pub(super) fn reads(&self) -> bool {
+        self.name == "readFile"
+    }
+}
+
+/// What a tool does and to what: the verb, one, and several.
+fn verb(name: &str) -> (&str, &str, &str) {
+    match name {
+        "readFile" => ("read", "file", "files"),
+        "list" => ("listed", "folder", "folders"),
+        "searchInDirectory" => ("searched", "folder", "folders"),
+        "writeFile" | "write_file" => ("wrote", "file", "files"),
+        "editFile" | "replaceInFile" | "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch"
+        | "lines" => ("edited", "file", "files"),
+        "applyPatch" => ("applied", "patch", "patches"),
+        "deleteFile" => ("deleted", "file", "files"),
+        "moveFile" => ("moved", "file", "files"),
+        "undo" => ("took back", "changeset", "changesets"),
+        "runCommand" => ("ran", "command", "commands"),
+        "askUser" => ("asked", "question", "questions"),
+        other => (other, "time", "times"),
+    }
+}
+
+/// `3 calls: read 2 files, searched 1 folder`; a single call names its file.
+pub(super) fn calls(done: &[Did]) -> String {
+    let mut out = format!("{}: ", count(done.len(), "call", "calls"));
+    let mut parts: Vec<String> = Vec::new();
+    if let [one] = done {
+        let (verb, ..) = verb(&one.name);
+        let again = if one.again { " again" } else { "" };
+        parts.push(format!("{verb} {}{again}", one.main).trim_end().to_string());
+    } else {
+        let mut seen: Vec<&str> = Vec::new();
+        for did in done {
+            let (verb, one, many) = verb(&did.name);
+            if seen.contains(&verb) {
+                continue;
+            }
+            seen.push(verb);
+            let same: Vec<&Did> = done.iter().filter(|d| self::verb(&d.name).0 == verb).collect();
+            // A file read twice is one file; searches are counted one by one.
+            let mut mains: Vec<&str> = same.iter().map(|d| d.main.as_str()).collect();
+            if matches!(one, "file") {
+                mains.sort_unstable();
+                mains.dedup();
+            }
+            parts.push(format!("{verb} {}", count(mains.len(), one, many)));
+        }
+    }
+    for (state, word) in [
+        (CallState::Failed, "failed"),
+        (CallState::Refused, "refused"),
+        (CallState::Interrupted, "interrupted"),
+        (CallState::Asking, "waiting for you"),
+        (CallState::Running, "running"),
+    ] {
+        match done.iter().filter(|d| d.state == state).count() {
+            0 => {}
+            _ if done.len() == 1 => parts.push(word.into()),
+            n => parts.push(format!("{n} {word}")),
+        }
+    }
+    out.push_str(&parts.join(", "));
+    out
+}
+
+/// `1 file`, `2 files`, `1,204 files`.
+pub(super) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// `4 s`, `2 min`.
+pub(super) fn seconds(took: Duration) -> String {
+    match took.as_secs() {
+        0 => "under 1 s".into(),
+        s @ 1..120 => format!("{s} s"),
+        s => format!("{} min", s / 60),
+    }
+}
+
+/// `12:03`, `zone` seconds east of UTC.
+pub(super) fn time_of_day(at: i64, zone: i32) -> String {
+    let minutes = (at.div_euclid(1000) + i64::from(zone)).rem_euclid(86_400) / 60;
+    format!("{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// The key of what a notice offers, and what it does; `None` for what is offered elsewhere.
+pub(super) fn offer(action: &NoticeAction) -> Option<(&'static str, &'static str)> {
+    Some(match action {
+        NoticeAction::GoOn => ("Enter", "go on from here"),
+        NoticeAction::AskAgain => ("r", "ask again"),
+        NoticeAction::ChooseModel => ("Ctrl-O", "another model"),
+        NoticeAction::ShowChange(_) => ("Enter", "what changed"),
+        NoticeAction::OpenFile(_) => ("o", "open the file"),
+        NoticeAction::RetryMemory => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn did(name: &str, main: &str, state: CallState) -> Did {
+        Did { name: name.into(), main: main.into(), state, summary: String::new(), reason: None, again: false }
+    }
+
+    #[test]
+    fn calls_in_words() {
+        use CallState::*;
+        let three = [
+            did("readFile", "src/cart.rs", Done),
+            did("readFile", "src/catalog.rs", Done),
+            did("searchInDirectory", "price_of", Done),
+        ];
+        assert_eq!(calls(&three), "3 calls: read 2 files, searched 1 folder");
+        let again = Did { again: true, ..did("readFile", "src/cart.rs", Done) };
+        assert_eq!(calls(&[again]), "1 call: read src/cart.rs again");
+        let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
+        assert_eq!(calls(&two), "2 calls: edited 1 file, 1 refused");
+        assert_eq!(calls(&[did("mcp", "", Failed)]), "1 call: mcp, failed");
+    }
+
+    #[test]
+    fn numbers_and_times() {
+        assert_eq!((grouped(5), grouped(1204), grouped(1_000_000)), ("5".into(), "1,204".into(), "1,000,000".into()));
+        assert_eq!(time_of_day(0, 3600), "01:00");
+        assert_eq!(time_of_day(-60_000, 0), "23:59");
+        assert_eq!(
+            (seconds(Duration::from_millis(4200)), seconds(Duration::from_secs(130))),
+            ("4 s".into(), "2 min".into())
+        );
+    }
+}
