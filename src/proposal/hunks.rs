@@ -354,7 +354,9 @@ mod tests {
 
     #[test]
     fn hostile_pairs_are_cut_quickly() {
-        let side = |n: usize| (0..60_000).map(|i| if (i * i / n) % 2 == 0 { "a\n" } else { "b\n" }).collect::<String>();
+        let side = |n: usize| {
+            (0..60_000_usize).map(|i| if (i * i / n).is_multiple_of(2) { "a\n" } else { "b\n" }).collect::<String>()
+        };
         let hunks = change(&side(7), &side(11)).hunks;
         assert!(!hunks.is_empty());
     }

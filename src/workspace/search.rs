@@ -1,1 +1,143 @@
-//! (being built)
+//! Search in files: which hold a keyword, with the first lines that do.
+
+use std::path::Path;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::sinks::Lossy;
+use grep_searcher::{BinaryDetection, SearcherBuilder};
+
+use super::Workspace;
+
+/// Bytes of a matching line that are kept.
+const MAX_LINE: usize = 400;
+
+/// What to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// The words, or a regular expression.
+    pub keyword: String,
+    /// It is a regular expression.
+    pub regex: bool,
+    /// `A` is not `a`.
+    pub case_sensitive: bool,
+    /// Files to list at most; more are counted.
+    pub max_files: usize,
+    /// Lines to show of each at most; more are counted.
+    pub max_lines: usize,
+}
+
+/// A file that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Normalised path.
+    pub path: String,
+    /// The first lines that match: number from 1, and text without its ending, cut where it is very long.
+    pub lines: Vec<(u64, String)>,
+    /// Lines that match, in all.
+    pub count: u64,
+}
+
+/// All that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SearchResult {
+    /// By path.
+    pub files: Vec<Found>,
+    /// Files beyond `max_files` that match too.
+    pub more: usize,
+}
+
+/// The keyword is no regular expression.
+#[derive(Debug, thiserror::Error)]
+#[error("the keyword is no regular expression: {0}")]
+pub struct SearchError(String);
+
+impl Workspace {
+    /// Searches the files below `folder` (normalised; empty: the root; it may name a file). Ignored and binary files
+    /// are passed over, as are those that cannot be read.
+    ///
+    /// # Errors
+    /// When the keyword is no regular expression.
+    pub fn search(&self, folder: &str, search: &Search) -> Result<SearchResult, SearchError> {
+        let matcher = RegexMatcherBuilder::new()
+            .case_insensitive(!search.case_sensitive)
+            .fixed_strings(!search.regex)
+            .line_terminator(Some(b'\n'))
+            .build(&search.keyword)
+            .map_err(|e| SearchError(e.to_string()))?;
+        let mut result = SearchResult::default();
+        let mut walk = self.walk(folder);
+        for entry in walk.sort_by_file_path(|a, b| a.cmp(b)).build().flatten() {
+            if !entry.file_type().is_some_and(|t| t.is_file()) {
+                continue;
+            }
+            let Some(path) = entry.path().strip_prefix(self.root()).ok().and_then(|p| p.to_str()) else { continue };
+            let found = search_file(&matcher, entry.path(), path, search.max_lines);
+            if found.count == 0 {
+                continue;
+            }
+            if result.files.len() < search.max_files {
+                result.files.push(found);
+            } else {
+                result.more += 1;
+            }
+        }
+        Ok(result)
+    }
+}
+
+fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize) -> Found {
+    let mut found = Found { path: path.into(), lines: Vec::new(), count: 0 };
+    let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).line_number(true).build();
+    let sink = Lossy(|number, line| {
+        found.count += 1;
+        if found.lines.len() < max_lines {
+            let line = line.trim_end_matches(['\n', '\r']);
+            let end = line.floor_char_boundary(MAX_LINE);
+            let cut = if end < line.len() { "…" } else { "" };
+            found.lines.push((number, format!("{}{cut}", &line[..end])));
+        }
+        Ok(true)
+    });
+    // A file that vanished or may not be read holds nothing for us.
+    let _ = searcher.search_path(matcher, full, sink);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn files_that_hold_the_keyword_are_found_with_their_first_lines() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (path, text) in [
+            ("a.rs", &b"fn total() {}\nfn Total() {}\n"[..]),
+            ("b/c.md", "合計 total\r\n".as_bytes()),
+            ("bin", b"total\0"),
+            (".gitignore", b"out\n"),
+            ("out/d", b"total\n"),
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().expect("inside")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let w = Workspace::open(dir.path()).expect("open");
+        let search =
+            Search { keyword: "total".into(), regex: false, case_sensitive: false, max_files: 10, max_lines: 1 };
+        let found = w.search("", &search).expect("searched");
+        assert_eq!(
+            found.files,
+            [
+                Found { path: "a.rs".into(), lines: vec![(1, "fn total() {}".into())], count: 2 },
+                Found { path: "b/c.md".into(), lines: vec![(1, "合計 total".into())], count: 1 },
+            ]
+        );
+        let strict = Search { case_sensitive: true, keyword: "^fn T".into(), regex: true, ..search.clone() };
+        assert_eq!(w.search("a.rs", &strict).expect("searched").files[0].lines[0].0, 2);
+        assert_eq!(w.search("", &Search { max_files: 1, ..search.clone() }).expect("searched").more, 1);
+        assert!(w.search("", &Search { keyword: "(".into(), regex: true, ..search.clone() }).is_err());
+        assert!(w.search("", &Search { keyword: "(".into(), ..search }).is_ok());
+    }
+}

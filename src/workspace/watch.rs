@@ -1,1 +1,235 @@
-//! (being built)
+//! Changes in the workspace and the archive, debounced, handed to a callback. Whose they are the receiver tells by
+//! stamps and bytes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::Workspace;
+use crate::disk::TEMP_PREFIX;
+
+/// Quiet after which changes are told.
+const QUIET: Duration = Duration::from_millis(100);
+/// Changes are told after this even without quiet.
+const LONGEST: Duration = Duration::from_secs(1);
+/// Folders above which a tree is not watched.
+const MAX_FOLDERS: usize = 20_000;
+/// Paths above which a change is told as one of everything.
+const MAX_PATHS: usize = 5_000;
+
+/// What changed since the last time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// Normalised paths that were made, changed or deleted.
+    pub paths: Vec<String>,
+    /// The archive changed.
+    pub archive: bool,
+    /// So much changed, or events were lost, that anything may have changed.
+    pub all: bool,
+}
+
+/// A running watch. Dropping it ends it.
+pub struct Watch {
+    _watcher: Arc<Mutex<RecommendedWatcher>>,
+    /// The archive alone is watched: the tree is too big, or the system gave no more watches.
+    pub archive_only: bool,
+}
+
+/// Nothing can be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot watch {}: {source}", path.display())]
+pub struct WatchError {
+    path: PathBuf,
+    source: notify::Error,
+}
+
+impl Workspace {
+    /// Watches the workspace (but not what is ignored) and the archive's folder; `tell` gets what changed, from a
+    /// thread of its own. A huge tree is not watched: then only the archive is, and the receiver checks the files that
+    /// are in play itself.
+    ///
+    /// # Errors
+    /// When the system lets nothing be watched.
+    pub fn watch(&self, archive: &Path, tell: impl Fn(Changes) + Send + 'static) -> Result<Watch, WatchError> {
+        let fail = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| WatchError { path, source }
+        };
+        let (send, receive) = mpsc::channel();
+        let handler = move |event: notify::Result<Event>| {
+            // The receiver ends after the watcher.
+            let _ = send.send(event);
+        };
+        let mut watcher = notify::recommended_watcher(handler).map_err(fail(self.root()))?;
+        let archive_seen = archive.is_dir();
+        if archive_seen {
+            watcher.watch(archive, RecursiveMode::NonRecursive).map_err(fail(archive))?;
+        }
+        let archive_only = !self.watch_folders(&mut watcher, "");
+        if archive_only && !archive_seen {
+            // For the archive to be seen when it appears.
+            watcher.watch(self.root(), RecursiveMode::NonRecursive).map_err(fail(self.root()))?;
+        }
+        let watcher = Arc::new(Mutex::new(watcher));
+        let mut teller = Teller {
+            workspace: self.clone(),
+            archive: archive.to_path_buf(),
+            archive_seen,
+            archive_only,
+            watcher: Arc::downgrade(&watcher),
+        };
+        std::thread::Builder::new()
+            .name("watch".into())
+            .spawn(move || teller.run(&receive, tell))
+            .map_err(|e| fail(archive)(notify::Error::io(e)))?;
+        Ok(Watch { _watcher: watcher, archive_only })
+    }
+
+    /// Watches each folder below `folder` that is not ignored, itself too; whether all could be.
+    fn watch_folders(&self, watcher: &mut RecommendedWatcher, folder: &str) -> bool {
+        let mut folders = Vec::new();
+        for entry in self.walk(folder).build().flatten() {
+            if entry.file_type().is_some_and(|t| t.is_dir()) {
+                folders.push(entry.into_path());
+                if folders.len() > MAX_FOLDERS {
+                    return false;
+                }
+            }
+        }
+        let watched = folders.iter().take_while(|f| watcher.watch(f, RecursiveMode::NonRecursive).is_ok()).count();
+        if watched < folders.len() {
+            for folder in &folders[..watched] {
+                // Gone already, then.
+                let _ = watcher.unwatch(folder);
+            }
+        }
+        watched == folders.len()
+    }
+}
+
+/// Collects events until it is quiet.
+struct Teller {
+    workspace: Workspace,
+    archive: PathBuf,
+    archive_seen: bool,
+    archive_only: bool,
+    /// Gone with the [`Watch`].
+    watcher: Weak<Mutex<RecommendedWatcher>>,
+}
+
+impl Teller {
+    /// Runs until the watcher is gone.
+    fn run(&mut self, events: &Receiver<notify::Result<Event>>, tell: impl Fn(Changes)) {
+        while let Ok(first) = events.recv() {
+            let (mut paths, mut changes) = (BTreeSet::new(), Changes::default());
+            let start = Instant::now();
+            self.note(first, &mut paths, &mut changes);
+            let over = loop {
+                match events.recv_timeout(QUIET) {
+                    Ok(event) => self.note(event, &mut paths, &mut changes),
+                    Err(RecvTimeoutError::Timeout) => break false,
+                    Err(RecvTimeoutError::Disconnected) => break true,
+                }
+                if start.elapsed() > LONGEST {
+                    break false;
+                }
+            };
+            self.follow(&mut paths, &mut changes);
+            if paths.len() > MAX_PATHS {
+                changes.all = true;
+                paths.clear();
+            }
+            changes.paths = paths.into_iter().collect();
+            if changes != Changes::default() {
+                tell(changes);
+            }
+            if over {
+                return;
+            }
+        }
+    }
+
+    /// Watches folders that are new, and the archive once it is there; what lies in them already has changed too.
+    fn follow(&mut self, paths: &mut BTreeSet<String>, changes: &mut Changes) {
+        let Some(watcher) = self.watcher.upgrade() else { return };
+        let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.archive_seen && watcher.watch(&self.archive, RecursiveMode::NonRecursive).is_ok() {
+            self.archive_seen = true;
+            changes.archive = true;
+        }
+        if self.archive_only {
+            paths.clear();
+            return;
+        }
+        let is_folder = |p: &&String| self.workspace.full(p).symlink_metadata().is_ok_and(|m| m.is_dir());
+        let folders: Vec<_> = paths.iter().filter(is_folder).cloned().collect();
+        for folder in folders {
+            changes.all |= !self.workspace.watch_folders(&mut watcher, &folder);
+            let inside = self.workspace.walk(&folder).build().flatten();
+            paths.extend(
+                inside.filter_map(|e| Some(e.path().strip_prefix(self.workspace.root()).ok()?.to_str()?.into())),
+            );
+        }
+    }
+
+    fn note(&self, event: notify::Result<Event>, paths: &mut BTreeSet<String>, changes: &mut Changes) {
+        let Ok(event) = event else {
+            changes.all = true;
+            return;
+        };
+        let wrote = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        if matches!(event.kind, EventKind::Access(_)) && event.kind != wrote {
+            return;
+        }
+        changes.all |= event.need_rescan();
+        for path in event.paths {
+            let temporary = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(TEMP_PREFIX));
+            if temporary {
+                continue;
+            }
+            if path.starts_with(&self.archive) {
+                changes.archive = true;
+            } else if let Some(path) = path.strip_prefix(self.workspace.root()).ok().and_then(|p| p.to_str())
+                && !path.is_empty()
+                && !path.starts_with(".shaft")
+                && !path.starts_with(".git/")
+            {
+                paths.insert(path.to_string());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn changes_are_told_once_and_temporary_files_never() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let archive = dir.path().canonicalize().expect("there").join(".shaft/archives");
+        fs::create_dir_all(&archive).expect("made");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let (send, receive) = mpsc::channel();
+        let watch = workspace.watch(&archive, move |c| send.send(c).expect("the test listens")).expect("watched");
+        assert!(!watch.archive_only);
+        fs::write(dir.path().join(".nebula-tmp-1-0-0"), "").expect("written");
+        fs::write(dir.path().join("a"), "1").expect("written");
+        fs::write(archive.join("x.txt"), "1").expect("written");
+        let told = receive.recv_timeout(Duration::from_secs(10)).expect("told");
+        assert_eq!(told, Changes { paths: vec!["a".into()], archive: true, all: false });
+        fs::create_dir_all(dir.path().join("new/deep")).expect("made");
+        fs::write(dir.path().join("new/deep/b"), "1").expect("written");
+        let told = receive.recv_timeout(Duration::from_secs(10)).expect("told");
+        assert!(told.paths.contains(&"new/deep/b".to_string()), "{told:?}");
+        drop(watch);
+        assert!(receive.recv().is_err());
+    }
+}
