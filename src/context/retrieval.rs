@@ -143,7 +143,7 @@ fn update_source(
         let file = &seen[i];
         batch.push(file, text_of(&full_path(&source.path, &file.path)))?;
         progress.done += 1;
-        if progress.done % BATCH == 0 && !watch(progress) {
+        if progress.done.is_multiple_of(BATCH) && !watch(progress) {
             batch.write()?;
             return Ok(progress);
         }

@@ -99,7 +99,8 @@ impl Error {
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => Some(Trouble::ReadOnly),
             ErrorCode::DiskFull => Some(Trouble::Full),
             ErrorCode::SystemIoFailure => Some(Trouble::Io),
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(Trouble::Corrupt),
+            // SQLite's general error: our statements are right, so it is the schema or the header that is not.
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => Some(Trouble::Corrupt),
             _ => None,
         }
     }
