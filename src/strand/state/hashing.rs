@@ -147,3 +147,10 @@ impl Search {
         }
     }
 }
+
+impl State {
+    /// Groups of more than one definition that refer to each other in a circle.
+    pub fn cycles(&self, among: &HashSet<DefId>) -> Vec<Vec<DefId>> {
+        self.components(among).into_iter().filter(|component| component.len() > 1).collect()
+    }
+}

@@ -1,0 +1,261 @@
+//! Checks: every fault of a state, one definition at a time.
+
+mod call;
+mod definition;
+mod expr;
+mod fault;
+mod render;
+pub mod types;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+pub use fault::{Fault, Found};
+pub use render::{Diagnostic, render};
+
+use super::id::{DefId, Layer};
+use super::lang::ast::{Ref, To};
+use super::lang::resolve::Place;
+use super::state::{Changed, State, View};
+use expr::Context;
+use types::{Ty, Types};
+
+/// Every capability there is; granted unless a store says otherwise.
+pub const CAPABILITIES: [&str; 5] = ["net", "storage", "clock", "random", "log"];
+
+/// All capabilities, granted.
+pub fn all_capabilities() -> BTreeSet<String> {
+    CAPABILITIES.iter().map(|cap| (*cap).to_owned()).collect()
+}
+
+/// Checks one definition.
+struct Checker<'s> {
+    types: &'s Types<'s>,
+    granted: &'s BTreeSet<String>,
+    def: DefId,
+    layer: Layer,
+    name: String,
+    places: &'s [Place],
+    place: Place,
+    context: Context,
+    /// Binders in scope, innermost last.
+    locals: Vec<(String, Ty)>,
+    /// The type of `it`, within a predicate.
+    it: Option<Ty>,
+    /// Events raised so far, with what each sends.
+    events: BTreeMap<String, Option<Ty>>,
+    found: Vec<Found>,
+}
+
+impl<'s> Checker<'s> {
+    fn new(types: &'s Types<'s>, view: &'s View, granted: &'s BTreeSet<String>) -> Checker<'s> {
+        Checker {
+            types,
+            granted,
+            def: view.id,
+            layer: view.layer,
+            name: view.label.clone(),
+            places: &view.places,
+            place: Place::Unit(1),
+            context: Context::Pure,
+            locals: Vec::new(),
+            it: None,
+            events: BTreeMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Notes a fault at a node; one is enough for each node.
+    fn report(&mut self, node: u32, fault: Fault) {
+        if node != 0 && self.found.iter().any(|found| found.node == node) {
+            return;
+        }
+        let place =
+            if node == 0 { self.place } else { self.places.get(node as usize - 1).copied().unwrap_or(self.place) };
+        self.found.push(Found { def: self.def, place, node, fault });
+    }
+
+    fn error(&mut self, node: u32, fault: Fault) -> Ty {
+        self.report(node, fault);
+        Ty::Err
+    }
+
+    fn misfits(&mut self, node: u32, message: impl Into<String>) -> Ty {
+        self.error(node, Fault::Misfit(message.into()))
+    }
+
+    /// The fault of a name that leads nowhere.
+    fn undefined(&mut self, name: &Ref) -> Ty {
+        let fault = match name.to {
+            To::Dangling(def) => Fault::Dangling { layer: name.layer, name: name.name.clone(), def },
+            To::Missing => {
+                let scoped = name.layer == Layer::Slot;
+                let locals =
+                    if scoped { self.locals.iter().map(|(name, _)| name.clone()).collect() } else { Vec::new() };
+                Fault::Undefined { layer: name.layer, name: name.name.clone(), locals }
+            }
+            _ => return Ty::Err,
+        };
+        self.error(name.node, fault)
+    }
+}
+
+/// Checks one definition on its own.
+pub fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) -> Vec<Found> {
+    let mut checker = Checker::new(types, view, granted);
+    checker.body(&view.body);
+    let mut found = checker.found;
+    let recursive = matches!(view.layer, Layer::Fn | Layer::Type | Layer::Tile);
+    if recursive && let Some(edge) = view.edges.iter().find(|edge| edge.to == To::Def(view.id)) {
+        let who = format!("{} {}", view.layer, view.label);
+        found.push(Found { def: view.id, place: edge.place, node: 0, fault: Fault::Recursion { who } });
+    }
+    found
+}
+
+/// What a check did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Definitions checked.
+    pub checked: usize,
+    /// Definitions whose faults were known already.
+    pub reused: usize,
+    /// Hashes computed.
+    pub rehashed: usize,
+    /// How often the check ran.
+    pub rounds: usize,
+}
+
+/// Faults of a whole state, kept up to date.
+#[derive(Debug, Default)]
+pub struct Checks {
+    found: HashMap<DefId, Vec<Found>>,
+    /// Members of cycles, with the cycle's fault at its smallest member.
+    cycles: HashMap<DefId, Vec<DefId>>,
+    /// What was done last.
+    pub stats: Stats,
+}
+
+impl Checks {
+    /// Checks everything.
+    pub fn full(state: &State, granted: &BTreeSet<String>) -> Checks {
+        let mut checks = Checks::default();
+        let all: BTreeSet<DefId> = state.visible().map(|view| view.id).collect();
+        checks.run(state, granted, &all);
+        checks
+    }
+
+    /// Checks what a change touched, and what depends on it.
+    pub fn update(&mut self, state: &State, granted: &BTreeSet<String>, changed: &Changed) {
+        let mut again: BTreeSet<DefId> = BTreeSet::new();
+        // A fault may name whatever a type is made of, so a new name is looked for all the way up.
+        let mut stack: Vec<DefId> = changed.definitions.iter().copied().collect();
+        while let Some(id) = stack.pop() {
+            if !again.insert(id) {
+                continue;
+            }
+            if changed.definitions.contains(&id) || state.view(id).is_some_and(|view| view.layer == Layer::Type) {
+                stack.extend(state.watchers(id));
+            }
+            if let Some(members) = self.cycles.get(&id) {
+                stack.extend(members);
+            }
+        }
+        for id in &again {
+            self.found.remove(id);
+            self.cycles.remove(id);
+        }
+        again.retain(|id| state.view(*id).is_some_and(View::visible));
+        self.run(state, granted, &again);
+        self.stats.rehashed = changed.rehashed;
+    }
+
+    fn run(&mut self, state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) {
+        let types = Types::new(state);
+        let known = self.found.len();
+        for view in which.iter().filter_map(|id| state.view(*id)) {
+            let found = check_definition(&types, view, granted);
+            self.found.insert(view.id, found);
+        }
+        self.find_cycles(state, which);
+        let rounds = self.stats.rounds + 1;
+        self.stats = Stats { checked: which.len(), reused: known, rehashed: 0, rounds };
+    }
+
+    /// Cycles of references among types, fns and tiles, each told at its smallest member.
+    fn find_cycles(&mut self, state: &State, which: &BTreeSet<DefId>) {
+        let whole = which.len() * 4 > state.graph().len();
+        let among: HashSet<DefId> =
+            if whole { state.visible().map(|view| view.id).collect() } else { reach(state, which) };
+        let illegal = |id: &DefId| {
+            state.view(*id).is_some_and(|view| matches!(view.layer, Layer::Type | Layer::Fn | Layer::Tile))
+        };
+        for component in state.cycles(&among) {
+            let mut members: Vec<DefId> = component.iter().copied().filter(illegal).collect();
+            if members.len() < 2 || !members.iter().any(|id| which.contains(id)) {
+                continue;
+            }
+            members.sort_by_key(|id| state.view(*id).map(View::qname));
+            let first = members[0];
+            let path = shortest_cycle(state, first, &component.iter().copied().collect());
+            let path = path.iter().filter_map(|id| state.view(*id)).map(|view| view.qname().to_string()).collect();
+            let found = self.found.entry(first).or_default();
+            found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
+            found.push(Found { def: first, place: Place::Unit(1), node: 0, fault: Fault::Cycle { path } });
+            for member in component {
+                self.cycles.insert(member, members.clone());
+            }
+        }
+    }
+
+    /// Every fault, in order of output: layer, name, unit, code, column.
+    pub fn all<'c>(&'c self, state: &'c State) -> impl Iterator<Item = &'c Found> + 'c {
+        state.visible().flat_map(|view| self.of(view.id))
+    }
+
+    /// The faults of one definition, in no order.
+    pub fn of(&self, id: DefId) -> &[Found] {
+        self.found.get(&id).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What some definitions refer to, however far.
+fn reach(state: &State, from: &BTreeSet<DefId>) -> HashSet<DefId> {
+    let mut seen = HashSet::new();
+    let mut stack: Vec<DefId> = from.iter().copied().collect();
+    while let Some(id) = stack.pop() {
+        if let Some(view) = state.view(id).filter(|_| seen.insert(id)) {
+            stack.extend(view.deps());
+        }
+    }
+    seen
+}
+
+/// The shortest way from a definition to itself within its component, both ends included.
+fn shortest_cycle(state: &State, start: DefId, among: &HashSet<DefId>) -> Vec<DefId> {
+    let mut from: HashMap<DefId, DefId> = HashMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(id) = queue.pop_front() {
+        let mut deps: Vec<DefId> = state.view(id).map_or(Vec::new(), |view| view.deps().to_vec());
+        deps.sort_by_key(|dep| state.view(*dep).map(View::qname));
+        for dep in deps.into_iter().filter(|dep| among.contains(dep) && *dep != id) {
+            if dep == start {
+                let mut path = vec![start, id];
+                let mut at = id;
+                while let Some(before) = from.get(&at).filter(|_| at != start) {
+                    at = *before;
+                    path.push(at);
+                }
+                path.reverse();
+                return path;
+            }
+            if !from.contains_key(&dep) {
+                from.insert(dep, id);
+                queue.push_back(dep);
+            }
+        }
+    }
+    vec![start]
+}
+
+#[cfg(test)]
+mod tests;
