@@ -4,6 +4,7 @@
 //! Reads the workspace and memory, and makes values of [`crate::provider`]. Knows no tool and no agent; writes nothing.
 
 pub mod attach;
+pub mod commit;
 mod front;
 pub mod live;
 pub mod mention;

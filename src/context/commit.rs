@@ -1,0 +1,132 @@
+//! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits what it
+//! proposes; nothing here commits.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::templates::{Templates, filled};
+
+/// Bytes of diff that are sent; of a longer one, the list of files and its beginning.
+const MAX_DIFF: usize = 120 << 10;
+/// Earlier messages that are shown.
+const RECENT: &str = "-8";
+
+/// What is staged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staged {
+    /// The diff, as `git diff --cached` prints it.
+    pub diff: String,
+    /// Its files with their counts, as `--stat` prints them.
+    pub stat: String,
+    /// The first lines of the newest messages, newest first.
+    pub recent: Vec<String>,
+}
+
+/// Why there is nothing to write a message for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Git did not do it, or is not there.
+    #[error("git: {0}")]
+    Git(String),
+    /// Nothing is staged.
+    #[error("nothing is staged: choose what to commit with `git add`")]
+    NothingStaged,
+}
+
+/// What is staged in the repository that holds this folder.
+///
+/// # Errors
+/// When there is no git, no repository, or nothing staged.
+pub fn staged(root: &Path) -> Result<Staged, Error> {
+    let diff = git(root, &["diff", "--cached", "--no-color", "--no-ext-diff"])?;
+    if diff.trim().is_empty() {
+        return Err(Error::NothingStaged);
+    }
+    let stat = git(root, &["diff", "--cached", "--no-color", "--stat"])?;
+    // A repository without commits has no log: that is no error.
+    let recent = git(root, &["log", RECENT, "--format=%s", "--no-color"]).unwrap_or_default();
+    Ok(Staged { diff, stat, recent: recent.lines().map(str::to_string).collect() })
+}
+
+/// The prompt that asks for a message. `language`: of the message; `None`: that of the recent ones.
+pub fn prompt(templates: &Templates, staged: &Staged, language: Option<&str>) -> String {
+    let template = templates.get("commit.md").map(|t| t.text).unwrap_or_default();
+    let recent = match staged.recent.as_slice() {
+        [] => "There are no messages yet.".to_string(),
+        all => format!("Recent messages, newest first:\n\n{}", all.join("\n")),
+    };
+    let language = language.unwrap_or("that of the recent messages, else English");
+    filled(&template, &[("language", language), ("recent", &recent), ("diff", &shown(staged))])
+}
+
+/// A model's answer as a message: without a fence or quotes around it, without white space at line ends.
+pub fn tidied(answer: &str) -> String {
+    let mut text = answer.trim();
+    if let Some(rest) = text.strip_prefix("```") {
+        let inner = rest.split_once('\n').map_or("", |(_, inner)| inner);
+        text = inner.trim_end().strip_suffix("```").unwrap_or(inner).trim();
+    }
+    let quoted = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).filter(|t| !t.contains('"'));
+    let lines: Vec<&str> = quoted.unwrap_or(text).lines().map(str::trim_end).collect();
+    lines.join("\n").trim().to_string()
+}
+
+fn shown(staged: &Staged) -> String {
+    let stat = staged.stat.trim_end();
+    if staged.diff.len() <= MAX_DIFF {
+        return format!("The staged diff:\n\n{stat}\n\n{}", staged.diff.trim_end());
+    }
+    let cut = staged.diff.floor_char_boundary(MAX_DIFF);
+    let cut = staged.diff[..cut].rfind('\n').unwrap_or(cut);
+    let left = staged.diff.len() - cut;
+    format!("The staged diff, its beginning ({left} bytes more):\n\n{stat}\n\n{}", &staged.diff[..cut])
+}
+
+fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .output()
+        .map_err(|e| Error::Git(format!("cannot be run: {e}")))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Error::Git(said.lines().next().unwrap_or("it failed without a word").to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_hold_what_is_staged() {
+        let staged = Staged {
+            diff: "diff --git a/a b/a\n+{{recent}}\n".into(),
+            stat: " a | 1 +".into(),
+            recent: vec!["Add b".into()],
+        };
+        let templates = Templates::default();
+        let text = prompt(&templates, &staged, Some("日本語"));
+        assert!(text.contains("Language: 日本語.") && text.contains("newest first:\n\nAdd b"));
+        assert!(text.contains("+{{recent}}"), "the diff is no template");
+        let long = Staged { diff: "+line\n".repeat(40_000), ..staged };
+        let text = prompt(&templates, &long, None);
+        assert!(text.len() < MAX_DIFF + 3_000 && text.contains("bytes more") && text.contains(" a | 1 +"));
+    }
+
+    #[test]
+    fn answers_become_messages() {
+        for answer in ["Add a\n\nWhy.", "```text\nAdd a  \n\nWhy.\n```\n", "\"Add a\n\nWhy.\""] {
+            assert_eq!(tidied(answer), "Add a\n\nWhy.");
+        }
+        assert_eq!(tidied("Say \"no\""), "Say \"no\"");
+    }
+
+    #[test]
+    fn a_folder_without_a_repository_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(staged(dir.path()), Err(Error::Git(_))));
+    }
+}
