@@ -2,3 +2,5 @@
 
 mod memory;
 mod rules;
+mod streams;
+mod support;

@@ -1,0 +1,174 @@
+//! A model server by script: it answers requests one after the other, byte for byte as told, and can cut a chunk
+//! in mid-character, stall, or reset the connection.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// What the server does next.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Sends these bytes, in one write.
+    Send(Vec<u8>),
+    /// Waits.
+    Pause(Duration),
+    /// Says nothing more until the client goes away.
+    Stall,
+    /// Closes the connection in good order.
+    Close,
+    /// Resets the connection.
+    Reset,
+}
+
+/// One request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// `POST /v1/chat/completions`
+    pub line: String,
+    /// Header lines, as they came.
+    pub headers: String,
+    /// The body.
+    pub body: serde_json::Value,
+    /// Which connection it came on, from 0.
+    pub connection: usize,
+}
+
+/// A server on a free port of loopback; gone when dropped.
+pub struct MockServer {
+    port: u16,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    task: JoinHandle<()>,
+}
+
+impl MockServer {
+    /// Answers the n-th request with the n-th script; requests beyond get a reset.
+    pub async fn start(scripts: Vec<Vec<Act>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let scripts = Arc::new(Mutex::new(scripts.into_iter()));
+        let log = seen.clone();
+        let task = tokio::spawn(async move {
+            let mut served = tokio::task::JoinSet::new();
+            for connection in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                served.spawn(serve(stream, connection, scripts.clone(), log.clone()));
+            }
+        });
+        Self { port, seen, task }
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The base URL.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// The requests so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Drop for MockServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+type Scripts = Arc<Mutex<std::vec::IntoIter<Vec<Act>>>>;
+
+async fn serve(mut stream: TcpStream, connection: usize, scripts: Scripts, log: Arc<Mutex<Vec<Seen>>>) {
+    stream.set_nodelay(true).unwrap();
+    while let Some(mut seen) = read_request(&mut stream).await {
+        seen.connection = connection;
+        log.lock().unwrap().push(seen);
+        let script = scripts.lock().unwrap().next().unwrap_or(vec![Act::Reset]);
+        for act in script {
+            match act {
+                Act::Send(bytes) => {
+                    if stream.write_all(&bytes).await.is_err() {
+                        return;
+                    }
+                }
+                Act::Pause(pause) => tokio::time::sleep(pause).await,
+                Act::Stall => {
+                    let _ = stream.read(&mut [0; 1]).await;
+                    return;
+                }
+                Act::Close => return,
+                Act::Reset => {
+                    let _ = stream.set_zero_linger();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let text = String::from_utf8(bytes[..head].to_vec()).unwrap();
+    let (line, headers) = text.split_once("\r\n").unwrap();
+    let length = |line: &str| line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap());
+    let length: usize = headers.lines().find_map(length).unwrap_or(0);
+    while bytes.len() < head + 4 + length {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let body = serde_json::from_slice(&bytes[head + 4..]).unwrap_or_default();
+    Some(Seen { line: line.rsplit_once(' ')?.0.into(), headers: headers.into(), body, connection: 0 })
+}
+
+/// The head of an answer whose body goes on until the connection closes.
+pub fn head(status: &str, headers: &str) -> Act {
+    Act::Send(format!("HTTP/1.1 {status}\r\n{headers}connection: close\r\n\r\n").into_bytes())
+}
+
+/// A whole answer with a length, after which the connection can be used again.
+pub fn answer(status: &str, headers: &str, body: &str) -> Vec<Act> {
+    let length = body.len();
+    vec![Act::Send(format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}").into_bytes())]
+}
+
+/// A streamed answer in HTTP chunks of at most `size` bytes, each in a write of its own, after which the connection
+/// can be used again.
+pub fn chunked(body: &[u8], size: usize) -> Vec<Act> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let mut acts = vec![Act::Send(head.into())];
+    acts.extend(body.chunks(size).map(chunk));
+    acts.push(Act::Send(b"0\r\n\r\n".to_vec()));
+    acts
+}
+
+/// One HTTP chunk.
+pub fn chunk(bytes: &[u8]) -> Act {
+    let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
+    framed.extend_from_slice(bytes);
+    framed.extend_from_slice(b"\r\n");
+    Act::Send(framed)
+}
+
+/// The events of a plain answer that says `text`.
+pub fn saying(text: &str) -> String {
+    let delta = serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    format!(
+        "data: {delta}\n\ndata: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+    )
+}
