@@ -10,6 +10,7 @@
 //! [`FileChange`]: crate::proposal::FileChange
 
 pub mod bytes;
+pub mod calls;
 mod group;
 pub mod json;
 mod lines;

@@ -1,7 +1,23 @@
 //! Reads a streamed answer: prose goes on at once, edits and calls are recognised, whatever the chunking.
 
+mod blocks;
+mod call;
+mod input;
+mod patch;
+mod starts;
+mod text;
+mod whole;
+mod xml;
+
 use std::sync::Arc;
 
+use self::blocks::Blocks;
+use self::call::Call;
+use self::input::Input;
+use self::patch::Patch;
+use self::text::Text;
+use self::whole::Whole;
+use self::xml::Xml;
 use super::{Edit, Format};
 
 /// Names an edit or a call within one answer, from 0, in the order in which they begin.
@@ -63,6 +79,13 @@ pub enum Piece {
         /// Its arguments, under the tool's own names for them.
         arguments: serde_json::Value,
     },
+    /// A text that was meant as a tool call and cannot be read as one.
+    BrokenCall {
+        /// The text, as it was written.
+        text: String,
+        /// What is wrong with it, for the model.
+        why: String,
+    },
 }
 
 /// How an answer ended.
@@ -83,27 +106,159 @@ pub struct Known {
     pub text: Arc<str>,
 }
 
+/// What an edit is told that the end of the answer cut.
+const CUT: &str = "the answer was cut in the middle of this edit, so nothing of it was used. Send it again.";
+/// What an edit is told that the model did not write to its end.
+const BROKE_OFF: &str = "the edit breaks off before its replacement, so nothing of it was used. Send it again, whole.";
+
 /// Recognises every format while the text streams.
 #[derive(Debug)]
 pub struct Parser {
+    input: Input,
+    state: State,
+    text: Text,
+    ctx: Context,
+}
+
+/// What is being read.
+#[derive(Debug)]
+enum State {
+    Text,
+    Xml(Xml),
+    Blocks(Blocks),
+    Whole(Whole),
+    Patch(Patch),
+    Call(Call),
+}
+
+/// What a reader of one of them says after it took what it could.
+enum Progress {
+    /// It needs more text.
+    Wait,
+    /// It goes on.
+    Again,
+    /// It is over; what follows is for the text around it.
+    Done,
+    /// It was only prose, which has been shown; the line goes on.
+    Back,
+}
+
+/// What all readers share.
+#[derive(Debug)]
+struct Context {
     expected: Option<Format>,
     known: Vec<Known>,
+    out: Vec<Piece>,
+    next: usize,
+    /// The path of the edit before, for blocks that name none.
+    path: Option<String>,
+}
+
+impl Context {
+    fn prose(&mut self, text: &str) {
+        match self.out.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::Prose(before)) => before.push_str(text),
+            _ => self.out.push(Piece::Prose(text.to_string())),
+        }
+    }
+
+    fn start(&mut self, format: Format) -> EditId {
+        let id = EditId(self.next);
+        self.next += 1;
+        self.out.push(Piece::EditStarted { id, format });
+        id
+    }
+
+    fn grew(&mut self, id: EditId, part: Part, text: &str) {
+        match self.out.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::EditGrew { id: i, part: p, text: before }) if *i == id && *p == part => before.push_str(text),
+            _ => self.out.push(Piece::EditGrew { id, part, text: text.to_string() }),
+        }
+    }
+
+    fn done(&mut self, id: EditId, edit: Edit) {
+        self.path = edit.path.clone().or(self.path.take());
+        self.out.push(Piece::EditDone { id, edit });
+    }
+
+    fn dropped(&mut self, id: EditId, why: String) {
+        self.out.push(Piece::EditDropped { id, why });
+    }
 }
 
 impl Parser {
     /// A parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
     /// to be an edit of any format (`nebula patch`). `known` are the files in play.
     pub fn new(expected: Option<Format>, known: Vec<Known>) -> Self {
-        Parser { expected, known }
+        let ctx = Context { expected, known, out: Vec::new(), next: 0, path: None };
+        Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx }
     }
 
     /// Takes the next piece of the answer, of any size.
     pub fn push(&mut self, text: &str) -> Vec<Piece> {
-        vec![Piece::Prose(text.to_string())]
+        self.input.push(text);
+        self.run();
+        std::mem::take(&mut self.ctx.out)
     }
 
     /// Ends the answer.
-    pub fn finish(self, _end: End) -> Vec<Piece> {
-        Vec::new()
+    pub fn finish(mut self, end: End) -> Vec<Piece> {
+        self.input.end = Some(end);
+        self.run();
+        let (ctx, cut) = (&mut self.ctx, end == End::Cut);
+        match &mut self.state {
+            State::Text => {}
+            State::Xml(xml) => xml.end(ctx, cut),
+            State::Blocks(blocks) => blocks.end(ctx, cut),
+            State::Whole(whole) => whole.end(ctx, cut),
+            State::Patch(patch) => patch.end(ctx, cut),
+            State::Call(call) => call.end(ctx, cut),
+        }
+        self.text.end(&mut self.input, ctx);
+        self.ctx.out
     }
+
+    fn run(&mut self) {
+        loop {
+            let (input, ctx) = (&mut self.input, &mut self.ctx);
+            let progress = match &mut self.state {
+                State::Text => match self.text.step(input, ctx) {
+                    text::Next::Wait => return,
+                    text::Next::Again => continue,
+                    text::Next::Enter(state) => {
+                        self.state = state;
+                        continue;
+                    }
+                },
+                State::Xml(xml) => xml.step(input, ctx),
+                State::Blocks(blocks) => blocks.step(input, ctx),
+                State::Whole(whole) => whole.step(input, ctx),
+                State::Patch(patch) => patch.step(input, ctx),
+                State::Call(call) => call.step(input, ctx),
+            };
+            match progress {
+                Progress::Wait => return,
+                Progress::Again => {}
+                Progress::Done => {
+                    let inside_line = matches!(&self.state, State::Xml(_) | State::Call(_));
+                    self.state = State::Text;
+                    self.text.resume(inside_line);
+                }
+                Progress::Back => {
+                    self.state = State::Text;
+                    self.text.go_on();
+                }
+            }
+        }
+    }
+}
+
+/// Reads a whole answer at once: all its pieces, in order.
+pub fn read(text: &str, expected: Option<Format>, known: Vec<Known>, end: End) -> Vec<Piece> {
+    let mut parser = Parser::new(expected, known);
+    let mut pieces = parser.push(text);
+    pieces.extend(parser.finish(end));
+    pieces
 }

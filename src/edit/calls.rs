@@ -1,0 +1,170 @@
+//! Tool calls as values: which tool a JSON object means, and the edits that the changing tools ask for.
+
+use serde_json::{Map, Value};
+
+use super::stream::{End, Parser, Piece};
+use super::{Edit, Format, Op, Shape};
+
+/// A tool's name, and its required parameters with other names that models give them.
+type Tool = (&'static str, &'static [(&'static str, &'static [&'static str])]);
+
+const PATH: (&str, &[&str]) = ("path", &["file", "filepath", "file_path", "filename", "filePath"]);
+
+const TOOLS: [Tool; 12] = [
+    ("list", &[("path", &["directory", "dir"])]),
+    ("readFile", &[PATH]),
+    ("searchInDirectory", &[("directory", &["path", "dir"]), ("keyword", &["query", "pattern"])]),
+    ("writeFile", &[PATH, ("content", &["contents", "text", "new_content"])]),
+    ("editFile", &[PATH, ("new_content", &["content", "contents", "text", "newContent"])]),
+    (
+        "replaceInFile",
+        &[
+            PATH,
+            ("search", &["old_string", "old_str", "old", "find"]),
+            ("replace", &["new_string", "new_str", "new", "replacement"]),
+        ],
+    ),
+    ("applyPatch", &[("patch", &["diff", "input"])]),
+    ("deleteFile", &[PATH]),
+    ("moveFile", &[PATH, ("to", &["destination", "new_path", "newPath"])]),
+    ("undo", &[]),
+    ("runCommand", &[("command", &["cmd"])]),
+    ("askUser", &[("question", &[])]),
+];
+
+/// The tool call a JSON value is, with the tool's own names for itself and its parameters: an object that names a tool
+/// and holds fitting arguments. `editFile` with a search and a replacement is `replaceInFile`.
+pub fn read(value: &Value) -> Option<(String, Value)> {
+    let object = value.as_object()?;
+    if let Some(inner) = object.get("function").filter(|f| f.is_object()) {
+        return read(inner);
+    }
+    let name = ["name", "tool", "tool_name", "function", "action"].iter().find_map(|k| object.get(*k)?.as_str())?;
+    let arguments = ["arguments", "args", "parameters", "input", "params"].iter().find_map(|k| object.get(*k));
+    let arguments = match arguments {
+        Some(Value::String(text)) => super::json::repair(text).ok()?,
+        Some(value) => value.clone(),
+        None => Value::Object(Map::new()),
+    };
+    let &(mut tool, parameters) = TOOLS.iter().find(|(tool, _)| bare(tool) == bare(name))?;
+    let given = arguments.as_object()?;
+    let mut fitted = fit(given, parameters);
+    let replace = &TOOLS[5];
+    if tool == "editFile" && !fitted.contains_key("new_content") {
+        let other = fit(given, replace.1);
+        if other.contains_key("search") && other.contains_key("replace") {
+            (tool, fitted) = (replace.0, other);
+        }
+    }
+    let fits = parameters.is_empty() || parameters.iter().any(|(name, _)| fitted.contains_key(*name));
+    fits.then(|| (tool.to_string(), Value::Object(fitted)))
+}
+
+/// A tool's name without what models change in it.
+fn bare(name: &str) -> String {
+    name.replace(['_', '-'], "").to_lowercase()
+}
+
+/// Whether this is a tool's name.
+pub(super) fn is_tool(name: &str) -> bool {
+    TOOLS.iter().any(|(tool, _)| bare(tool) == bare(name))
+}
+
+/// The arguments under the tool's own names.
+fn fit(given: &Map<String, Value>, parameters: &[(&str, &[&str])]) -> Map<String, Value> {
+    let mut fitted = Map::new();
+    for (name, value) in given {
+        let own = parameters
+            .iter()
+            .find(|(own, others)| own == name || (!given.contains_key(*own) && others.contains(&name.as_str())));
+        fitted.insert(own.map_or(name.clone(), |(own, _)| own.to_string()), value.clone());
+    }
+    fitted
+}
+
+/// Whether a text that cannot be read as JSON was meant to be a call: it names a tool where a call does.
+pub(super) fn was_meant(text: &str) -> bool {
+    let head: String = text.chars().take(200).filter(|c| !c.is_whitespace()).collect();
+    TOOLS.iter().any(|(tool, _)| head.contains(&format!("\"{tool}\"")))
+}
+
+/// The edits that a call asks for: `None` if its tool changes no file (or is `undo`), an error for the model if
+/// an argument is missing or of the wrong type.
+pub fn edits(name: &str, arguments: &Value) -> Option<Result<Vec<Edit>, String>> {
+    let tool = ["replaceInFile", "writeFile", "editFile", "applyPatch", "deleteFile", "moveFile"]
+        .into_iter()
+        .find(|tool| *tool == name)?;
+    Some(asked(tool, arguments))
+}
+
+fn asked(tool: &str, arguments: &Value) -> Result<Vec<Edit>, String> {
+    let text = |key: &str| match arguments.get(key) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(format!("`{key}` must be a string")),
+        None => Err(format!("`{key}` is missing")),
+    };
+    let all = match arguments.get("replaceAll") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(all)) => *all,
+        Some(Value::String(word)) if word == "true" || word == "false" => word == "true",
+        Some(_) => return Err("`replaceAll` must be true or false".to_string()),
+    };
+    let op = match tool {
+        "replaceInFile" => {
+            Op::Replace { search: text("search")?, replace: text("replace")?, shape: Shape::Inline, all }
+        }
+        "writeFile" => Op::Write { content: text("content")? },
+        "editFile" => Op::Overwrite { content: text("new_content")? },
+        "deleteFile" => Op::Delete,
+        "moveFile" => Op::Move { to: text("to")? },
+        _ => return patch(&text("patch")?),
+    };
+    Ok(vec![Edit::new(text("path")?, op, Format::Tools, tool)])
+}
+
+/// The edits of a patch given as one text.
+fn patch(text: &str) -> Result<Vec<Edit>, String> {
+    let mut parser = Parser::new(Some(Format::Patch), Vec::new());
+    let mut pieces = parser.push(text);
+    pieces.extend(parser.finish(End::Ordinary));
+    let mut edits = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::EditDone { edit, .. } => edits.push(Edit { by: "applyPatch".to_string(), ..edit }),
+            Piece::EditDropped { why, .. } => return Err(why),
+            _ => {}
+        }
+    }
+    if edits.is_empty() {
+        return Err(
+            "there is no patch in `patch`. Write `*** Begin Patch`, `*** Update File: PATH`, lines that begin \
+                    with a space, `-` or `+`, and `*** End Patch`; or a unified diff with `---`, `+++` and `@@` lines."
+                .to_string(),
+        );
+    }
+    Ok(edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_read_under_any_of_its_names() {
+        let call = json!({"name": "edit_file", "arguments": {"file": "a", "search": "x", "replace": "y"}});
+        assert_eq!(read(&call), Some(("replaceInFile".into(), json!({"path": "a", "search": "x", "replace": "y"}))));
+        let call = json!({"function": {"name": "writeFile", "arguments": "{\"path\": \"a\", \"content\": \"b\"}"}});
+        assert_eq!(read(&call), Some(("writeFile".into(), json!({"path": "a", "content": "b"}))));
+        assert_eq!(read(&json!({"name": "nebula", "arguments": {"path": "a"}})), None);
+        assert_eq!(read(&json!({"name": "readFile", "arguments": {"colour": "red"}})), None);
+    }
+
+    #[test]
+    fn wrong_arguments_are_named() {
+        let told = edits("replaceInFile", &json!({"path": "a", "search": 5, "replace": ""})).unwrap();
+        assert_eq!(told.unwrap_err(), "`search` must be a string");
+        assert!(edits("readFile", &json!({})).is_none());
+        assert!(edits("applyPatch", &json!({"patch": "hello"})).unwrap().is_err());
+    }
+}

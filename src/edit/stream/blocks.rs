@@ -1,0 +1,118 @@
+//! `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
+
+use super::input::Input;
+use super::starts::{is_divider, is_replace_mark, search_mark};
+use super::{Context, EditId, End, Parser, Part, Piece, Progress};
+use crate::edit::{Edit, Format, Op, Shape};
+
+/// A block being read, from after its first line.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    id: EditId,
+    path: Option<String>,
+    search: Vec<String>,
+    /// `None` before the divider.
+    replace: Option<Vec<String>>,
+    /// Lines of a rule of equals signs that were taken for the divider may have been the text's own.
+    fenced: bool,
+}
+
+impl Blocks {
+    pub fn new(path: Option<String>, fenced: bool, ctx: &mut Context) -> Self {
+        let id = ctx.start(Format::Blocks);
+        if let Some(path) = &path {
+            ctx.grew(id, Part::Path, path);
+        }
+        Blocks { id, path, search: Vec::new(), replace: None, fenced }
+    }
+
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        while let Some(line) = input.line() {
+            let text = &input.rest()[..line.content];
+            match &mut self.replace {
+                None if is_divider(text) => self.replace = Some(Vec::new()),
+                // The divider was forgotten, or an empty search ends at once: what is meant is not certain.
+                None if is_replace_mark(text) => {
+                    ctx.dropped(self.id, "the block has no ======= line. Send it again with one.".to_string());
+                    input.skip(line.next);
+                    return Progress::Done;
+                }
+                None => {
+                    grow(ctx, self.id, Part::Old, &self.search, text);
+                    self.search.push(text.to_string());
+                }
+                Some(_) if is_replace_mark(text) => {
+                    input.skip(line.next);
+                    self.finish(true, ctx);
+                    return Progress::Done;
+                }
+                Some(_) if search_mark(text).is_some() => {
+                    self.finish(false, ctx);
+                    return Progress::Done;
+                }
+                Some(replace) => {
+                    grow(ctx, self.id, Part::New, replace, text);
+                    replace.push(text.to_string());
+                }
+            }
+            input.skip(line.next);
+        }
+        Progress::Wait
+    }
+
+    fn finish(&mut self, whole: bool, ctx: &mut Context) {
+        let edit = self.edit(whole);
+        ctx.done(self.id, edit);
+    }
+
+    fn edit(&mut self, whole: bool) -> Edit {
+        let replace = self.replace.take().unwrap_or_default();
+        let op = if self.search.iter().all(|l| l.trim().is_empty()) {
+            let content = replace.iter().flat_map(|l| [l.as_str(), "\n"]).collect();
+            Op::Write { content }
+        } else {
+            let (search, replace) = (self.search.join("\n"), replace.join("\n"));
+            Op::Replace { search, replace, shape: Shape::Lines, all: false }
+        };
+        Edit { path: self.path.clone(), op, format: Format::Blocks, by: Format::Blocks.name().to_string(), whole }
+    }
+
+    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+        if cut {
+            return ctx.dropped(self.id, super::CUT.to_string());
+        }
+        match &mut self.replace {
+            None => ctx.dropped(self.id, super::BROKE_OFF.to_string()),
+            Some(replace) => {
+                if self.fenced && replace.last().is_some_and(|l| l.trim() == "```") {
+                    replace.pop();
+                }
+                self.finish(false, ctx);
+            }
+        }
+    }
+}
+
+/// Shows one more line of a part; the line break belongs to the line after it.
+pub(super) fn grow(ctx: &mut Context, id: EditId, part: Part, before: &[String], line: &str) {
+    match before.is_empty() {
+        true => ctx.grew(id, part, line),
+        false => ctx.grew(id, part, &format!("\n{line}")),
+    }
+}
+
+/// The blocks inside an element that holds them under `<diff>`.
+pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<Edit>, String> {
+    let mut parser = Parser::new(Some(Format::Blocks), Vec::new());
+    let mut pieces = parser.push(text);
+    pieces.extend(parser.finish(if whole { End::Ordinary } else { End::Cut }));
+    let mut edits = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::EditDone { edit, .. } => edits.push(Edit { path: path.map(str::to_string), ..edit }),
+            Piece::EditDropped { why, .. } => return Err(why),
+            _ => {}
+        }
+    }
+    if edits.is_empty() { Err("there is no SEARCH block inside <diff>.".to_string()) } else { Ok(edits) }
+}

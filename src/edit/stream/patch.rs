@@ -1,0 +1,424 @@
+//! Unified diffs and the `*** Begin Patch` envelope.
+
+use super::input::Input;
+use super::starts::Fence;
+use super::{Context, EditId, Part, Progress};
+use crate::edit::{Edit, Format, Op, PatchHunk};
+
+/// A patch being read, from its first line.
+#[derive(Debug, Default)]
+pub(super) struct Patch {
+    fence: Option<Fence>,
+    envelope: bool,
+    section: Option<Section>,
+    /// A path given outside of the patch.
+    outer: Option<String>,
+}
+
+/// What is said of one file.
+#[derive(Debug)]
+struct Section {
+    id: EditId,
+    kind: Kind,
+    path: Option<String>,
+    to: Option<String>,
+    hunks: Vec<PatchHunk>,
+    /// Lines of the present hunk that its header still promises, before and after.
+    due: (usize, usize),
+    /// Why this file's part cannot be applied.
+    wrong: Option<&'static str>,
+    /// Whether `---` and `+++` have been seen, the hunks' first line, and `rename from`.
+    headed: bool,
+    body: bool,
+    renamed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Update,
+    Add,
+    Delete,
+}
+
+impl Patch {
+    /// A patch inside a fence, or bare; `outer` is the path that stands above it.
+    pub fn new(fence: Option<Fence>, outer: Option<String>) -> Self {
+        Patch { fence, outer, ..Patch::default() }
+    }
+
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        while let Some(line) = input.line() {
+            let text = input.rest()[..line.content].to_string();
+            // `--- a` is a header only with `+++ b` under it; that line must be there to be seen.
+            let after: String = input.rest()[line.next..].chars().take(4).collect();
+            if text.starts_with("--- ") && after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
+                return Progress::Wait;
+            }
+            let head = text.starts_with("--- ") && after == "+++ ";
+            match self.line(&text, head, ctx) {
+                Taken::Yes => input.skip(line.next),
+                Taken::Last => {
+                    input.skip(line.next);
+                    return Progress::Done;
+                }
+                Taken::No => return Progress::Done,
+            }
+        }
+        Progress::Wait
+    }
+
+    fn line(&mut self, line: &str, head: bool, ctx: &mut Context) -> Taken {
+        if let Some(fence) = &self.fence
+            && fence.closed_by(line)
+            && !line.starts_with(' ')
+        {
+            self.close(ctx);
+            return Taken::No;
+        }
+        if let Some(taken) = self.envelope(line, ctx) {
+            return taken;
+        }
+        let due = self.section.as_ref().is_some_and(|s| s.body && s.due != (0, 0));
+        let named =
+            line.starts_with("diff --git ") || (head && ["a/", "/dev/null"].iter().any(|n| line[4..].starts_with(n)));
+        if !due || named {
+            if let Some(taken) = self.header(line, head, ctx) {
+                return taken;
+            }
+        }
+        if line.starts_with("@@") {
+            self.hunk(line, ctx);
+            return Taken::Yes;
+        }
+        self.body(line, ctx)
+    }
+
+    /// `*** …` lines.
+    fn envelope(&mut self, line: &str, ctx: &mut Context) -> Option<Taken> {
+        let word = line.trim_end().strip_prefix("*** ")?;
+        if word == "Begin Patch" {
+            self.envelope = true;
+        } else if word == "End Patch" {
+            self.close(ctx);
+            return Some(if self.fence.is_some() { Taken::Yes } else { Taken::Last });
+        } else if word == "End of File" {
+            if let Some(hunk) = self.section.as_mut().and_then(|s| s.hunks.last_mut()) {
+                hunk.at_end = true;
+            }
+        } else if let Some(path) = word.strip_prefix("Move to:") {
+            let section = self.section.as_mut()?;
+            (section.to, section.renamed) = (Some(path.trim().to_string()), true);
+        } else {
+            let kinds = [("Update File:", Kind::Update), ("Add File:", Kind::Add), ("Delete File:", Kind::Delete)];
+            let (path, kind) = kinds.iter().find_map(|(name, kind)| Some((word.strip_prefix(name)?, *kind)))?;
+            self.envelope = true;
+            self.open(kind, Some(path.trim().to_string()), ctx);
+        }
+        Some(Taken::Yes)
+    }
+
+    /// Header lines of unified diffs and of `git`.
+    fn header(&mut self, line: &str, head: bool, ctx: &mut Context) -> Option<Taken> {
+        if self.envelope && !head {
+            return None;
+        }
+        if let Some(names) = line.strip_prefix("diff --git ") {
+            let (old, new) = git_names(names);
+            self.open(Kind::Update, Some(old.clone()), ctx);
+            if let Some(section) = self.section.as_mut().filter(|_| new != old) {
+                section.to = Some(new);
+            }
+            return Some(Taken::Yes);
+        }
+        if head {
+            let old = file_name(line[4..].trim_end());
+            // After a `diff --git` line this says the same again.
+            if self.section.as_ref().is_none_or(|s| s.body || s.headed) {
+                self.open(Kind::Update, None, ctx);
+            }
+            if let Some(section) = &mut self.section {
+                section.headed = true;
+                match old {
+                    Some(old) => section.path = Some(old),
+                    None => section.kind = Kind::Add,
+                }
+            }
+            return Some(Taken::Yes);
+        }
+        let section = self.section.as_mut().filter(|s| !s.body)?;
+        if let Some(name) = line.strip_prefix("+++ ") {
+            section.named(file_name(name.trim_end()));
+            if let Some(path) = section.path.clone() {
+                ctx.grew(section.id, Part::Path, &path);
+            }
+            return Some(Taken::Yes);
+        }
+        let starts = |word: &str| line.starts_with(word);
+        if starts("new file mode") {
+            section.kind = Kind::Add;
+        } else if starts("deleted file mode") {
+            section.kind = Kind::Delete;
+        } else if starts("Binary files") || starts("GIT binary patch") {
+            section.wrong = Some("a binary change cannot be applied from a patch");
+        } else if starts("rename ") {
+            section.renamed = true;
+        } else if !["index ", "old mode", "new mode", "similarity", "dissimilarity"].iter().any(|w| starts(w)) {
+            return None;
+        }
+        Some(Taken::Yes)
+    }
+
+    fn hunk(&mut self, line: &str, ctx: &mut Context) {
+        if self.section.is_none() {
+            let outer = self.outer.clone();
+            self.open(Kind::Update, outer, ctx);
+        }
+        let Some(section) = &mut self.section else { return };
+        section.body = true;
+        let header = ranges(line);
+        let above = match header {
+            Some(_) => line[2..].split_once("@@").map_or("", |(_, text)| text),
+            None => line.trim_start_matches('@').trim_end_matches('@'),
+        };
+        let above: Vec<String> = Some(above.trim()).filter(|a| !a.is_empty()).map(str::to_string).into_iter().collect();
+        section.due = header.map_or((0, 0), |[old, new]| (old.1, new.1));
+        // Several `@@` lines one under another narrow the place down.
+        if let Some(hunk) = section.hunks.last_mut().filter(|h| h.body.is_empty() && header.is_none()) {
+            hunk.above.extend(above);
+            return;
+        }
+        section.hunks.push(PatchHunk { header, above, strict_above: header.is_none(), ..PatchHunk::default() });
+    }
+
+    fn body(&mut self, line: &str, ctx: &mut Context) -> Taken {
+        let contained = self.fence.is_some() || self.envelope;
+        let marked = line.starts_with(['+', '-', ' ', '\\']);
+        if self.section.is_none() && self.fence.is_some() && !self.envelope && self.outer.is_some() && marked {
+            // A diff without any header, under the path of its file.
+            let outer = self.outer.take();
+            self.open(Kind::Update, outer, ctx);
+        }
+        if self.section.is_none() {
+            // Between the parts of an envelope or a fenced diff there is nothing to say.
+            return if contained { Taken::Yes } else { Taken::No };
+        }
+        let Some(section) = &mut self.section else { return Taken::No };
+        let due = section.due != (0, 0);
+        if !contained && !due && (!marked || line.trim().is_empty() || line == "-- ") {
+            self.close(ctx);
+            return Taken::No;
+        }
+        if !section.body && section.kind != Kind::Add && !self.envelope && !marked {
+            return Taken::Yes;
+        }
+        section.take(line, ctx);
+        Taken::Yes
+    }
+
+    fn open(&mut self, kind: Kind, path: Option<String>, ctx: &mut Context) {
+        self.close(ctx);
+        let id = ctx.start(Format::Patch);
+        if let Some(path) = &path {
+            ctx.grew(id, Part::Path, path);
+        }
+        self.section = Some(Section {
+            id,
+            kind,
+            path,
+            to: None,
+            hunks: Vec::new(),
+            due: (0, 0),
+            wrong: None,
+            headed: false,
+            body: false,
+            renamed: false,
+        });
+    }
+
+    fn close(&mut self, ctx: &mut Context) {
+        let Some(section) = self.section.take() else { return };
+        section.finish(ctx);
+    }
+
+    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+        match self.section.take() {
+            Some(section) if cut => ctx.dropped(section.id, super::CUT.to_string()),
+            Some(section) => section.finish(ctx),
+            None => {}
+        }
+    }
+}
+
+enum Taken {
+    Yes,
+    /// It ends the patch.
+    Last,
+    /// It is no part of the patch.
+    No,
+}
+
+impl Section {
+    /// The name after `+++`.
+    fn named(&mut self, new: Option<String>) {
+        match new {
+            None => self.kind = Kind::Delete,
+            Some(new) => match self.path.take() {
+                _ if self.kind == Kind::Add => self.path = Some(bare(&new, "b/")),
+                Some(old) if self.renamed => {
+                    self.to = Some(bare(&new, "b/"));
+                    self.path = Some(bare(&old, "a/"));
+                }
+                // Without git's word for it a second name is no move: `diff -u a.orig a`.
+                Some(old) => {
+                    let paired = old.starts_with("a/") || bare(&new, "b/") == old;
+                    self.path = Some(if paired { bare(&new, "b/") } else { new });
+                }
+                None => self.path = Some(new),
+            },
+        }
+        if self.kind == Kind::Delete {
+            self.path = self.path.take().map(|p| bare(&p, "a/"));
+            self.to = None;
+        }
+    }
+
+    fn take(&mut self, line: &str, ctx: &mut Context) {
+        self.body = true;
+        if self.hunks.is_empty() {
+            self.hunks.push(PatchHunk::default());
+        }
+        let Some(hunk) = self.hunks.last_mut() else { return };
+        let (old, new, part) = match line.as_bytes().first() {
+            Some(b'+') => (0, 1, Some(Part::New)),
+            Some(b'-') => (1, 0, Some(Part::Old)),
+            Some(b'\\') => (0, 0, None),
+            _ => (1, 1, Some(Part::Same)),
+        };
+        self.due = (self.due.0.saturating_sub(old), self.due.1.saturating_sub(new));
+        if let Some(part) = part {
+            let text = line.get(1..).filter(|_| line.starts_with(['+', '-', ' '])).unwrap_or(line);
+            ctx.grew(self.id, part, &format!("{text}\n"));
+        }
+        hunk.body.push(line.to_string());
+    }
+
+    fn finish(mut self, ctx: &mut Context) {
+        if let Some(why) = self.wrong {
+            return ctx.dropped(self.id, why.to_string());
+        }
+        for hunk in &mut self.hunks {
+            // Blank lines at the end of a hunk are space between it and what follows, unless its header counts them.
+            while hunk.header.is_none() && hunk.body.last().is_some_and(|l| l.is_empty()) {
+                hunk.body.pop();
+            }
+        }
+        self.hunks.retain(|h| !h.body.is_empty());
+        let edit = |path: &Option<String>, op| Edit {
+            path: path.clone(),
+            op,
+            format: Format::Patch,
+            by: Format::Patch.name().to_string(),
+            whole: true,
+        };
+        let mut edits = Vec::new();
+        match self.kind {
+            Kind::Delete => edits.push(edit(&self.path, Op::Delete)),
+            Kind::Add => edits.push(edit(&self.path, Op::Write { content: added(&self.hunks) })),
+            Kind::Update => {
+                if !self.hunks.is_empty() {
+                    edits.push(edit(&self.path, Op::Hunks(std::mem::take(&mut self.hunks))));
+                }
+                if let Some(to) = self.to.filter(|_| self.renamed) {
+                    edits.push(edit(&self.path, Op::Move { to }));
+                }
+            }
+        }
+        if edits.is_empty() {
+            return ctx.dropped(self.id, "the patch changes nothing in this file that can be applied here".to_string());
+        }
+        let mut id = Some(self.id);
+        for edit in edits {
+            let id = id.take().unwrap_or_else(|| ctx.start(Format::Patch));
+            ctx.done(id, edit);
+        }
+    }
+}
+
+/// The text of a new file: what its lines add. Lines without a prefix are taken as they are.
+fn added(hunks: &[PatchHunk]) -> String {
+    let mut text = String::new();
+    let mut ended = true;
+    for line in hunks.iter().flat_map(|h| &h.body) {
+        if line.starts_with('\\') {
+            ended = false;
+            continue;
+        }
+        text.extend([line.strip_prefix('+').unwrap_or(line), "\n"]);
+    }
+    if !ended {
+        text.pop();
+    }
+    text
+}
+
+/// `@@ -1,2 +3,4 @@`.
+fn ranges(line: &str) -> Option<[(usize, usize); 2]> {
+    let mut parts = line.strip_prefix("@@")?.split_whitespace();
+    let mut range = |sign: char| -> Option<(usize, usize)> {
+        let part = parts.next()?.strip_prefix(sign)?.trim_end_matches('@');
+        let (start, count) = part.split_once(',').unwrap_or((part, "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    Some([range('-')?, range('+')?])
+}
+
+/// The name in a `---` or `+++` line; `None` for `/dev/null`.
+fn file_name(text: &str) -> Option<String> {
+    let name = match text.strip_prefix('"') {
+        Some(quoted) => unquoted(quoted),
+        None => text.split('\t').next().unwrap_or(text).trim().to_string(),
+    };
+    (name != "/dev/null").then_some(name)
+}
+
+fn bare(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_string()
+}
+
+/// The two names of a `diff --git` line.
+fn git_names(text: &str) -> (String, String) {
+    if let Some(quoted) = text.strip_prefix('"') {
+        let old = unquoted(quoted);
+        let new = text.rsplit_once(" \"").map_or_else(|| old.clone(), |(_, new)| unquoted(new));
+        return (bare(&old, "a/"), bare(&new, "b/"));
+    }
+    // Of names with spaces both halves are alike, unless the file was renamed; then the `rename` lines' names
+    // come in `---` and `+++` again.
+    let (old, new) = text.split_once(" b/").map_or((text, text), |(old, new)| (old, new));
+    (bare(old, "a/"), bare(new.trim_end(), "b/"))
+}
+
+/// A name in the quotes that git writes: backslash escapes, bytes in octal.
+fn unquoted(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.bytes().peekable());
+    while let Some(b) = rest.next() {
+        match b {
+            b'"' => break,
+            b'\\' => match rest.next() {
+                Some(b'n') => bytes.push(b'\n'),
+                Some(b't') => bytes.push(b'\t'),
+                Some(d @ b'0'..=b'3') => {
+                    let mut value = u32::from(d - b'0');
+                    while let Some(d) = rest.next_if(|d| (b'0'..=b'7').contains(d) && value < 0o40) {
+                        value = value * 8 + u32::from(d - b'0');
+                    }
+                    bytes.push(value as u8);
+                }
+                Some(c) => bytes.push(c),
+                None => {}
+            },
+            b => bytes.push(b),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,520 @@
+//! The text around edits: prose, which goes on at once, and what may be the beginning of an edit, which is held back
+//! until that is known.
+
+use super::call::Call;
+use super::input::{Input, Line};
+use super::starts::{self, Calls, Fence};
+use super::xml::{Tag, Xml, tag};
+use super::{Blocks, Context, Format, Part, Patch, State, Whole, whole};
+
+/// Code longer than this, in bytes, is not looked at as a whole file.
+const LONGEST: usize = 4 << 20;
+/// The first bytes of a line say what it is.
+const HEAD: usize = 400;
+
+/// Where in the text we are.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    /// In the middle of a line that is prose.
+    inside_line: bool,
+    /// The line break right after an edit goes with it.
+    after_edit: bool,
+    /// A line that is nothing but a path, with the blank lines after it: shown only if no edit follows.
+    heading: Option<Heading>,
+    /// The last line of prose that was not blank, its beginning.
+    said: String,
+    saying: String,
+    fence: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Heading {
+    path: String,
+    raw: String,
+}
+
+/// A fence that is open.
+#[derive(Debug)]
+struct Open {
+    fence: Fence,
+    line: String,
+    holds: Holds,
+}
+
+/// What is in a fence.
+#[derive(Debug)]
+enum Holds {
+    /// Edits; the fence itself is not shown, unless prose follows inside (true).
+    Edits(bool),
+    /// Code, shown as prose; kept if it may be a whole file.
+    Code { kept: Option<String>, path: Option<String> },
+}
+
+/// What comes next.
+pub(super) enum Next {
+    Wait,
+    Again,
+    Enter(State),
+}
+
+impl Text {
+    /// Back from an edit or a call.
+    pub fn resume(&mut self, inside_line: bool) {
+        self.inside_line = false;
+        self.after_edit = inside_line;
+    }
+
+    /// Back from what turned out to be prose.
+    pub fn go_on(&mut self) {
+        self.inside_line = true;
+        if let Some(Open { holds: Holds::Edits(shown), .. }) = &mut self.fence {
+            *shown = true;
+        }
+    }
+
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+        if self.after_edit {
+            let rest = input.rest();
+            let blank = rest.trim_start_matches([' ', '\t', '\r']);
+            match blank.as_bytes().first() {
+                None if !input.ended() => return Next::Wait,
+                Some(b'\n') => input.skip(rest.len() - blank.len() + 1),
+                _ => {}
+            }
+            self.after_edit = false;
+            return Next::Again;
+        }
+        if input.rest().is_empty() {
+            return Next::Wait;
+        }
+        if self.inside_line { self.middle(input, ctx) } else { self.start(input, ctx) }
+    }
+
+    /// In a line of prose: up to its end, or to a tag.
+    fn middle(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+        let rest = input.rest();
+        let tags = self.fence.as_ref().is_none_or(|f| matches!(f.holds, Holds::Edits(_)));
+        let found = match tags {
+            true => memchr::memchr2(b'\n', b'<', rest.as_bytes()),
+            false => memchr::memchr(b'\n', rest.as_bytes()),
+        };
+        let Some(at) = found else {
+            let text = rest.to_string();
+            input.skip(text.len());
+            self.say(&text, ctx);
+            return Next::Wait;
+        };
+        if rest.as_bytes()[at] == b'\n' {
+            let text = rest[..=at].to_string();
+            input.skip(at + 1);
+            self.say(&text, ctx);
+            self.inside_line = false;
+            return Next::Again;
+        }
+        if at > 0 {
+            let text = rest[..at].to_string();
+            input.skip(at);
+            self.say(&text, ctx);
+            return Next::Again;
+        }
+        // A tag in inline code is only spoken of.
+        let quoted = self.saying.ends_with('`');
+        match if quoted { Tag::No } else { tag(rest) } {
+            Tag::Wait if !input.ended() => Next::Wait,
+            Tag::Wait | Tag::No => {
+                input.skip(1);
+                self.say("<", ctx);
+                Next::Again
+            }
+            Tag::Around(length) => {
+                input.skip(length);
+                self.inside_line = false;
+                self.after_edit = true;
+                Next::Again
+            }
+            Tag::Open(kind, length, path) => {
+                let raw = rest[..length].to_string();
+                input.skip(length);
+                let path = path.or_else(|| self.take_path());
+                Next::Enter(State::Xml(Xml::new(kind, &raw, path)))
+            }
+        }
+    }
+
+    /// At the beginning of a line.
+    fn start(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+        let line = input.line();
+        let rest = input.rest();
+        let head = head(line.map_or(rest, |l| &rest[..l.content]));
+        if let Some(open) = &self.fence {
+            match line {
+                Some(line) if open.fence.closed_by(&rest[..line.content]) => return self.close(line, input, ctx),
+                None if Fence::may(head) => return Next::Wait,
+                _ => {}
+            }
+            if matches!(open.holds, Holds::Code { .. }) {
+                return self.code(line, input, ctx);
+            }
+        }
+        let indent = head.len() - head.trim_start().len();
+        if head[indent..].starts_with('<') {
+            match tag(&rest[indent..]) {
+                Tag::No => {}
+                Tag::Wait if !input.ended() => return Next::Wait,
+                Tag::Wait => {}
+                Tag::Open(..) | Tag::Around(_) => {
+                    input.skip(indent);
+                    self.inside_line = true;
+                    return Next::Again;
+                }
+            }
+        }
+        let Some(line) = line else {
+            let held = rest.len() < HEAD
+                && (head.trim().is_empty()
+                    || Fence::may(head)
+                    || starts::may_be_search(head)
+                    || starts::may_be_patch(head)
+                    || "--- ".starts_with(head)
+                    || head.starts_with("--- ")
+                    || self.bare_hunk(head, ctx)
+                    || starts::may_be_path(head));
+            return if held { Next::Wait } else { self.call_or_prose(input, ctx) };
+        };
+        if line.content >= HEAD {
+            return self.call_or_prose(input, ctx);
+        }
+        self.whole_line(line, input, ctx)
+    }
+
+    /// At the beginning of a line that has arrived whole.
+    fn whole_line(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+        let rest = input.rest();
+        let text = &rest[..line.content];
+        if text.trim().is_empty() {
+            let raw = rest[..line.next].to_string();
+            input.skip(line.next);
+            match &mut self.heading {
+                Some(heading) if heading.raw.matches('\n').count() < 3 => heading.raw.push_str(&raw),
+                _ => self.show(&raw, ctx),
+            }
+            return Next::Again;
+        }
+        if let Some(path) = starts::search_mark(text) {
+            let path = Some(path.to_string()).filter(|p| starts::is_path(p, &ctx.known));
+            input.skip(line.next);
+            let path = path.or_else(|| self.take_path()).or_else(|| ctx.path.clone());
+            return Next::Enter(State::Blocks(Blocks::new(path, self.fence.is_some(), ctx)));
+        }
+        match self.is_patch(text, line, input, ctx) {
+            Some(true) => {
+                let fence = self.fence.as_ref().map(|open| open.fence.clone());
+                let outer = self.take_path().or_else(|| ctx.path.clone());
+                return Next::Enter(State::Patch(Patch::new(fence, outer)));
+            }
+            None => return Next::Wait,
+            Some(false) => {}
+        }
+        if let Some(fence) = Fence::open(text) {
+            return self.fence(fence, line, input, ctx);
+        }
+        match starts::calls(head(rest)) {
+            Calls::No => {}
+            Calls::Wait if input.ended() => {}
+            Calls::Wait | Calls::Yes => return self.call_or_prose(input, ctx),
+        }
+        if let Some(path) = starts::path_line(text, &ctx.known) {
+            self.flush(ctx);
+            self.heading = Some(Heading { path, raw: rest[..line.next].to_string() });
+            input.skip(line.next);
+            return Next::Again;
+        }
+        self.plain(ctx)
+    }
+
+    /// Whether a patch begins with this line; `None` if the next line must be seen first.
+    fn is_patch(&self, text: &str, line: Line, input: &Input, ctx: &Context) -> Option<bool> {
+        if starts::is_patch(text) || self.bare_hunk(text, ctx) {
+            return Some(true);
+        }
+        if !text.starts_with("--- ") {
+            return Some(false);
+        }
+        let after: String = input.rest()[line.next..].chars().take(4).collect();
+        if after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
+            return None;
+        }
+        Some(after == "+++ ")
+    }
+
+    /// A hunk without a header above it: believed where a patch was asked for, or in a fence of edits.
+    fn bare_hunk(&self, text: &str, ctx: &Context) -> bool {
+        let asked = matches!(ctx.expected, None | Some(Format::Patch));
+        text.starts_with("@@ ") && (asked || self.fence.is_some())
+    }
+
+    /// A JSON object that is a call, or prose.
+    fn call_or_prose(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+        match starts::calls(head(input.rest())) {
+            Calls::Wait if !input.ended() => Next::Wait,
+            Calls::Yes => {
+                self.flush(ctx);
+                let lead = match &self.fence {
+                    Some(Open { line, holds: Holds::Edits(false), .. }) => line.clone(),
+                    _ => String::new(),
+                };
+                Next::Enter(State::Call(Call::new(lead)))
+            }
+            _ => self.plain(ctx),
+        }
+    }
+
+    /// The line is prose.
+    fn plain(&mut self, ctx: &mut Context) -> Next {
+        self.flush(ctx);
+        if let Some(Open { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
+            *shown = true;
+            ctx.prose(line);
+        }
+        self.inside_line = true;
+        Next::Again
+    }
+
+    /// An opening fence outside of one, or one more inside a fence of edits.
+    fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+        if self.fence.is_some() {
+            // A model that opens its fence twice closes it once.
+            input.skip(line.next);
+            return Next::Again;
+        }
+        let after = &input.rest()[line.next..];
+        let opening = input.rest()[..line.next].to_string();
+        match self.contents(&fence, after, input.ended(), ctx) {
+            Contents::Wait => Next::Wait,
+            Contents::Edits => {
+                input.skip(line.next);
+                self.fence = Some(Open { fence, line: opening, holds: Holds::Edits(false) });
+                Next::Again
+            }
+            Contents::Diff => {
+                input.skip(line.next);
+                let outer = self.take_path().or_else(|| fence.path(&ctx.known));
+                let outer = outer.or_else(|| starts::mentioned(&self.said, &ctx.known).map(str::to_string));
+                self.fence = Some(Open { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
+                Next::Enter(State::Patch(Patch::new(Some(fence), outer)))
+            }
+            Contents::Titled { path, skip } => {
+                input.skip(line.next + skip);
+                self.heading = Some(Heading { path, raw: String::new() });
+                self.fence = Some(Open { fence, line: opening, holds: Holds::Edits(false) });
+                Next::Again
+            }
+            Contents::Whole { path, skip } => {
+                input.skip(line.next + skip);
+                self.heading = None;
+                Next::Enter(State::Whole(Whole::new(path, fence, ctx)))
+            }
+            Contents::Code(path) => {
+                self.flush(ctx);
+                input.skip(line.next);
+                self.show(&opening, ctx);
+                let kept = (!ctx.known.is_empty()).then(String::new);
+                self.fence = Some(Open { fence, line: opening, holds: Holds::Code { kept, path } });
+                Next::Again
+            }
+        }
+    }
+
+    /// What a fence holds, seen from its first lines.
+    fn contents(&self, fence: &Fence, after: &str, ended: bool, ctx: &Context) -> Contents {
+        let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
+        let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
+        let first = after[first_start..].split('\n').next().unwrap_or_default();
+        let rest = &after[first_start..];
+        let whole = |line: &str, rest: &str| {
+            let header = !line.starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
+            ended || line.len() >= HEAD || (rest.contains('\n') && header)
+        };
+        if !whole(first, rest) {
+            return Contents::Wait;
+        }
+        let edits = |line: &str, rest: &str| {
+            let trimmed = line.trim_start();
+            starts::search_mark(line).is_some()
+                || starts::is_patch(line)
+                || line.starts_with("@@")
+                || (line.starts_with("--- ") && rest.lines().nth(1).is_some_and(|l| l.starts_with("+++ ")))
+                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Around(_)))
+        };
+        let calls = starts::calls(head(rest));
+        if edits(first, rest) || calls == Calls::Yes {
+            return Contents::Edits;
+        }
+        if calls == Calls::Wait && !ended {
+            return Contents::Wait;
+        }
+        let asked = matches!(ctx.expected, None | Some(Format::Patch));
+        if asked && matches!(fence.language().as_str(), "diff" | "patch") && first.starts_with(['+', '-', ' ']) {
+            return Contents::Diff;
+        }
+        let above = self.heading.as_ref().map(|h| h.path.clone()).or_else(|| fence.path(&ctx.known));
+        let mut skip = 0;
+        let mut direct = above;
+        if let Some(path) = starts::path_line(first, &ctx.known) {
+            let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
+            let second = next.split('\n').next().unwrap_or_default();
+            if !whole(second, next) {
+                return Contents::Wait;
+            }
+            if edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {
+                let skip = after.len() - next.len();
+                return Contents::Titled { path, skip };
+            }
+            let again = direct.as_deref().is_some_and(|d| same_path(d, &path));
+            let bare = is_bare(first);
+            if bare && (again || direct.is_none()) {
+                skip = after.len() - next.len();
+            }
+            direct = direct.or(Some(path));
+        }
+        match direct {
+            _ if fence.closed_by(first) => Contents::Code(None),
+            Some(path) if matches!(ctx.expected, None | Some(Format::Whole)) => Contents::Whole { path, skip },
+            Some(path) => Contents::Code(Some(path)),
+            None => Contents::Code(starts::mentioned(&self.said, &ctx.known).map(str::to_string)),
+        }
+    }
+
+    /// A line of code inside a fence.
+    fn code(&mut self, line: Option<Line>, input: &mut Input, ctx: &mut Context) -> Next {
+        let Some(line) = line else {
+            // Code that cannot be the end of the fence is shown as it comes.
+            if starts::may_be_search(head(input.rest())) {
+                return Next::Wait;
+            }
+            self.inside_line = true;
+            return Next::Again;
+        };
+        let text = input.rest()[..line.next].to_string();
+        if starts::search_mark(&text).is_some() {
+            if let Some(Open { holds, .. }) = &mut self.fence {
+                *holds = Holds::Edits(true);
+            }
+            return Next::Again;
+        }
+        input.skip(line.next);
+        self.say(&text, ctx);
+        Next::Again
+    }
+
+    /// The closing line of the open fence.
+    fn close(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+        let raw = input.rest()[..line.next].to_string();
+        input.skip(line.next);
+        match self.fence.take().map(|open| open.holds) {
+            Some(Holds::Code { kept, path }) => {
+                self.show(&raw, ctx);
+                let Some(content) = kept else { return Next::Again };
+                let named = |k: &&super::Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
+                if let Some(file) = whole::resembled(&content, ctx.known.iter().filter(named)) {
+                    let edit = whole::whole(&file.path, &content, true);
+                    let path = file.path.clone();
+                    let id = ctx.start(Format::Whole);
+                    ctx.grew(id, Part::Path, &path);
+                    ctx.grew(id, Part::New, &content);
+                    ctx.done(id, edit);
+                }
+            }
+            Some(Holds::Edits(true)) => {
+                self.flush(ctx);
+                ctx.prose(&raw);
+            }
+            _ => self.flush(ctx),
+        }
+        Next::Again
+    }
+
+    /// Shows prose, and remembers what was said last.
+    fn say(&mut self, text: &str, ctx: &mut Context) {
+        if let Some(Open { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
+            match kept {
+                Some(code) if code.len() + text.len() <= LONGEST => code.push_str(text),
+                _ => *kept = None,
+            }
+        } else {
+            if self.saying.len() < HEAD {
+                self.saying.push_str(&text[..char_floor(text, HEAD)]);
+            } else if text.ends_with('`') {
+                self.saying.push('`');
+            }
+            if text.ends_with('\n') {
+                if !self.saying.trim().is_empty() {
+                    self.said = std::mem::take(&mut self.saying);
+                }
+                self.saying.clear();
+            }
+        }
+        ctx.prose(text);
+    }
+
+    /// Shows lines that are not kept in mind.
+    fn show(&mut self, text: &str, ctx: &mut Context) {
+        self.flush(ctx);
+        ctx.prose(text);
+    }
+
+    /// A path line that no edit follows is prose.
+    fn flush(&mut self, ctx: &mut Context) {
+        if let Some(heading) = self.heading.take() {
+            ctx.prose(&heading.raw);
+        }
+    }
+
+    fn take_path(&mut self) -> Option<String> {
+        self.heading.take().map(|h| h.path)
+    }
+
+    /// The answer is over.
+    pub fn end(&mut self, input: &mut Input, ctx: &mut Context) {
+        self.flush(ctx);
+        let rest = input.rest().to_string();
+        input.skip(rest.len());
+        ctx.prose(&rest);
+    }
+}
+
+/// What is in a fence that opens.
+enum Contents {
+    Wait,
+    Edits,
+    /// A diff without a header.
+    Diff,
+    /// Edits under a path line that is inside the fence; how much to skip.
+    Titled {
+        path: String,
+        skip: usize,
+    },
+    Whole {
+        path: String,
+        skip: usize,
+    },
+    Code(Option<String>),
+}
+
+fn same_path(a: &str, b: &str) -> bool {
+    a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
+}
+
+/// Whether a path line is not a comment, which could be the file's own first line.
+fn is_bare(line: &str) -> bool {
+    !line.trim_start().starts_with(['#', '/', '-', ';', '<', '*', '"', '\''])
+}
+
+fn head(text: &str) -> &str {
+    &text[..char_floor(text, HEAD)]
+}
+
+/// The last place at or before `at` where a character begins.
+fn char_floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}

@@ -1,0 +1,457 @@
+//! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
+
+use super::input::Input;
+use super::{Context, EditId, Part, Progress};
+use crate::edit::{Edit, Format, Op, Shape};
+
+/// An element that is an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Replace,
+    Write,
+    Lines,
+    Delete,
+    Move,
+}
+
+/// Names of elements and what they are.
+const ELEMENTS: [(&str, Kind); 9] = [
+    ("replace_file", Kind::Replace),
+    ("replace_in_file", Kind::Replace),
+    ("replaceInFile", Kind::Replace),
+    ("write_file", Kind::Write),
+    ("writeFile", Kind::Write),
+    ("write_to_file", Kind::Write),
+    ("replace_lines", Kind::Lines),
+    ("delete_file", Kind::Delete),
+    ("move_file", Kind::Move),
+];
+
+const FIELDS: [&str; 10] = ["path", "search", "replace", "content", "start", "end", "expect", "to", "diff", "file"];
+
+/// What a `<` in a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// Not the beginning of a tag we know.
+    No,
+    /// More is needed to tell.
+    Wait,
+    /// An edit's opening tag: what it is, its length, and its path if it has one.
+    Open(Kind, usize, Option<String>),
+    /// A tag around calls, which are read without it: its length.
+    Around(usize),
+}
+
+/// Tags that models put around calls.
+const AROUND: [&str; 4] = ["<tool_call>", "</tool_call>", "<tools>", "</tools>"];
+
+/// Reads a tag at the beginning of a text.
+pub(super) fn tag(rest: &str) -> Tag {
+    if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
+        return Tag::Around(tag.len());
+    }
+    let name = &rest[1..];
+    let mut wait = AROUND.iter().any(|t| t.starts_with(rest));
+    for (element, kind) in ELEMENTS {
+        let Some(after) = name.strip_prefix(element) else {
+            wait |= element.starts_with(name);
+            continue;
+        };
+        match after.as_bytes().first() {
+            None => wait = true,
+            Some(b'>') => return Tag::Open(kind, element.len() + 2, None),
+            Some(b' ' | b'\t' | b'\n') => match after.find('>') {
+                Some(end) => return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end])),
+                None => wait |= after.len() < 300,
+            },
+            Some(_) => {}
+        }
+    }
+    if wait { Tag::Wait } else { Tag::No }
+}
+
+fn attribute(attributes: &str) -> Option<String> {
+    let value = attributes.split_once("path=")?.1;
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    value[1..].split(quote).next().map(str::to_string)
+}
+
+/// An element being read.
+#[derive(Debug)]
+pub(super) struct Xml {
+    kind: Kind,
+    /// Nothing is shown of the element before its first field: until then it may be prose about tags.
+    id: Option<EditId>,
+    raw: String,
+    fields: Vec<Field>,
+    /// How many edits of this element are done.
+    done: usize,
+}
+
+#[derive(Debug)]
+struct Field {
+    name: &'static str,
+    text: String,
+    /// A line break came right after the opening tag; unknown while nothing has come.
+    lines: Option<bool>,
+    /// How much of the text has been shown as growth.
+    shown: usize,
+    open: bool,
+    /// Whether its closing tag was there.
+    whole: bool,
+}
+
+impl Xml {
+    pub fn new(kind: Kind, raw: &str, path: Option<String>) -> Self {
+        let fields = path.map(|text| Field { name: "path", text, lines: None, shown: 0, open: false, whole: true });
+        Xml { kind, id: None, raw: raw.to_string(), fields: fields.into_iter().collect(), done: 0 }
+    }
+
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        match self.fields.last().is_some_and(|f| f.open) {
+            true => self.inside(input, ctx),
+            false => self.between(input, ctx),
+        }
+    }
+
+    /// Between fields: white space, the next field, or the end of the element.
+    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let rest = input.rest();
+        let text = rest.trim_start();
+        let space = rest.len() - text.len();
+        if text.is_empty() {
+            return if input.ended() { self.leave(ctx) } else { Progress::Wait };
+        }
+        let closing = ELEMENTS.iter().filter(|(_, kind)| *kind == self.kind).map(|(name, _)| format!("</{name}>"));
+        let mut wait = false;
+        for close in closing {
+            if text.starts_with(&close) {
+                input.skip(space + close.len());
+                self.finish(ctx);
+                return Progress::Done;
+            }
+            wait |= close.starts_with(text);
+        }
+        for name in FIELDS {
+            let open = format!("<{name}>");
+            if text.starts_with(&open) {
+                if self.id.is_none() {
+                    self.raw.push_str(&rest[..space + open.len()]);
+                }
+                input.skip(space + open.len());
+                self.open(if name == "file" { "path" } else { name }, ctx);
+                return Progress::Again;
+            }
+            wait |= open.starts_with(text);
+        }
+        if wait && !input.ended() { Progress::Wait } else { self.leave(ctx) }
+    }
+
+    /// Something else than a field or the end: prose about tags, or a closing tag that was forgotten.
+    fn leave(&mut self, ctx: &mut Context) -> Progress {
+        if self.id.is_none() && self.done == 0 {
+            ctx.prose(&std::mem::take(&mut self.raw));
+            return Progress::Back;
+        }
+        self.finish(ctx);
+        Progress::Done
+    }
+
+    fn open(&mut self, name: &'static str, ctx: &mut Context) {
+        // A second search or content in one element is a second edit of the same file.
+        if matches!(name, "search" | "content" | "start") && self.fields.iter().any(|f| f.name == name) {
+            let path = self.text("path").map(str::to_string);
+            self.finish(ctx);
+            self.fields = Xml::new(self.kind, "", path).fields;
+        }
+        if self.id.is_none() {
+            let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
+            let id = ctx.start(format);
+            self.id = Some(id);
+            if let Some(path) = self.text("path") {
+                let path = path.to_string();
+                ctx.grew(id, Part::Path, &path);
+            }
+        }
+        self.fields.push(Field { name, text: String::new(), lines: None, shown: 0, open: true, whole: false });
+    }
+
+    /// Inside a field, up to what ends it.
+    fn inside(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let Some(field) = self.fields.last_mut() else { return Progress::Done };
+        if field.lines.is_none() && !matches!(field.name, "path" | "start" | "end" | "to") {
+            let rest = input.rest();
+            let blank = rest.trim_start_matches([' ', '\t', '\r']);
+            match blank.as_bytes().first() {
+                None if !input.ended() => return Progress::Wait,
+                Some(b'\n') => {
+                    input.skip(rest.len() - blank.len() + 1);
+                    field.lines = Some(true);
+                }
+                _ => field.lines = Some(false),
+            }
+        }
+        let mut lines = false;
+        loop {
+            let rest = input.rest();
+            let found = memchr::memchr(b'<', rest.as_bytes());
+            lines |= memchr::memchr(b'\n', &rest.as_bytes()[..found.unwrap_or(rest.len())]).is_some();
+            let Some(at) = found else {
+                field.text.push_str(rest);
+                input.skip(rest.len());
+                break;
+            };
+            let (before, from) = rest.split_at(at);
+            field.text.push_str(before);
+            match end_of(field, self.kind, from, input.ended()) {
+                Ending::No => {
+                    field.text.push('<');
+                    input.skip(at + 1);
+                }
+                Ending::Wait => {
+                    input.skip(at);
+                    break;
+                }
+                Ending::At { skip, whole } => {
+                    input.skip(at + skip);
+                    (field.open, field.whole) = (false, whole);
+                    self.close(ctx);
+                    return Progress::Again;
+                }
+            }
+        }
+        // A path, like a number, ends with its line though its closing tag was forgotten.
+        if matches!(field.name, "path" | "start" | "end" | "to")
+            && let Some((line, _)) = field.text.trim_start().split_once('\n')
+        {
+            field.text = line.trim().to_string();
+            (field.open, field.whole) = (false, true);
+            self.close(ctx);
+            return Progress::Again;
+        }
+        if lines {
+            self.grow(ctx);
+        }
+        Progress::Wait
+    }
+
+    fn close(&mut self, ctx: &mut Context) {
+        let Some(field) = self.fields.last_mut() else { return };
+        if matches!(field.name, "path" | "start" | "end" | "to") {
+            field.text = field.text.trim().trim_matches('`').to_string();
+            if let (Some(id), "path") = (self.id, field.name) {
+                let path = field.text.clone();
+                ctx.grew(id, Part::Path, &path);
+            }
+            return;
+        }
+        let mut end = field.text.len();
+        // One line break before the closing tag, with that tag's indentation, is not part of the text.
+        let trimmed = field.text.trim_end_matches([' ', '\t']);
+        if trimmed.ends_with('\n') {
+            end = trimmed.len() - 1;
+            end -= usize::from(trimmed[..end].ends_with('\r'));
+        }
+        field.text.truncate(end.max(field.shown));
+        if let Some(inner) = field.text.trim().strip_prefix("<![CDATA[").and_then(|t| t.strip_suffix("]]>")) {
+            field.text = inner.strip_prefix('\n').unwrap_or(inner).to_string();
+            return;
+        }
+        let (name, text) = (field.name, field.text[field.shown..].to_string());
+        if let (Some(id), Some(part)) = (self.id, part(name)) {
+            ctx.grew(id, part, &text);
+        }
+    }
+
+    /// Shows what is certain to belong to the text: all but its last line.
+    fn grow(&mut self, ctx: &mut Context) {
+        let Some(field) = self.fields.last_mut() else { return };
+        let (Some(id), Some(part)) = (self.id, part(field.name)) else { return };
+        let Some(end) = memchr::memrchr(b'\n', &field.text.as_bytes()[field.shown..]) else { return };
+        let mut end = field.shown + end;
+        end -= usize::from(field.text[..end].ends_with('\r'));
+        if end > field.shown {
+            let text = field.text[field.shown..end].to_string();
+            field.shown = end;
+            ctx.grew(id, part, &text);
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|f| f.name == name).map(|f| f.text.as_str())
+    }
+
+    /// Makes the edit of the fields there are.
+    fn finish(&mut self, ctx: &mut Context) {
+        let Some(id) = self.id.take() else { return };
+        self.done += 1;
+        match self.edits() {
+            Ok(edits) => {
+                let mut id = Some(id);
+                for edit in edits {
+                    let id = id.take().unwrap_or_else(|| ctx.start(edit.format));
+                    ctx.done(id, edit);
+                }
+            }
+            Err(why) => ctx.dropped(id, why),
+        }
+        self.fields.clear();
+    }
+
+    fn edits(&self) -> Result<Vec<Edit>, String> {
+        let field = |name: &str| self.fields.iter().find(|f| f.name == name);
+        let text = |name: &str| {
+            let missing = || format!("the edit has no <{name}>. Send it again with it.");
+            field(name).map(|f| f.text.clone()).ok_or_else(missing)
+        };
+        let number =
+            |name: &str| text(name)?.trim().parse::<usize>().map_err(|_| format!("<{name}> is not a line number"));
+        let path = text("path").ok().filter(|p| !p.is_empty());
+        let whole = self.fields.iter().all(|f| f.whole);
+        let edit = |op, format: Format| Edit { path: path.clone(), op, format, by: format.name().to_string(), whole };
+        let op = match self.kind {
+            Kind::Replace if let Some(diff) = field("diff") => {
+                return super::blocks::inside(&diff.text, path.as_deref(), whole);
+            }
+            Kind::Replace if field("search").is_none() && field("content").is_some() => {
+                Op::Overwrite { content: text("content")? }
+            }
+            Kind::Replace => {
+                let shape = match field("search").and_then(|f| f.lines) {
+                    Some(true) => Shape::Lines,
+                    _ => Shape::Inline,
+                };
+                let (search, replace) = without_fences(text("search")?, text("replace")?);
+                Op::Replace { search, replace, shape, all: false }
+            }
+            Kind::Write => {
+                let lines = field("content").and_then(|f| f.lines) == Some(true);
+                let mut content = text("content")?;
+                if lines && !content.is_empty() && !content.ends_with('\n') {
+                    content.push('\n');
+                }
+                Op::Write { content }
+            }
+            Kind::Lines => Op::Lines {
+                start: number("start")?,
+                end: number("end").or_else(|e| if field("end").is_none() { number("start") } else { Err(e) })?,
+                expect: text("expect")?,
+                replace: text("replace")?,
+            },
+            Kind::Delete => Op::Delete,
+            Kind::Move => Op::Move { to: text("to")? },
+        };
+        let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
+        if path.is_none() && matches!(self.kind, Kind::Delete | Kind::Move | Kind::Write) {
+            return Err("the edit has no <path>. Send it again with it.".to_string());
+        }
+        Ok(vec![edit(op, format)])
+    }
+
+    /// The answer is over. A forgotten end is forgiven where nothing but the end can be missing.
+    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+        if self.id.is_none() && self.done == 0 {
+            return ctx.prose(&std::mem::take(&mut self.raw));
+        }
+        let Some(id) = self.id else { return };
+        let complete = self.edits().is_ok() && self.fields.iter().all(|f| !f.open);
+        if cut && !complete {
+            self.id = None;
+            return ctx.dropped(id, super::CUT.to_string());
+        }
+        let last_is_open = self.fields.last().is_some_and(|f| f.open);
+        let ends_edit = self.fields.last().is_some_and(|f| matches!(f.name, "replace" | "content"));
+        if last_is_open && !ends_edit {
+            self.id = None;
+            return ctx.dropped(id, super::BROKE_OFF.to_string());
+        }
+        if let Some(field) = self.fields.last_mut().filter(|f| f.open) {
+            field.open = false;
+            field.text = without_dangling_fence(&field.text).to_string();
+            field.shown = field.shown.min(field.text.len());
+            self.close(ctx);
+        }
+        self.finish(ctx);
+    }
+}
+
+/// Which part of the growing diff a field is.
+fn part(name: &str) -> Option<Part> {
+    match name {
+        "search" | "expect" => Some(Part::Old),
+        "replace" | "content" => Some(Part::New),
+        _ => None,
+    }
+}
+
+enum Ending {
+    No,
+    Wait,
+    At { skip: usize, whole: bool },
+}
+
+/// Whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
+fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Ending {
+    let mut wait = false;
+    let mut at = |tag: &str, skip: usize, whole: bool| {
+        if from.starts_with(tag) {
+            return Some(Ending::At { skip, whole });
+        }
+        wait |= tag.starts_with(from) && !ended;
+        None
+    };
+    let own = format!("</{}>", field.name);
+    let found = at(&own, own.len(), true).or_else(|| {
+        let starts_line = field.text.trim_end_matches([' ', '\t']).ends_with('\n')
+            || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty());
+        let element = |at: &mut dyn FnMut(&str, usize, bool) -> Option<Ending>, open: &str| {
+            let mut names = ELEMENTS.iter().filter(|(_, k)| *k == kind);
+            names.find_map(|(name, _)| at(&format!("{open}{name}>"), 0, false))
+        };
+        match field.name {
+            "search" | "expect" if starts_line => at("<replace>", 0, false),
+            "replace" | "content" => {
+                element(&mut at, "</").or_else(|| if starts_line { element(&mut at, "<") } else { None })
+            }
+            "path" | "start" | "end" | "to" | "file" => {
+                ["search", "content", "expect", "to", "start", "end", "replace"]
+                    .iter()
+                    .find_map(|name| at(&format!("<{name}>"), 0, true))
+                    .or_else(|| at("</file>", 7, true))
+            }
+            _ => None,
+        }
+    });
+    found.unwrap_or(if wait { Ending::Wait } else { Ending::No })
+}
+
+/// Search and replacement without a fence that was put around both.
+fn without_fences(search: String, replace: String) -> (String, String) {
+    let inner = |text: &str| -> Option<String> {
+        let text = text.trim_matches('\n');
+        let (first, rest) = text.split_once('\n')?;
+        let rest = rest.strip_suffix("```")?;
+        (first.starts_with("```") && !first[3..].contains('`'))
+            .then(|| rest.strip_suffix('\n').unwrap_or(rest).to_string())
+    };
+    match (inner(&search), inner(&replace)) {
+        (Some(search), Some(replace)) => (search, replace),
+        _ => (search, replace),
+    }
+}
+
+/// The text before a closing fence that no opening one belongs to: what comes after it is not the edit's.
+pub(super) fn without_dangling_fence(text: &str) -> &str {
+    let (mut open, mut at) = (false, 0);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end();
+        if bare.starts_with("```") {
+            if !open && bare == "```" {
+                return text[..at].trim_end_matches('\n');
+            }
+            open = !open;
+        }
+        at += line.len();
+    }
+    text
+}
