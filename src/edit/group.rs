@@ -41,6 +41,8 @@ pub enum Fate {
     Failed(String),
     /// It could have been placed, but another edit of its file (or of the patch) could not.
     LeftOut,
+    /// It is the example of the instructions, for a file that is not there.
+    Example,
 }
 
 /// One edit's result.
@@ -59,7 +61,7 @@ pub struct EditResult {
 impl EditResult {
     /// Whether it is in the changes, or changes nothing.
     pub fn ok(&self) -> bool {
-        matches!(self.fate, Fate::Landed(_) | Fate::Same)
+        matches!(self.fate, Fate::Landed(_) | Fate::Same | Fate::Example)
     }
 
     /// The rung that found its place, if it landed.
@@ -78,7 +80,12 @@ impl EditResult {
             Fate::Landed(Found { rung, detail: Some(detail) }) => {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
-            Fate::Same => format!("{}: changes nothing, the new text equals the present one", self.path),
+            Fate::Same => format!(
+                "{}: changes nothing, for the new text equals the present one. If something shall change, send it again with \
+                 the changed text as the replacement.",
+                self.path
+            ),
+            Fate::Example => format!("{}: ignored, it is the example of the instructions", self.path),
             Fate::Failed(why) => format!("{}: {why}", self.path),
             Fate::LeftOut => {
                 format!(
@@ -131,6 +138,7 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
                 Ok(file) => {
                     home.push(file);
                     let fate = match &edit.op {
+                        _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(Fate::Example),
                         Op::Move { to } => group.relocate(file, to, edit, &mut home),
                         _ => group.files[file].change(edit),
                     };
@@ -143,6 +151,19 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
     }
     group.leave_out(&mut results, &homes, rules.all_or_nothing);
     Outcome { changes: group.changes(), results }
+}
+
+/// Whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md`), as small models do.
+fn is_example(path: &str, op: &Op) -> bool {
+    match op {
+        Op::Replace { search, .. } => path == "hello.py" && search.trim() == "def greet():\n    print(\"hi\")",
+        Op::Write { content } => path == "notes/todo.md" && content.trim() == "- first",
+        Op::Hunks(hunks) => path == "hello.py" && hunks.iter().any(|h| h.above == ["class Greeter:"]),
+        Op::Delete => path == "old.py",
+        Op::Move { to } => path == "a.py" && to == "b.py",
+        Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
+        Op::Overwrite { .. } => false,
+    }
 }
 
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
@@ -298,6 +319,10 @@ impl File {
             moved: None,
             out: false,
         }
+    }
+
+    fn is_gone(&self) -> bool {
+        matches!(self.now, Now::Gone)
     }
 
     /// One edit other than a move. The error is for the model.

@@ -63,7 +63,7 @@ impl Shift {
     pub fn apply(&self, line: &str) -> String {
         let indent = fold::indent(line);
         let rest = &line[indent.len()..];
-        if rest.is_empty() {
+        if rest.trim_end_matches(['\r', '\n']).is_empty() {
             return line.to_string();
         }
         match self {

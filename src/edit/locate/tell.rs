@@ -9,6 +9,8 @@ use crate::edit::lines::Lines;
 const WIDE: usize = 240;
 /// How many lines of a passage are shown.
 const LONG: usize = 80;
+/// A file of at most this many lines is shown whole when nothing in it is like the search text.
+const SHORT: usize = 60;
 
 impl Miss {
     /// What to tell the model whose search text (of this shape) was not found in `text`: the candidates, or the
@@ -69,9 +71,15 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
             told.push_str("Copy the search text from there, without the numbers, and send the change again.");
         }
         None => {
-            told.push_str(&format!(", and nothing like it is. The file has {} lines; it begins:\n", lines.len()));
-            told.push_str(&numbered(&lines, 0..lines.len().min(5)));
-            told.push_str("Read the file, then copy the search text from it.");
+            let short = lines.len() <= SHORT;
+            let (begins, shown) = if short { ("reads now", lines.len()) } else { ("begins", 5) };
+            told.push_str(&format!(", and nothing like it is. The file has {} lines and {begins}:\n", lines.len()));
+            told.push_str(&numbered(&lines, 0..shown));
+            told.push_str(match short {
+                true => "To put something new into it, search for the lines next to the place and repeat them in the replacement.",
+                false => "Read the file, then copy the search text from it. To put something new into it, search for the lines \
+                          next to the place and repeat them in the replacement.",
+            });
         }
     }
     told

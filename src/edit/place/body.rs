@@ -46,7 +46,8 @@ impl<'a> Body<'a> {
                 guess = bare[at].unwrap_or(guess);
             }
             at += 1;
-            if strip { line.strip_prefix(' ').unwrap_or(line) } else { line }
+            let blank = line.trim().is_empty();
+            if strip || blank { line.strip_prefix(' ').unwrap_or(line) } else { line }
         };
         Body::read(body, reader)
     }

@@ -81,10 +81,10 @@ impl Patch {
         let due = self.section.as_ref().is_some_and(|s| s.body && s.due != (0, 0));
         let named =
             line.starts_with("diff --git ") || (head && ["a/", "/dev/null"].iter().any(|n| line[4..].starts_with(n)));
-        if !due || named {
-            if let Some(taken) = self.header(line, head, ctx) {
-                return taken;
-            }
+        if (!due || named)
+            && let Some(taken) = self.header(line, head, ctx)
+        {
+            return taken;
         }
         if line.starts_with("@@") {
             self.hunk(line, ctx);

@@ -409,7 +409,12 @@ fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Ending {
             names.find_map(|(name, _)| at(&format!("{open}{name}>"), 0, false))
         };
         match field.name {
-            "search" | "expect" if starts_line => at("<replace>", 0, false),
+            "search" | "expect" => {
+                let next = if starts_line { at("<replace>", 0, false) } else { None };
+                // What follows the element must not be lost with it.
+                next.or_else(|| element(&mut at, "</"))
+                    .or_else(|| if starts_line { element(&mut at, "<") } else { None })
+            }
             "replace" | "content" => {
                 element(&mut at, "</").or_else(|| if starts_line { element(&mut at, "<") } else { None })
             }
