@@ -59,6 +59,10 @@ pub struct Glyphs {
     pub join_up_heavy: &'static str,
     /// From below, the rule in focus.
     pub join_down_heavy: &'static str,
+    /// The left end of a rule with ticks.
+    pub tee_left: &'static str,
+    /// Its right end.
+    pub tee_right: &'static str,
     /// Both ways.
     pub cross: &'static str,
     /// Popup corners: top left, top right, bottom left, bottom right.
@@ -104,6 +108,8 @@ impl Glyphs {
         join_up: "┴",
         join_up_heavy: "┷",
         join_down_heavy: "┯",
+        tee_left: "├",
+        tee_right: "┤",
         cross: "┼",
         corners: ["╭", "╮", "╰", "╯"],
         thumb: "┃",
@@ -142,6 +148,8 @@ impl Glyphs {
         join_up: "+",
         join_up_heavy: "+",
         join_down_heavy: "+",
+        tee_left: "+",
+        tee_right: "+",
         cross: "+",
         corners: ["+"; 4],
         thumb: "#",

@@ -96,8 +96,8 @@ impl<'a> Pen<'a> {
         self.put(x, y, " ", 1, Style::new());
         let end = self.spans(x + 1, y, title, room);
         self.put(end, y, " ", 1, Style::new());
-        if !note.is_empty() {
-            let wide: usize = note.iter().map(|s| cells(&s.content)).sum();
+        let wide: usize = note.iter().map(|s| cells(&s.content)).sum();
+        if wide > 0 {
             let at = (x + width).saturating_sub(wide as u16 + 2);
             if at > end + 1 {
                 self.put(at - 1, y, " ", 1, Style::new());

@@ -7,7 +7,7 @@ use super::align;
 use super::cells;
 use super::lines::Ending;
 use super::rows::{self, FileView, Heads, Layout, Row, Show};
-use crate::proposal::Proposal;
+use crate::proposal::{Counts, Proposal};
 use crate::tui::text::show::Invisible;
 
 /// Side by side from this width on.
@@ -126,6 +126,24 @@ impl View {
     /// The layout in use.
     pub fn layout(&self) -> Layout {
         self.wish.unwrap_or(if self.laid.width >= SIDE_FROM { Layout::Side } else { Layout::Unified })
+    }
+
+    /// Uses this layout whatever the width.
+    pub fn prefer(&mut self, layout: Layout) {
+        if self.wish != Some(layout) {
+            self.wish = Some(layout);
+            if self.laid.layout.is_some() {
+                self.lay();
+            }
+        }
+    }
+
+    /// Lines added and removed in all files.
+    pub fn counts(&self) -> Counts {
+        self.files.iter().fold(Counts::default(), |sum, f| Counts {
+            added: sum.added + f.counts.added,
+            removed: sum.removed + f.counts.removed,
+        })
     }
 
     /// Switches between side by side and unified.
@@ -332,7 +350,11 @@ impl View {
 
     /// Scrolls as little as shows the whole hunk in focus; one that is too long, from its beginning.
     fn show_focus(&mut self) {
-        let Some(extent) = self.focus.and_then(|at| self.extent(at)) else { return };
+        let Some(mut extent) = self.focus.and_then(|at| self.extent(at)) else { return };
+        // The fold that follows is part of the picture.
+        if matches!(self.laid.rows.get(self.laid.at(extent.end)), Some((_, Row::Fold { .. }))) {
+            extent.end += 1;
+        }
         // The first row is the path of the file at the top.
         let head = usize::from(self.heads == Heads::All);
         let room = self.height().saturating_sub(head);

@@ -1,0 +1,151 @@
+//! One file in time: its versions on a rule, and two of them beside each other.
+
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use super::time::Clock;
+use super::{Archive, FileInTime};
+use crate::proposal::Counts;
+use crate::protocol::VersionRow;
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, show};
+use crate::tui::theme::Role;
+
+/// Cells from one version to the next.
+const STEP: u16 = 15;
+
+/// Rows of the time axis: path, labels, rule, changes, an empty one.
+pub(super) const ROWS: u16 = 5;
+
+impl FileInTime {
+    /// Versions and, last, now.
+    pub fn points(&self) -> usize {
+        self.versions.len() + 1
+    }
+
+    /// The version at a point; `None`: now.
+    pub fn version(&self, point: usize) -> Option<&VersionRow> {
+        self.versions.get(point)
+    }
+}
+
+impl Archive {
+    /// Draws path, axis and changes.
+    pub(super) fn draw_axis(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str) {
+        let look = paint::look(ctx);
+        let (theme, width) = (look.theme, pen.width());
+        let dim = theme.style(Role::Dim);
+        let file = self.times.get(path);
+        let note = file.map(|f| paint::plural(f.versions.len(), "version")).unwrap_or_default();
+        let room = usize::from(width).saturating_sub(cells(&note) + 6);
+        let title = paint::path(&show::plain(path), room, theme.style(Role::Path), look);
+        let note = if note.is_empty() { Vec::new() } else { vec![span(note, dim)] };
+        pen.heading(0, 0, width, &title, &note, look);
+        let Some(file) = file else { return };
+        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let fits = usize::from((width.saturating_sub(2) / STEP).max(1));
+        let points = file.points();
+        let first = self.point.saturating_sub(fits / 2).min(points.saturating_sub(fits));
+        let pin = self.pinned_point(path);
+        for (k, point) in (first..points.min(first + fits)).enumerate() {
+            let x = 1 + k as u16 * STEP;
+            let hot = point == self.point || Some(point) == pin;
+            let label = file.version(point).map_or("now".into(), |v| clock.point(v.at));
+            let style = if hot { bold(theme, Role::Text) } else { dim };
+            pen.put(x, 1, &label, usize::from(STEP) - 1, style);
+            self.tick(pen, x, point, points, look);
+            let line = theme.style(Role::Line);
+            if point + 1 < points {
+                pen.fill(x + 1, 2, STEP - 1, look.glyphs.rule, line);
+            }
+            if point > 0 && k == 0 {
+                pen.put(0, 2, look.glyphs.cut, 1, dim);
+            }
+            if hot {
+                let (name, role) = if point == self.point { (" B ", Role::Focus) } else { (" A ", Role::Text) };
+                pen.put(x, 2, name, 3, bold(theme, role).add_modifier(Modifier::REVERSED));
+            }
+            self.change(pen, x, file, point, look);
+        }
+    }
+
+    fn tick(&self, pen: &mut Pen<'_>, x: u16, point: usize, points: usize, look: Look<'_>) {
+        let mark = match point {
+            0 => look.glyphs.tee_left,
+            p if p + 1 == points => look.glyphs.tee_right,
+            _ => look.glyphs.cross,
+        };
+        pen.put(x, 2, mark, 1, look.theme.style(Role::Line));
+    }
+
+    fn change(&self, pen: &mut Pen<'_>, x: u16, file: &FileInTime, point: usize, look: Look<'_>) {
+        let room = usize::from(STEP) - 1;
+        match file.version(point) {
+            Some(v) => {
+                let spans = match v.counts {
+                    Some(counts) => paint::counts(counts, look),
+                    None if v.absent => vec![span("not there", look.theme.style(Role::Dim))],
+                    None => Vec::new(),
+                };
+                pen.spans(x, 3, &spans, room);
+            }
+            None if file.foreign => {
+                let mut spans = file.now.map(|c| paint::counts(c, look)).unwrap_or_default();
+                if !spans.is_empty() {
+                    spans.push(span("  ", look.theme.style(Role::Dim)));
+                }
+                spans.push(span("not ours", look.theme.style(Role::Attention)));
+                pen.spans(x, 3, &spans, 20);
+            }
+            None => {}
+        }
+    }
+
+    /// The line that names the two states that are compared.
+    pub(super) fn draw_sides(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str, counts: Option<Counts>, middle: u16) {
+        let look = paint::look(ctx);
+        let Some((left, right)) = self.sides(path) else { return };
+        let width = pen.width();
+        let counts = counts.map(|c| paint::counts(c, look)).unwrap_or_default();
+        let taken: usize = counts.iter().map(|s| cells(&s.content)).sum::<usize>() + 6;
+        if middle == 0 {
+            let half = usize::from(width).saturating_sub(taken) / 2;
+            let mut title = self.side(ctx, path, left, half.saturating_sub(2), look);
+            title.push(span("   ", look.theme.style(Role::Dim)));
+            title.extend(self.side(ctx, path, right, half.saturating_sub(2), look));
+            pen.heading(0, 0, width, &title, &counts, look);
+            return;
+        }
+        let title = self.side(ctx, path, left, usize::from(middle).saturating_sub(4), look);
+        pen.heading(0, 0, middle, &title, &[], look);
+        let half = width.saturating_sub(middle);
+        let title = self.side(ctx, path, right, usize::from(half).saturating_sub(taken), look);
+        pen.heading(middle + 1, 0, half.saturating_sub(1), &title, &counts, look);
+        pen.put(middle, 0, look.glyphs.join_down, 1, look.theme.style(Role::Line));
+    }
+
+    /// `B  12:04:31, before one query`.
+    fn side(&self, ctx: &Ctx<'_>, path: &str, point: usize, room: usize, look: Look<'_>) -> Vec<Span<'static>> {
+        let Some(file) = self.times.get(path) else { return Vec::new() };
+        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let pinned = self.pinned_point(path) == Some(point);
+        let mut words = file.version(point).map_or("now".to_string(), |v| clock.exact(v.at));
+        if pinned && point != self.point {
+            words.push_str(", pinned");
+        } else if let Some(v) = file.version(point).filter(|v| !v.cause.is_empty() && point == self.point) {
+            words.push_str(", before ");
+            words.push_str(&show::plain(&v.cause));
+        }
+        let mut spans = Vec::new();
+        if point == self.point {
+            spans.push(span("B  ", bold(look.theme, Role::Focus)));
+        } else if pinned {
+            spans.push(span("A  ", bold(look.theme, Role::Text)));
+        }
+        let room = room.saturating_sub(3 * spans.len());
+        spans.push(span(cut::end(&words, room, look.glyphs.cut), look.theme.style(Role::Dim)));
+        spans
+    }
+}

@@ -1,0 +1,201 @@
+//! What a restore would do, before anything is written: the fate of each file, and what becomes of those that
+//! someone else changed.
+
+use std::sync::Arc;
+
+use super::time::Clock;
+use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
+use crate::protocol::{Command, RestoreRequest};
+use crate::tui::action::Action;
+use crate::tui::app::Effect;
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, PaneId};
+use crate::tui::text::show;
+use crate::tui::text::wrap::cells;
+use crate::tui::theme::Role;
+
+/// A restore that waits.
+#[derive(Debug, Clone)]
+pub(super) struct Fates {
+    pub proposal: Arc<Proposal>,
+    fates: Vec<Fate>,
+    top: usize,
+}
+
+impl Fates {
+    pub fn new(proposal: Arc<Proposal>, fates: Vec<Fate>) -> Self {
+        Fates { proposal, fates, top: 0 }
+    }
+
+    /// The file that is asked about: the first that someone else changed and nothing was said of.
+    fn open(&self) -> Option<&Fate> {
+        self.fates.iter().find(|f| matches!(f.kind, FateKind::Foreign { choice: None, .. }))
+    }
+
+    /// Whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        match action {
+            Action::LeaveForeign | Action::TakeOld => self.open().is_some(),
+            Action::MergeForeign => {
+                matches!(self.open(), Some(Fate { kind: FateKind::Foreign { conflicts: Some(_), .. }, .. }))
+            }
+            Action::Open | Action::Write => self.open().is_none() && !self.proposal.files.is_empty(),
+            Action::Escape | Action::Later | Action::Close => true,
+            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::First | Action::Last => true,
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action) -> Vec<Effect> {
+        let choice = match action {
+            Action::LeaveForeign => ForeignChoice::Leave,
+            Action::MergeForeign => ForeignChoice::Merge,
+            Action::TakeOld => ForeignChoice::TakeOld,
+            Action::Open | Action::Write => return vec![Effect::Focus(PaneId::Diff)],
+            Action::Escape | Action::Later | Action::Close => {
+                let refused = crate::proposal::Decision::all(&self.proposal, crate::proposal::Choice::Reject);
+                let say = "nothing was restored".to_string();
+                return vec![Effect::Send(Command::Decide(self.proposal.id, refused)), Effect::Say(say)];
+            }
+            _ => {
+                self.scroll(action);
+                return Vec::new();
+            }
+        };
+        let Some(path) = self.open().map(|f| f.path.clone()) else { return Vec::new() };
+        let request = RestoreRequest::Foreign { proposal: self.proposal.id, path, choice };
+        vec![Effect::Send(Command::Restore(request))]
+    }
+
+    fn scroll(&mut self, action: Action) {
+        self.top = match action {
+            Action::Up => self.top.saturating_sub(1),
+            Action::Down => self.top + 1,
+            Action::HalfUp => self.top.saturating_sub(10),
+            Action::HalfDown => self.top + 10,
+            Action::First => 0,
+            Action::Last => self.fates.len(),
+            _ => self.top,
+        };
+        self.top = self.top.min(self.fates.len().saturating_sub(1));
+    }
+
+    /// Rows that everything needs.
+    pub fn height(&self) -> u16 {
+        u16::try_from(self.fates.len() + 7).unwrap_or(u16::MAX)
+    }
+
+    /// Draws heading, list and question from the top of `pen`; a list that is too long scrolls.
+    pub fn draw(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let (theme, width) = (look.theme, pen.width());
+        let dim = theme.style(Role::Dim);
+        let note = format!("{}, nothing is written yet", paint::plural(self.fates.len(), "file"));
+        let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
+        pen.heading(0, 0, width, &title, &[span(note, dim)], look);
+        let room = pen.height().saturating_sub(1);
+        // The question stays in view.
+        let asked = if self.open().is_some() { 5 } else { 2 };
+        let rows = usize::from(room.saturating_sub(asked)).min(self.fates.len()).max(1);
+        let top = self.top.min(self.fates.len().saturating_sub(rows));
+        let longest = self.fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
+        let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;
+        let open = self.open();
+        for (k, fate) in self.fates.iter().skip(top).take(rows).enumerate() {
+            let asked = open.is_some_and(|o| o.path == fate.path);
+            self.row(pen, ctx, k as u16 + 1, fate, path_room, asked);
+        }
+        if self.fates.len() > rows {
+            pen.thumb(1, rows as u16, top, self.fates.len(), look);
+        }
+        self.question(pen, ctx, rows as u16 + 2);
+    }
+
+    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &Fate, path_room: usize, asked: bool) {
+        let look = paint::look(ctx);
+        let theme = look.theme;
+        let dim = theme.style(Role::Dim);
+        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let (glyph, mark, words, role, counts, why) = match &fate.kind {
+            FateKind::Restore(counts) => {
+                (look.glyphs.done, Role::Added, "will restore".to_string(), Role::Text, Some(*counts), String::new())
+            }
+            FateKind::Equal => (look.glyphs.equal, Role::Dim, "already equal".into(), Role::Dim, None, String::new()),
+            FateKind::NotArchived(why) => {
+                (look.glyphs.refused, Role::Dim, "not archived".into(), Role::Dim, None, why.clone())
+            }
+            FateKind::Foreign { at, counts, choice, .. } => {
+                let words = match choice {
+                    None => "changed since by someone else",
+                    Some(ForeignChoice::Leave) => "stays as someone else made it",
+                    Some(ForeignChoice::Merge) => "will be merged",
+                    Some(ForeignChoice::TakeOld) => "takes the old state",
+                };
+                let why = at.map(|at| format!("at {}", clock.exact(at))).unwrap_or_default();
+                (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
+            }
+        };
+        pen.put(1, y, glyph, 1, bold(theme, mark));
+        let room = path_room - 4;
+        let name = if asked { bold(theme, Role::Path) } else { theme.style(Role::Path) };
+        pen.spans(3, y, &paint::path(&show::plain(&fate.path), room, name, look), room);
+        let x = path_room as u16 + 3;
+        let room = usize::from(pen.width().saturating_sub(x + 1));
+        pen.put(x, y, &words, room, theme.style(role));
+        // The other columns stand to the right of the longest words; without room for them they go.
+        let x = x + 31;
+        if usize::from(x) + 10 <= usize::from(pen.width()) {
+            if let Some(counts) = counts {
+                pen.spans(x, y, &paint::count_columns(counts, [3, 4], look), 9);
+            }
+            pen.put(x + 10, y, &show::plain(&why), usize::from(pen.width().saturating_sub(x + 11)), dim);
+        } else if !why.is_empty() {
+            let at = x.saturating_sub(31) + cells(&words) as u16 + 2;
+            pen.put(at, y, &show::plain(&why), usize::from(pen.width().saturating_sub(at + 1)), dim);
+        }
+    }
+
+    fn question(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16) {
+        let look = paint::look(ctx);
+        let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
+        let width = usize::from(pen.width().saturating_sub(2));
+        let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = self.open() else {
+            let words = match self.proposal.files.is_empty() {
+                true => [("Esc", " leaves everything as it is"), ("", "")],
+                false => [("Enter", " shows what would be written   "), ("Esc", " leaves everything as it is")],
+            };
+            let words =
+                words.iter().flat_map(|(key, does)| [span(*key, bold(look.theme, Role::Text)), span(*does, dim)]);
+            pen.spans(1, y, &words.collect::<Vec<_>>(), width);
+            return;
+        };
+        let words = match counts.added {
+            0 => " was changed by someone else; choose what becomes of it:".to_string(),
+            1 => " has a line that nebula did not write; choose what becomes of it:".to_string(),
+            n => format!(" has {} lines that nebula did not write; choose what becomes of it:", paint::thousands(n)),
+        };
+        let room = width.saturating_sub(cells(&words)).max(12);
+        let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
+        spans.push(span(words, text));
+        pen.spans(1, y, &spans, width);
+        let merge = match conflicts {
+            None => "cannot be: there is no common text to start from".to_string(),
+            Some(0) => "three ways; no conflict here".into(),
+            Some(1) => "three ways; one conflict, shown as a hunk".into(),
+            Some(n) => format!("three ways; {n} conflicts, shown as hunks"),
+        };
+        let choices = [
+            ("l", "leave it", "the other files are restored"),
+            ("m", "merge", merge.as_str()),
+            ("t", "take the old state", "today's is archived first"),
+        ];
+        for (k, (key, does, why)) in choices.into_iter().enumerate() {
+            let y = y + 1 + k as u16;
+            let off = key == "m" && conflicts.is_none();
+            pen.put(1, y, key, 1, if off { dim } else { bold(look.theme, Role::Text) });
+            pen.put(4, y, does, 20, if off { dim } else { text });
+            pen.put(24, y, why, usize::from(pen.width().saturating_sub(25)), dim);
+        }
+    }
+}

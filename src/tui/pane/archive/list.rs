@@ -1,0 +1,286 @@
+//! The list of changesets, newest first, by day.
+
+use ratatui::style::Style;
+
+use super::Archive;
+use super::time::Clock;
+use crate::proposal::Counts;
+use crate::protocol::Changeset;
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, show};
+use crate::tui::theme::Role;
+
+/// Files of the selected changeset that are seen at once.
+const FILES: usize = 10;
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Row {
+    Blank,
+    Day(String),
+    /// The changeset at this place.
+    Set(usize),
+    /// What is below an unselected changeset's name: its file, or how many.
+    Files(usize),
+    /// A file of the selected changeset.
+    File(usize, usize),
+    /// Files that are not seen.
+    More(usize),
+}
+
+/// How the list is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Cause and files, two rows a changeset and more.
+    Full,
+    /// A row a changeset.
+    Small,
+}
+
+/// The sum of a changeset's counts, as far as they are known.
+pub(super) fn sum(changeset: &Changeset) -> Counts {
+    changeset
+        .files
+        .iter()
+        .filter_map(|f| f.counts)
+        .fold(Counts::default(), |sum, c| Counts { added: sum.added + c.added, removed: sum.removed + c.removed })
+}
+
+fn files(changeset: &Changeset) -> String {
+    match changeset.files.as_slice() {
+        [one] => one.path.clone(),
+        all => paint::plural(all.len(), "file"),
+    }
+}
+
+/// What caused a changeset, in words that always say something.
+pub(super) fn cause(changeset: &Changeset) -> &str {
+    match (changeset.cause.as_str(), changeset.by.as_str()) {
+        ("", "other session") => "by another nebula",
+        ("", "") => "cause unknown",
+        ("", by) => by,
+        (cause, _) => cause,
+    }
+}
+
+/// The word that the small form shows: only what is out of the ordinary.
+fn short_cause(changeset: &Changeset) -> &'static str {
+    match changeset.by.as_str() {
+        "undo" => "undo",
+        "redo" => "redo",
+        "shi" => "shi",
+        "patch" => "patch",
+        "other session" => "other nebula",
+        _ if changeset.cause.starts_with("undo") => "undo",
+        _ if changeset.cause == "shi" => "shi",
+        _ => "",
+    }
+}
+
+impl Archive {
+    /// The rows of changeset `i`, with the heading of its day if it is the first of it.
+    fn rows_of(&self, i: usize, first: bool, form: Form, clock: Clock, out: &mut Vec<Row>) {
+        let day = clock.day(self.rows[i].at);
+        let before = i.checked_sub(1).map(|i| clock.day(self.rows[i].at));
+        if first || before != Some(day) {
+            let name = clock.day_name(day);
+            if form == Form::Full {
+                out.extend((!first).then_some(Row::Blank));
+                out.push(Row::Day(name));
+            } else if name != "today" {
+                out.push(Row::Day(name));
+            }
+        }
+        out.push(Row::Set(i));
+        if form == Form::Small {
+            return;
+        }
+        if i != self.selected {
+            out.push(Row::Files(i));
+            return;
+        }
+        let n = self.rows[i].files.len();
+        let from = self.file.saturating_sub(FILES / 2).min(n.saturating_sub(FILES));
+        out.extend((from..n.min(from + FILES)).map(|f| Row::File(i, f)));
+        if n > FILES {
+            out.push(Row::More(n - FILES));
+        }
+    }
+
+    /// The rows that fill `height`, so that the selected changeset is among them; and how many changesets follow.
+    fn seen(&self, height: usize, form: Form, clock: Clock) -> (Vec<Row>, usize) {
+        let fill = |top: usize| {
+            let mut rows = Vec::new();
+            let (mut i, mut whole) = (top, 0);
+            while i < self.rows.len() && rows.len() < height {
+                self.rows_of(i, i == top, form, clock, &mut rows);
+                if rows.len() <= height {
+                    whole = i;
+                }
+                i += 1;
+            }
+            (rows, whole)
+        };
+        let mut top = self.top.get().min(self.selected);
+        let (mut rows, mut last) = fill(top);
+        // A changeset takes a row at least: no more than `height` steps from the nearest possible top.
+        if last < self.selected {
+            top = top.max(self.selected.saturating_sub(height));
+            (rows, last) = fill(top);
+        }
+        while last < self.selected && top < self.selected {
+            top += 1;
+            (rows, last) = fill(top);
+        }
+        self.top.set(top);
+        (rows, self.rows.len().saturating_sub(last + 1))
+    }
+
+    /// Draws the list in the whole of `pen`.
+    pub(super) fn draw_list(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, form: Form) {
+        let look = paint::look(ctx);
+        let dim = look.theme.style(Role::Dim);
+        if self.rows.is_empty() {
+            let words = match (self.loaded, self.filter.is_empty()) {
+                (false, _) => "reading the archive",
+                (true, true) => "no changesets yet; what a change overwrites is kept here",
+                (true, false) => "no path or cause holds these words",
+            };
+            pen.put(1, 0, words, usize::from(pen.width()), dim);
+            return;
+        }
+        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let height = usize::from(pen.height());
+        // The last row says how much there is below.
+        let unseen = self.unseen();
+        let (rows, mut older) = self.seen(height, form, clock);
+        let overflow = older + unseen > 0 && form == Form::Full && height > 2;
+        let rows = if overflow && rows.len() >= height {
+            let (rows, left) = self.seen(height - 1, form, clock);
+            older = left;
+            rows
+        } else {
+            rows
+        };
+        let room = if overflow { height - 1 } else { height };
+        let mut marks = Vec::new();
+        for (y, row) in rows.iter().take(room).enumerate() {
+            let y = y as u16;
+            let mine = match row {
+                Row::Set(i) | Row::File(i, _) => *i == self.selected,
+                Row::More(_) => true,
+                _ => false,
+            };
+            marks.extend((mine && ctx.focus).then_some(y));
+            match form {
+                Form::Full => self.full_row(pen, y, row, clock, look),
+                Form::Small => self.small_row(pen, y, row, clock, look),
+            }
+        }
+        for y in marks {
+            pen.select(y, 1, look);
+        }
+        if overflow {
+            let words = format!("{} {} older", look.glyphs.more, paint::thousands(older + unseen));
+            pen.put(1, pen.height() - 1, &words, usize::from(pen.width()), dim);
+        }
+        pen.thumb(0, room as u16, self.top.get(), self.rows.len() + unseen, look);
+    }
+
+    fn full_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, clock: Clock, look: Look<'_>) {
+        let theme = look.theme;
+        let dim = theme.style(Role::Dim);
+        let width = usize::from(pen.width());
+        let right = pen.width().saturating_sub(2);
+        let counted = |pen: &mut Pen<'_>, counts: Counts| {
+            let wide = [counts.added, counts.removed].map(|n| (n.max(1).ilog10() as usize + 2).max(4));
+            let spans = paint::count_columns(counts, wide, look);
+            let text: String = spans.iter().map(|s| s.content.as_ref()).collect();
+            // What is left of the numbers is free for the words.
+            pen.right(right, y, &spans) + (text.len() - text.trim_start().len()) as u16
+        };
+        match row {
+            Row::Blank => {}
+            Row::Day(name) => {
+                pen.put(1, y, name, width, dim);
+            }
+            Row::Set(i) => {
+                let set = &self.rows[*i];
+                let here = *i == self.selected;
+                pen.put(1, y, &clock.minute(set.at), 5, if here { theme.style(Role::Text) } else { dim });
+                let end = counted(pen, sum(set));
+                let room = usize::from(end.saturating_sub(8)).max(1);
+                let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
+                pen.put(7, y, &cut::end(&show::plain(cause(set)), room, look.glyphs.cut), room, style);
+            }
+            Row::Files(i) => {
+                let set = &self.rows[*i];
+                let room = width.saturating_sub(9);
+                let text = files(set);
+                if set.files.len() == 1 {
+                    let spans = cut::path_spans(&show::plain(&text), room, look.glyphs.cut, dim, dim);
+                    pen.spans(7, y, &spans, room);
+                } else {
+                    pen.put(7, y, &text, room, dim);
+                }
+            }
+            Row::File(i, f) => {
+                let Some(file) = self.rows[*i].files.get(*f) else { return };
+                let end = file.counts.map_or(right, |c| counted(pen, c));
+                let room = usize::from(end.saturating_sub(8)).max(1);
+                let here = *f == self.file && self.rows[*i].files.len() > 1;
+                let name = if here { bold(theme, Role::Path) } else { theme.style(Role::Path) };
+                pen.spans(7, y, &paint::path(&show::plain(&file.path), room, name, look), room);
+            }
+            Row::More(n) => {
+                let words = format!("{} {}", look.glyphs.more, paint::plural(*n, "more file"));
+                pen.put(7, y, &words, width.saturating_sub(8), dim);
+            }
+        }
+    }
+
+    fn small_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, clock: Clock, look: Look<'_>) {
+        let theme = look.theme;
+        let dim = theme.style(Role::Dim);
+        match row {
+            Row::Day(name) => {
+                pen.put(1, y, name, usize::from(pen.width()), dim);
+            }
+            Row::Set(i) => {
+                let set = &self.rows[*i];
+                pen.put(1, y, &clock.second(set.at), 8, dim);
+                let right = pen.width().saturating_sub(1);
+                let counts = sum(set);
+                let start = pen.right(right, y, &paint::count_columns(counts, [5, 5], look));
+                let word = short_cause(set);
+                let room = usize::from(start.saturating_sub(11 + 1));
+                let end = match word {
+                    "" => start,
+                    // The path is more than the cause, where both do not fit.
+                    _ if room < cells(word) + 12 => start,
+                    _ => pen.right(start, y, &[span(word, dim), span(" ", Style::new())]),
+                };
+                let room = usize::from(end.saturating_sub(12));
+                let text = files(set);
+                if set.files.len() == 1 {
+                    let spans = paint::path(&show::plain(&text), room, theme.style(Role::Path), look);
+                    pen.spans(11, y, &spans, room);
+                } else {
+                    pen.put(11, y, &text, room, theme.style(Role::Text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The changeset and file that a click on row `y` means.
+    pub(super) fn at_row(&self, y: usize, height: usize, form: Form, clock: Clock) -> Option<(usize, usize)> {
+        match self.seen(height, form, clock).0.get(y)? {
+            Row::Set(i) | Row::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),
+            Row::File(i, f) => Some((*i, *f)),
+            _ => None,
+        }
+    }
+}
