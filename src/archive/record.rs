@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
-use super::{Archive, Error, Id, Lock, at, changeset, version};
+use super::restore::state_sha;
+use super::{Archive, Error, Id, Lock, Sha, at, changeset, version};
 use crate::disk;
 use crate::proposal::State;
 use crate::workspace::lexical;
@@ -29,6 +30,8 @@ pub struct RecordedFile {
     pub version: Id,
     /// There was no file.
     pub absent: bool,
+    /// SHA-256 of the state, as [`state_sha`] gives it.
+    pub sha256: Option<Sha>,
 }
 
 /// A version on its way to its name.
@@ -49,7 +52,12 @@ impl Archive {
         }
         let files: Vec<_> = kept
             .iter()
-            .map(|(path, state)| RecordedFile { path: (*path).into(), version: lock.next(), absent: state.is_absent() })
+            .map(|(path, state)| RecordedFile {
+                path: (*path).into(),
+                version: lock.next(),
+                absent: state.is_absent(),
+                sha256: state_sha(state),
+            })
             .collect();
         let changeset = lock.next();
         let step = |name| self.reach(name).map_err(at(&self.folder));

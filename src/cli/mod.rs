@@ -1,1 +1,4 @@
 //! (being built)
+
+pub mod diff;
+pub mod files;

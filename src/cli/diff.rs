@@ -1,0 +1,214 @@
+//! Unified diffs, byte for byte: coloured on a terminal, plain in a pipe, where `git apply` takes them.
+
+use std::ops::Range;
+
+use crate::proposal::{FileChange, HunkKind, State, lines};
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+
+const HEAD: &str = "\x1b[1m";
+const PLACE: &str = "\x1b[36m";
+const OLD: &str = "\x1b[31m";
+const NEW: &str = "\x1b[32m";
+const PLAIN: &str = "\x1b[0m";
+
+/// One file's change as a unified diff; nothing where nothing changes. With `colour` for a terminal.
+pub fn unified(change: &FileChange, colour: bool) -> Vec<u8> {
+    let mut out = Diff { bytes: Vec::new(), colour };
+    if change.before != change.after && !change.hunks.is_empty() {
+        out.file(change);
+    }
+    out.bytes
+}
+
+struct Diff {
+    bytes: Vec<u8>,
+    colour: bool,
+}
+
+impl Diff {
+    fn line(&mut self, paint: &str, text: &[u8]) {
+        if self.colour && !paint.is_empty() {
+            self.bytes.extend_from_slice(paint.as_bytes());
+            self.bytes.extend_from_slice(text);
+            self.bytes.extend_from_slice(PLAIN.as_bytes());
+        } else {
+            self.bytes.extend_from_slice(text);
+        }
+        self.bytes.push(b'\n');
+    }
+
+    fn head(&mut self, text: &str) {
+        self.line(HEAD, text.as_bytes());
+    }
+
+    fn file(&mut self, change: &FileChange) {
+        let (a, b) = (quoted("a", &change.path), quoted("b", &change.path));
+        self.head(&format!("diff --git {a} {b}"));
+        match (&change.before, &change.after) {
+            (State::Absent, after) => self.head(&format!("new file mode {}", mode(after, &State::Absent))),
+            (before, State::Absent) => self.head(&format!("deleted file mode {}", mode(before, before))),
+            (before, after) => {
+                let (old, new) = (mode(before, before), mode(after, before));
+                if old != new {
+                    self.head(&format!("old mode {old}"));
+                    self.head(&format!("new mode {new}"));
+                }
+            }
+        }
+        let (old, new) = (content(&change.before), content(&change.after));
+        if old == new {
+            return;
+        }
+        let (Some(before), Some(after)) = (text_lines(&old), text_lines(&new)) else {
+            return self.line("", format!("Binary files {a} and {b} differ").as_bytes());
+        };
+        let name = |state: &State, name: String| if state.is_absent() { "/dev/null".into() } else { name };
+        self.head(&format!("--- {}", name(&change.before, a)));
+        self.head(&format!("+++ {}", name(&change.after, b)));
+        for group in groups(change, before.len(), after.len()) {
+            self.group(&group, &before, &after);
+        }
+    }
+
+    fn group(&mut self, group: &[(Range<usize>, Range<usize>)], before: &[&[u8]], after: &[&[u8]]) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+        let lead = first.0.start.min(CONTEXT);
+        let trail = (before.len() - last.0.end).min(CONTEXT);
+        let old = first.0.start - lead..last.0.end + trail;
+        let new = first.1.start - lead..last.1.end + trail;
+        self.line(PLACE, format!("@@ -{} +{} @@", place(&old), place(&new)).as_bytes());
+        let mut at = old.start;
+        for (b, a) in group {
+            self.body("", b' ', &before[at..b.start]);
+            self.body(OLD, b'-', &before[b.clone()]);
+            self.body(NEW, b'+', &after[a.clone()]);
+            at = b.end;
+        }
+        self.body("", b' ', &before[at..old.end]);
+    }
+
+    fn body(&mut self, paint: &str, sign: u8, lines: &[&[u8]]) {
+        for line in lines {
+            let text = line.strip_suffix(b"\n");
+            let mut signed = vec![sign];
+            signed.extend_from_slice(text.unwrap_or(line));
+            self.line(paint, &signed);
+            if text.is_none() {
+                self.line("", b"\\ No newline at end of file");
+            }
+        }
+    }
+}
+
+/// `LINE,COUNT` of a range of lines, as unified diffs count.
+fn place(range: &Range<usize>) -> String {
+    let first = if range.is_empty() { range.start } else { range.start + 1 };
+    if range.len() == 1 { format!("{first}") } else { format!("{first},{}", range.len()) }
+}
+
+/// The changed runs of lines, each run of hunks whose contexts touch in one group.
+fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<usize>, Range<usize>)>> {
+    let mut groups: Vec<Vec<(Range<usize>, Range<usize>)>> = Vec::new();
+    let by_lines =
+        change.hunks.iter().filter(|h| h.kind == HunkKind::Lines).map(|h| (h.before.clone(), h.after.clone()));
+    let mut runs: Vec<_> = by_lines.collect();
+    if runs.is_empty() {
+        runs.push((0..before, 0..after));
+    }
+    for run in runs {
+        match groups.last_mut() {
+            Some(group) if group.last().is_some_and(|l| run.0.start - l.0.end <= 2 * CONTEXT) => group.push(run),
+            _ => groups.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// A state's bytes; a link's are its text.
+fn content(state: &State) -> Vec<u8> {
+    match state {
+        State::Absent => Vec::new(),
+        State::File { bytes, .. } => bytes.to_vec(),
+        State::Link { target } => target.to_string_lossy().into_owned().into_bytes(),
+    }
+}
+
+/// Lines as `git` cuts them. UTF-16 is binary to it.
+fn text_lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    if bytes.contains(&0) { None } else { lines(bytes) }
+}
+
+/// The mode as `git` writes it; `before` says it where a state keeps what it finds.
+fn mode(state: &State, before: &State) -> &'static str {
+    let bits = |state: &State| match state {
+        State::File { mode, .. } => *mode,
+        _ => None,
+    };
+    match state {
+        State::Link { .. } => "120000",
+        _ if bits(state).or(bits(before)).unwrap_or(0) & 0o100 != 0 => "100755",
+        _ => "100644",
+    }
+}
+
+/// A path under `a/` or `b/`, quoted where `git` quotes.
+fn quoted(side: &str, path: &str) -> String {
+    if !path.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
+        return format!("{side}/{path}");
+    }
+    let mut text = format!("\"{side}/");
+    for byte in path.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend(['\\', char::from(byte)]),
+            b'\n' => text.push_str("\\n"),
+            b'\t' => text.push_str("\\t"),
+            0x20..0x7f => text.push(char::from(byte)),
+            other => text.push_str(&format!("\\{other:03o}")),
+        }
+    }
+    text + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(before: &str, after: &str) -> String {
+        let change = FileChange::new("a b", State::file(before.as_bytes()), State::file(after.as_bytes()), "", &[]);
+        String::from_utf8(unified(&change, false)).expect("text")
+    }
+
+    #[test]
+    fn a_diff_is_as_git_writes_it() {
+        assert_eq!(
+            diff("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\n4\nfive\n6\n7"),
+            "diff --git a/a b b/a b\n--- a/a b\n+++ b/a b\n@@ -2,6 +2,6 @@\n 2\n 3\n 4\n-5\n-6\n-7\n+five\n+6\n+7\n\
+             \\ No newline at end of file\n"
+        );
+        assert_eq!(diff("a\n", "a\n"), "");
+    }
+
+    #[test]
+    fn files_made_deleted_and_turned_executable_say_so() {
+        let file = |b: &[u8], mode| State::File { bytes: b.into(), mode };
+        let text = |b, a| String::from_utf8(unified(&FileChange::new("f", b, a, "", &[]), false)).expect("text");
+        assert_eq!(
+            text(State::Absent, file(b"x\n", None)),
+            "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n"
+        );
+        assert_eq!(text(file(b"", Some(0o755)), State::Absent), "diff --git a/f b/f\ndeleted file mode 100755\n");
+        assert_eq!(
+            text(file(b"x", Some(0o644)), file(b"x", Some(0o755))),
+            "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
+        );
+        assert!(text(file(b"\0", None), file(b"\x01\0", None)).ends_with("Binary files a/f and b/f differ\n"));
+    }
+
+    #[test]
+    fn odd_names_are_quoted() {
+        assert_eq!(quoted("a", "日本.md"), "a/日本.md");
+        assert_eq!(quoted("a", "x\"\n"), "\"a/x\\\"\\n\"");
+    }
+}

@@ -1,0 +1,249 @@
+//! Commands about files and their archive: undo, redo, shi, history, show, diff, prune, patch. Each makes a proposal
+//! or a listing; what changes a file is asked, archived and applied like any other change.
+
+mod commit;
+mod history;
+mod patch;
+mod prune;
+mod states;
+mod take_back;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::archive::Archive;
+use crate::memory::Memory;
+use crate::workspace::{Access, Workspace};
+
+/// All went well.
+pub const DONE: u8 = 0;
+/// It failed: one line says why, and nothing was changed.
+pub const FAILED: u8 = 1;
+/// It was not approved, wholly or in part.
+pub const NOT_APPROVED: u8 = 3;
+
+/// The commands.
+#[derive(Debug, Clone, Subcommand)]
+pub enum FilesCmd {
+    /// Take changes back
+    Undo(UndoArgs),
+    /// Take the newest undo back
+    Redo(AskArgs),
+    /// Archive files as they are
+    Shi {
+        /// The files, relative to the current folder.
+        #[arg(required = true)]
+        files: Vec<String>,
+    },
+    /// List changesets, or one file's versions, newest first
+    History(HistoryArgs),
+    /// Print an archived state
+    Show {
+        /// The version, by a unique beginning of its id.
+        version: String,
+    },
+    /// Compare an archived state with another, or with the file as it is now
+    Diff {
+        /// The version, by a unique beginning of its id.
+        version: String,
+        /// Another version, or `now`.
+        #[arg(default_value = "now")]
+        with: String,
+    },
+    /// Delete old versions, never the newest of a file
+    Prune(PruneArgs),
+    /// Apply an edit in any format: a diff, blocks, whole files, tags
+    Patch(PatchArgs),
+}
+
+/// How a change is asked for.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AskArgs {
+    /// Print what would happen, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+    /// Do not ask; files changed by someone else stay
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Do not ask; restore files changed by someone else too (as they are now, they are archived first)
+    #[arg(long)]
+    pub force: bool,
+    /// Choose hunks
+    #[arg(long)]
+    pub hunk: bool,
+}
+
+/// Arguments of `undo`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct UndoArgs {
+    /// How many versions back, then the files; without files those of the newest changeset
+    #[arg(value_name = "[COUNT] [FILE]")]
+    pub words: Vec<String>,
+    /// Everything the last turn changed
+    #[arg(long, conflicts_with_all = ["words", "to"])]
+    pub turn: bool,
+    /// Everything changed since this message of a session
+    #[arg(long, value_name = "SESSION:MESSAGE", conflicts_with = "words")]
+    pub to: Option<String>,
+    /// How it is asked for.
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct HistoryArgs {
+    /// One file's versions
+    pub file: Option<String>,
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+    /// Look for damage in the archive: exit 1 if there is any
+    #[arg(long, conflicts_with = "file")]
+    pub check: bool,
+}
+
+/// Arguments of `prune`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PruneArgs {
+    /// Keep what is at most so many days old
+    #[arg(long, value_name = "DAYS")]
+    pub keep_days: Option<u32>,
+    /// Keep so much (`500 MiB`), the newest; without either option archiveMaxSize counts
+    #[arg(long, value_name = "SIZE")]
+    pub max_size: Option<String>,
+    /// Print what would be deleted, and delete nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// Arguments of `patch`. The edit format is the global `--format`, else it is recognised.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PatchArgs {
+    /// The file that holds the edit; `-`: standard input
+    #[arg(default_value = "-")]
+    pub file: String,
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// What the commands work with.
+pub struct Desk<'a> {
+    /// The workspace.
+    pub workspace: &'a Workspace,
+    /// Its archive.
+    pub archive: &'a Archive,
+    /// Memory.
+    pub memory: &'a Memory,
+    /// The folder that paths are relative to: the shell's current one.
+    pub folder: PathBuf,
+    /// `archiveMaxSize` in bytes.
+    pub max_size: u64,
+    /// The global `--format`.
+    pub format: Option<String>,
+    /// Someone can be asked: input and error output are terminals.
+    pub can_ask: bool,
+    /// Output is for a terminal, in colour.
+    pub colour: bool,
+    /// Where answers come from.
+    pub input: &'a mut dyn BufRead,
+    /// What was asked for.
+    pub out: &'a mut dyn Write,
+    /// Questions and complaints.
+    pub err: &'a mut dyn Write,
+}
+
+impl Desk<'_> {
+    /// Runs a command; gives the exit code. An error is one line for the person, and exit code 1.
+    ///
+    /// # Errors
+    /// When the command failed and nothing was changed.
+    pub fn run(&mut self, command: &FilesCmd) -> Result<u8> {
+        match command {
+            FilesCmd::Undo(args) => self.undo(args),
+            FilesCmd::Redo(ask) => self.redo(ask),
+            FilesCmd::Shi { files } => self.shi(files),
+            FilesCmd::History(args) => self.history(args),
+            FilesCmd::Show { version } => self.show(version),
+            FilesCmd::Diff { version, with } => self.diff(version, with),
+            FilesCmd::Prune(args) => self.prune(args),
+            FilesCmd::Patch(args) => self.patch(args),
+        }
+    }
+
+    /// The workspace's root, as memory names projects.
+    fn project(&self) -> String {
+        self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Normalised paths of files named on the command line.
+    fn paths(&self, files: &[String]) -> Result<Vec<String>> {
+        let one = |f: &String| self.path(&self.folder, f);
+        files.iter().map(one).collect()
+    }
+
+    /// A file as it is really written; or the link itself, where only that has been archived.
+    fn path(&self, base: &Path, file: &str) -> Result<String> {
+        let entry = self.workspace.resolve_from(base, file, Access::Entry);
+        if let Ok(path) = &entry
+            && self.archive.versions(path).is_ok_and(|v| !v.is_empty())
+        {
+            return Ok(path.clone());
+        }
+        Ok(self.workspace.resolve_from(base, file, Access::File)?)
+    }
+
+    /// Asks, and reads a line; `None` at the end of input.
+    fn ask(&mut self, question: &str) -> Result<Option<String>> {
+        write!(self.err, "{question} ")?;
+        self.err.flush()?;
+        let mut line = String::new();
+        let read = self.input.read_line(&mut line)?;
+        Ok((read > 0).then(|| line.trim().to_lowercase()))
+    }
+
+    /// Asks for a yes.
+    fn agrees(&mut self, question: &str) -> Result<bool> {
+        Ok(self.ask(&format!("{question} [y/N]"))?.is_some_and(|a| a == "y" || a == "yes"))
+    }
+
+    /// Complains in one line.
+    fn complain(&mut self, what: &str) -> Result<()> {
+        Ok(writeln!(self.err, "nebula: {what}")?)
+    }
+
+    /// Memory's answer; without one it is said once, and the command goes on with what the archive knows.
+    fn remembered<T: Default>(&mut self, answer: Result<T, crate::memory::Error>) -> Result<T> {
+        match answer {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.complain(&format!("memory: {error}"))?;
+                Ok(T::default())
+            }
+        }
+    }
+}
+
+/// `1 file`, `2 files`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

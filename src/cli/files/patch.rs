@@ -1,0 +1,138 @@
+//! `patch`: an edit in any format, all of it or nothing.
+
+use std::fs;
+use std::io::Read;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
+use crate::cli::diff::unified;
+use crate::edit::stream::{End, Parser, Piece};
+use crate::edit::{self, Current, Edit, EditResult, Format, Op, Rules};
+use crate::proposal::{Choice, Decision, Proposal, ProposalId};
+use crate::workspace::Access;
+
+impl Desk<'_> {
+    pub(super) fn patch(&mut self, args: &PatchArgs) -> Result<u8> {
+        let text = self.patch_text(&args.file)?;
+        let edits = self.edits(&text)?;
+        let Some(proposal) = self.proposal(&edits)? else { return Ok(FAILED) };
+        if proposal.files.is_empty() {
+            self.complain("the files are that way already: nothing to change")?;
+            return Ok(DONE);
+        }
+        for file in &proposal.files {
+            self.out.write_all(&unified(file, self.colour))?;
+        }
+        self.out.flush()?;
+        if args.dry_run {
+            return Ok(DONE);
+        }
+        if !self.may_write(&proposal, args)? {
+            return Ok(NOT_APPROVED);
+        }
+        let decided = self.decide(&proposal, &Decision::all(&proposal, Choice::Accept))?;
+        let applied = self.write(&decided, "patch", "patch")?;
+        let archived = applied.changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
+        writeln!(self.err, "changed {}{archived}", count(applied.paths.len(), "file"))?;
+        Ok(DONE)
+    }
+
+    fn patch_text(&mut self, file: &str) -> Result<String> {
+        let mut bytes = Vec::new();
+        if file == "-" {
+            self.input.read_to_end(&mut bytes).context("cannot read standard input")?;
+        } else {
+            let path = self.folder.join(file);
+            bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        String::from_utf8(bytes).ok().context("the patch is not UTF-8: nothing was changed")
+    }
+
+    /// The edits in a text. Anything that breaks off spoils the whole.
+    fn edits(&self, text: &str) -> Result<Vec<Edit>> {
+        let expected = match &self.format {
+            Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
+            None => None,
+        };
+        let mut parser = Parser::new(expected, Vec::new());
+        let mut pieces = parser.push(text);
+        pieces.extend(parser.finish(End::Ordinary));
+        let mut edits = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::EditDone { edit, .. } => edits.push(edit),
+                Piece::EditDropped { why, .. } => bail!("{why}"),
+                Piece::Call { name, .. } => bail!("a call of {name} is no edit"),
+                Piece::Prose(_) | Piece::EditStarted { .. } | Piece::EditGrew { .. } => {}
+            }
+        }
+        if edits.is_empty() {
+            bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
+        }
+        Ok(edits)
+    }
+
+    /// Places the edits; says what could not be placed, and what is there instead.
+    fn proposal(&mut self, edits: &[Edit]) -> Result<Option<Proposal>> {
+        let entries: Vec<&str> = edits
+            .iter()
+            .filter(|e| matches!(e.op, Op::Delete | Op::Move { .. }))
+            .filter_map(|e| e.path.as_deref())
+            .collect();
+        let mut lookup = |path: &str| -> Result<Current, String> {
+            // Deleting and moving mean a link itself; all else the file it leads to.
+            let access = if entries.contains(&path) { Access::Entry } else { Access::File };
+            let path = self.workspace.resolve(path, access).map_err(|e| e.to_string())?;
+            let state = self.workspace.read(&path).map_err(|e| e.to_string())?.state;
+            Ok(Current { path, state, seen: true })
+        };
+        let outcome = edit::apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing: true });
+        let failed: Vec<&EditResult> =
+            outcome.results.iter().filter(|r| matches!(r.fate, edit::Fate::Failed(_))).collect();
+        if let Some(first) = failed.first() {
+            self.complain(&format!(
+                "nothing was changed: {} could not be placed in {}",
+                count(failed.len(), "edit"),
+                first.path
+            ))?;
+            for result in failed {
+                writeln!(self.err, "{}", result.text())?;
+            }
+            return Ok(None);
+        }
+        let title = "patch".to_string();
+        Ok(Some(Proposal { id: ProposalId(0), title, files: outcome.changes }))
+    }
+
+    /// Asks, or lets `--yes` answer for what it may.
+    fn may_write(&mut self, proposal: &Proposal, args: &PatchArgs) -> Result<bool> {
+        if args.yes {
+            let guess =
+                proposal.files.iter().find(|f| f.hunks.iter().any(|h| h.found.as_ref().is_some_and(is_inexact)));
+            if let Some(file) = guess {
+                let path = file.path.clone();
+                self.complain(&format!(
+                    "nothing was changed: a place in {path} is a guess; --yes does not approve that"
+                ))?;
+                return Ok(false);
+            }
+            return Ok(true);
+        }
+        // The patch may have come from standard input: then there is no one left to ask.
+        if !self.can_ask || args.file == "-" {
+            self.complain("nothing was changed: without a terminal to ask at this needs --yes")?;
+            return Ok(false);
+        }
+        let what = format!("change {}?", count(proposal.files.len(), "file"));
+        let yes = self.agrees(&what)?;
+        if !yes {
+            self.complain("nothing was changed")?;
+        }
+        Ok(yes)
+    }
+}
+
+fn is_inexact(found: &crate::proposal::Found) -> bool {
+    found.rung == crate::proposal::Rung::Inexact
+}

@@ -1,0 +1,104 @@
+//! `prune` and `shi`: what leaves the archive, and what joins it without a change.
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use super::{DONE, Desk, NOT_APPROVED, PruneArgs, count};
+use crate::apply::archive_as_is;
+use crate::archive::{Keep, Prune};
+use crate::config::size;
+use crate::memory::{Cause, ChangesetFile};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+impl Desk<'_> {
+    pub(super) fn shi(&mut self, files: &[String]) -> Result<u8> {
+        let mut paths = self.paths(files)?;
+        paths.sort();
+        paths.dedup();
+        let recorded = archive_as_is(&paths, self.workspace, self.archive)?;
+        let Some(id) = recorded.changeset else {
+            anyhow::bail!("archiveExclude keeps all of these out of the archive: nothing was archived");
+        };
+        let files: Vec<_> = recorded
+            .files
+            .iter()
+            .map(|f| ChangesetFile {
+                path: f.path.clone(),
+                version: Some(f.version.to_string()),
+                absent: f.absent,
+                sha256: f.sha256,
+                added: None,
+                removed: None,
+            })
+            .collect();
+        let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
+        let told = self.memory.archived(&self.project(), &cause, &id.to_string(), &files);
+        self.remembered(told)?;
+        writeln!(self.out, "archived {} as {id}", count(files.len(), "file"))?;
+        for path in paths.iter().filter(|p| !files.iter().any(|f| f.path == **p)) {
+            self.complain(&format!("archiveExclude keeps {path} out of the archive"))?;
+        }
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    pub(super) fn prune(&mut self, args: &PruneArgs) -> Result<u8> {
+        let since = args.keep_days.map(|days| chrono::Utc::now().timestamp_millis() - i64::from(days) * DAY);
+        let max_size = match (&args.max_size, since) {
+            (Some(text), _) => {
+                Some(size::parse(text).with_context(|| format!("--max-size {text}: write it as 500 MiB or 2 GiB"))?)
+            }
+            (None, None) => Some(self.max_size),
+            (None, Some(_)) => None,
+        };
+        let plan = self.archive.plan_prune(Keep { since, max_size })?;
+        self.tell_plan(&plan, args)?;
+        if args.dry_run || plan == Prune::default() {
+            return Ok(DONE);
+        }
+        if !args.yes && !self.can_ask {
+            self.complain("nothing was deleted: without a terminal this needs --yes")?;
+            return Ok(NOT_APPROVED);
+        }
+        if !args.yes && !self.agrees("delete them for good?")? {
+            self.complain("nothing was deleted")?;
+            return Ok(NOT_APPROVED);
+        }
+        let mut lock = self.archive.lock()?;
+        // Planned again under the lock, for what came in meanwhile.
+        let plan = self.archive.plan_prune(Keep { since, max_size })?;
+        self.archive.prune(&mut lock, &plan)?;
+        drop(lock);
+        let gone: Vec<_> = plan.changesets.iter().filter(|c| c.1.is_empty()).map(|c| c.0.to_string()).collect();
+        let told = self.memory.forget_changesets(&self.project(), &gone);
+        self.remembered(told)?;
+        Ok(DONE)
+    }
+
+    fn tell_plan(&mut self, plan: &Prune, args: &PruneArgs) -> Result<()> {
+        let would = if args.dry_run { "would delete" } else { "to delete:" };
+        if args.json {
+            let changesets: Vec<_> =
+                plan.changesets.iter().map(|(id, stay)| json!({"id": id.to_string(), "kept": stay})).collect();
+            let versions: Vec<_> = plan.versions.iter().map(|v| v.to_string_lossy()).collect();
+            writeln!(self.out, "{}", json!({"changesets": changesets, "versions": versions, "bytes": plan.bytes}))?;
+        } else if *plan == Prune::default() {
+            writeln!(self.out, "nothing to delete")?;
+        } else {
+            for (id, stay) in &plan.changesets {
+                let stay = if stay.is_empty() { String::new() } else { format!("  but {}", stay.join(", ")) };
+                writeln!(self.out, "{}  {id}{stay}", super::history::local(*id))?;
+            }
+            let (versions, changesets) = (plan.versions.len(), plan.changesets.len());
+            writeln!(
+                self.out,
+                "{would} {} of {}, {} bytes",
+                count(versions, "version"),
+                count(changesets, "changeset"),
+                plan.bytes
+            )?;
+        }
+        Ok(self.out.flush()?)
+    }
+}

@@ -1,0 +1,44 @@
+//! `show` and `diff`: archived states, byte for byte.
+
+use anyhow::{Result, bail};
+
+use super::{DONE, Desk};
+use crate::archive::Version;
+use crate::cli::diff::unified;
+use crate::proposal::{FileChange, State};
+
+impl Desk<'_> {
+    pub(super) fn show(&mut self, version: &str) -> Result<u8> {
+        let version = self.archive.find_version(None, version)?;
+        match self.archive.show(&version)? {
+            State::Absent => self.complain("there was no file then")?,
+            State::File { bytes, .. } => self.out.write_all(&bytes)?,
+            State::Link { target } => writeln!(self.out, "{}", target.display())?,
+        }
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    pub(super) fn diff(&mut self, version: &str, with: &str) -> Result<u8> {
+        let version = self.archive.find_version(None, version)?;
+        let before = self.archive.show(&version)?;
+        let path = self.path_of(&version)?;
+        let after = if with == "now" {
+            let Some(path) = &path else {
+                bail!("no changeset names the file of version {}: give another version to compare it with", version.id);
+            };
+            self.workspace.read(path)?.state
+        } else {
+            self.archive.show(&self.archive.find_version(None, with)?)?
+        };
+        let name = path.unwrap_or_else(|| version.id.to_string());
+        let change = FileChange::new(name, before, after, "diff", &[]);
+        self.out.write_all(&unified(&change, self.colour))?;
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    fn path_of(&self, version: &Version) -> Result<Option<String>> {
+        Ok(self.archive.path_of(version)?)
+    }
+}

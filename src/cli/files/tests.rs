@@ -1,0 +1,250 @@
+//! The commands as a script sees them: output, complaints, exit code, and what became of the files.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::*;
+use crate::archive::Settings;
+use crate::memory::Options;
+use crate::proposal::{Choice, Decision, FileChange, Proposal, ProposalId, State};
+
+struct World {
+    dir: tempfile::TempDir,
+    workspace: Workspace,
+    archive: Archive,
+    memory: Memory,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+struct Ran {
+    code: u8,
+    out: String,
+    err: String,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("w")).expect("made");
+        let workspace = Workspace::open(&dir.path().join("w")).expect("open");
+        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
+        World { dir, workspace, archive, memory }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.workspace.full(path), text).expect("written");
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.workspace.full(path)).expect("there")
+    }
+
+    /// Runs a command as a script does, or, with answers, as a person at a terminal.
+    fn run(&self, words: &[&str], answers: Option<&str>) -> Ran {
+        #[derive(clap::Parser)]
+        struct Words {
+            #[command(subcommand)]
+            command: FilesCmd,
+        }
+        let command =
+            <Words as clap::Parser>::try_parse_from(["nebula"].iter().chain(words)).expect("a command").command;
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut input = answers.unwrap_or("").as_bytes();
+        let mut desk = Desk {
+            workspace: &self.workspace,
+            archive: &self.archive,
+            memory: &self.memory,
+            folder: self.workspace.root().to_path_buf(),
+            max_size: 1 << 31,
+            format: None,
+            can_ask: answers.is_some(),
+            colour: false,
+            input: &mut input,
+            out: &mut out,
+            err: &mut err,
+        };
+        let result = desk.run(&command);
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        match result {
+            Ok(code) => Ran { code, out: text(out), err: text(err) },
+            Err(error) => Ran { code: FAILED, out: text(out), err: text(err) + &error.to_string() },
+        }
+    }
+
+    /// Writes a file by nebula's own road.
+    fn edit(&self, path: &str, text: &str) {
+        let before = self.workspace.read(path).expect("read").state;
+        let change = FileChange::new(path, before, State::file(text.as_bytes()), "test", &[]);
+        let proposal = Proposal { id: ProposalId(1), title: "test".into(), files: vec![change] };
+        let decided = proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided");
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut desk = Desk {
+            workspace: &self.workspace,
+            archive: &self.archive,
+            memory: &self.memory,
+            folder: self.workspace.root().to_path_buf(),
+            max_size: 0,
+            format: None,
+            can_ask: false,
+            colour: false,
+            input: &mut &b""[..],
+            out: &mut out,
+            err: &mut err,
+        };
+        desk.write(&decided, "edit", "make it better").expect("written");
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.run(words, None).out).expect("JSON")
+    }
+}
+
+#[test]
+fn undo_comes_back_and_forth() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let ran = w.run(&["undo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\n"), "{ran:?}");
+    assert!(ran.out.contains("✓ a  will restore                 +1 −1\n"), "{}", ran.out);
+    assert!(ran.out.contains("-two\n+one\n"), "{}", ran.out);
+    assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "two\n");
+    let ran = w.run(&["redo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (FAILED, "two\n"));
+    assert!(ran.err.contains("not made by an undo"), "{}", ran.err);
+    assert_eq!(w.run(&["undo", "3", "a", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\n");
+    let ran = w.run(&["undo", "9", "a", "--yes"], None);
+    assert_eq!((ran.code, ran.err.lines().count()), (FAILED, 1), "{ran:?}");
+}
+
+#[test]
+fn nothing_happens_without_consent() {
+    let w = World::new();
+    assert_eq!(w.run(&["undo"], None).code, FAILED);
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    assert_eq!(w.run(&["undo"], None).code, NOT_APPROVED);
+    assert_eq!(w.run(&["undo"], Some("n\n")).code, NOT_APPROVED);
+    assert_eq!(w.run(&["undo"], Some("")).code, NOT_APPROVED);
+    assert_eq!(w.run(&["undo", "--dry-run"], Some("y\n")).code, DONE);
+    assert_eq!(w.read("a"), "two\n");
+    assert_eq!(w.run(&["undo"], Some("y\n")).code, DONE);
+    assert_eq!(w.read("a"), "one\n");
+}
+
+#[test]
+fn a_file_of_someone_else_is_never_overwritten_silently() {
+    let w = World::new();
+    w.write("a", "one\ntwo\nthree\n");
+    w.write("b", "b\n");
+    w.edit("a", "one\nTWO\nthree\n");
+    w.write("a", "one\nTWO\nthree\nmine\n");
+    let ran = w.run(&["undo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (NOT_APPROVED, "one\nTWO\nthree\nmine\n"));
+    assert!(ran.err.contains("left as they are: a"), "{}", ran.err);
+    assert_eq!(
+        w.json(&["undo", "--yes", "--json"]),
+        serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}]})
+    );
+    assert_eq!(w.run(&["undo"], Some("m\ny\n")).code, DONE);
+    assert_eq!(w.read("a"), "one\ntwo\nthree\nmine\n");
+    // What was merged over is archived, so it comes back.
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\nTWO\nthree\nmine\n");
+    w.write("a", "theirs\n");
+    assert_eq!(w.run(&["undo", "--force"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\ntwo\nthree\nmine\n");
+    assert_eq!(w.run(&["undo", "a", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "theirs\n");
+}
+
+#[test]
+fn shi_then_an_edit_by_hand_then_undo() {
+    let w = World::new();
+    w.write("a", "one\n");
+    assert_eq!(w.run(&["shi", "a"], None).code, DONE);
+    w.write("a", "by hand\n");
+    assert_eq!(w.run(&["undo", "a", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\n");
+    assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "by hand\n");
+    assert_eq!(w.run(&["shi", "none"], None).code, FAILED);
+    assert_eq!(w.run(&["shi", "../x"], None).code, FAILED);
+}
+
+#[test]
+fn hunks_can_be_chosen() {
+    let w = World::new();
+    w.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    w.edit("a", "one\n2\n3\n4\n5\n6\n7\neight\n");
+    assert_eq!(w.run(&["undo", "--hunk"], Some("n\ny\n")).code, DONE);
+    assert_eq!(w.read("a"), "one\n2\n3\n4\n5\n6\n7\n8\n");
+}
+
+#[test]
+fn history_tells_time_cause_and_lines_with_memory_or_without() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.edit("new", "1\n2\n");
+    let rows = w.json(&["history", "--json"]);
+    assert_eq!(rows.as_array().map(Vec::len), Some(2));
+    let file = &rows[0]["files"][0];
+    assert_eq!(
+        (&rows[0]["cause"], &file["path"], &file["absent"]),
+        (&"make it better".into(), &"new".into(), &true.into())
+    );
+    assert_eq!((&file["added"], &file["removed"]), (&2.into(), &0.into()));
+    let (memory, _) = Memory::open(Options::in_folder(&w.dir.path().join("other")));
+    let forgetful = World { memory, dir: tempfile::tempdir().expect("a folder"), ..w };
+    let mut alone = forgetful.json(&["history", "--json"]);
+    assert_eq!(alone[0]["cause"], Value::Null);
+    alone[0]["cause"] = rows[0]["cause"].clone();
+    alone[1]["cause"] = rows[1]["cause"].clone();
+    assert_eq!(alone, rows);
+    drop(w.dir);
+}
+
+#[test]
+fn versions_can_be_listed_shown_compared_and_checked() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.edit("a", "three\n");
+    let rows = w.json(&["history", "a", "--json"]);
+    let version = |i: usize| rows[i]["version"].as_str().expect("an id").to_string();
+    assert_eq!(w.run(&["show", &version(0)], None).out, "two\n");
+    assert!(w.run(&["diff", &version(1)], None).out.ends_with("-one\n+three\n"));
+    assert!(w.run(&["diff", &version(1), &version(0)], None).out.ends_with("-one\n+two\n"));
+    assert_eq!(w.run(&["show", "fff"], None).code, FAILED);
+    assert_eq!(w.run(&["history", "--check"], None).code, DONE);
+    let file = w.archive.versions("a").expect("listed").remove(0).file;
+    fs::write(file, "tampered").expect("written");
+    let ran = w.run(&["history", "--check"], None);
+    assert_eq!(ran.code, FAILED, "{ran:?}");
+    assert_eq!(w.run(&["history", "none"], None).code, FAILED);
+}
+
+#[test]
+fn prune_asks_and_keeps_the_newest() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.edit("a", "three\n");
+    let prune = |words: &[&str], answers| w.run(&[&["prune", "--max-size", "0"], words].concat(), answers).code;
+    assert_eq!(prune(&["--dry-run"], None), DONE);
+    assert_eq!(prune(&[], None), NOT_APPROVED);
+    assert_eq!(prune(&[], Some("n\n")), NOT_APPROVED);
+    assert_eq!(w.archive.versions("a").expect("listed").len(), 2);
+    assert_eq!(prune(&["--yes"], None), DONE);
+    assert_eq!(w.archive.versions("a").expect("listed").len(), 1);
+    assert_eq!(w.run(&["history", "--check"], None).code, DONE);
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "two\n");
+    assert_eq!(w.run(&["prune", "--max-size", "much"], None).code, FAILED);
+}
