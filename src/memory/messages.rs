@@ -439,9 +439,12 @@ fn unindex(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
 }
 
 fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Blob>>, Error> {
+    // The span of the session's ids comes first, so that a session without any costs nothing.
     let mut statement = conn.prepare_cached(
-        "SELECT b.message_id, b.name, b.kind, b.bytes FROM message_blobs b
-         WHERE b.message_id IN (SELECT id FROM messages WHERE session_id = ?1) ORDER BY b.message_id, b.n",
+        "SELECT b.message_id, b.name, b.kind, b.bytes FROM message_blobs b JOIN messages m ON m.id = b.message_id
+         WHERE b.message_id BETWEEN (SELECT min(id) FROM messages WHERE session_id = ?1)
+           AND (SELECT max(id) FROM messages WHERE session_id = ?1) AND +m.session_id = ?1
+         ORDER BY b.message_id, b.n",
     )?;
     let rows = statement.query_map([session], |row| {
         Ok((row.get::<_, i64>(0)?, Blob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? }))

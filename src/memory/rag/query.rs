@@ -9,9 +9,9 @@ use super::Found;
 use crate::memory::{Error, tokens};
 
 /// Passages a query looks at, in all.
-const MOST: usize = 12_000;
+const MOST: usize = 40_000;
 /// Passages beyond which a single word is too common to be of use.
-const COMMON: usize = 6_000;
+const COMMON: usize = 20_000;
 
 /// English words that say nothing about a passage.
 const STOP: &[&str] = &[
@@ -38,14 +38,22 @@ pub(super) fn run(conn: &Connection, project: &str, words: &str, limit: usize) -
         }
     }
     let mut best = HashSet::new();
-    if let Some(query) = rare(known) {
-        found.extend(search(conn, "words", &query, project, limit, &mut best)?);
+    known.sort_by_key(|w| w.held);
+    if let Some(query) = worth_asking(&known) {
+        found.extend(search(conn, Index::Words, &query, project, limit, &mut best)?);
+    } else if let Some(rarest) = known.first() {
+        // All are common: passages that hold them all, or any that hold the rarest; too many to be ranked.
+        let all: Vec<&str> = known.iter().map(|w| w.query.as_str()).collect();
+        found.extend(search(conn, Index::Words, &all.join(" AND "), project, limit, &mut best)?);
+        if found.is_empty() {
+            found.extend(search(conn, Index::Unranked, &rarest.query, project, limit, &mut best)?);
+        }
     }
     // What is no whole word may be part of one.
     let parts: Vec<String> = unknown.iter().filter_map(|w| tokens::trigrams(w)).collect();
     if !parts.is_empty() && found.len() < limit {
         let rest = limit - found.len();
-        found.extend(search(conn, "grams", &parts.join(" OR "), project, rest, &mut best)?);
+        found.extend(search(conn, Index::Grams, &parts.join(" OR "), project, rest, &mut best)?);
     }
     Ok(found)
 }
@@ -57,30 +65,29 @@ fn held(conn: &Connection, query: &str) -> Result<usize, Error> {
     Ok(usize::try_from(n).unwrap_or(0))
 }
 
-/// The words worth asking for, rarest first, together no more than can be looked at. Where all are common, passages that
-/// hold all of them.
-fn rare(mut words: Vec<Word>) -> Option<String> {
-    words.sort_by_key(|w| w.held);
-    let all: Vec<String> = words.iter().map(|w| w.query.clone()).collect();
+/// The words worth asking for, of a list that begins with the rarest: together no more than can be looked at.
+fn worth_asking(words: &[Word]) -> Option<String> {
     let mut sum = 0;
-    let some: Vec<String> = words
-        .into_iter()
-        .filter(|w| {
-            sum += w.held;
-            w.held <= COMMON && sum <= MOST
-        })
-        .map(|w| w.query)
-        .collect();
-    match (some.is_empty(), all.is_empty()) {
-        (false, _) => Some(some.join(" OR ")),
-        (true, false) => Some(all.join(" AND ")),
-        (true, true) => None,
-    }
+    let taken = words.iter().take_while(|w| {
+        sum += w.held;
+        w.held <= COMMON && sum <= MOST
+    });
+    let taken: Vec<&str> = taken.map(|w| w.query.as_str()).collect();
+    (!taken.is_empty()).then(|| taken.join(" OR "))
+}
+
+/// Where a query looks, and whether what it finds is ranked.
+#[derive(Clone, Copy)]
+enum Index {
+    Words,
+    Unranked,
+    /// The trigram index keeps no frequencies: all that match are equal.
+    Grams,
 }
 
 fn search(
     conn: &Connection,
-    table: &str,
+    index: Index,
     query: &str,
     project: &str,
     limit: usize,
@@ -95,8 +102,11 @@ fn search(
     if sources.is_empty() {
         return Ok(Vec::new());
     }
-    // The trigram index keeps no frequencies: there, all that match are equal.
-    let rank = if table == "words" { "ORDER BY bm25(words)" } else { "" };
+    let (table, rank) = match index {
+        Index::Words => ("words", "ORDER BY bm25(words)"),
+        Index::Unranked => ("words", ""),
+        Index::Grams => ("grams", ""),
+    };
     let marks = vec!["?"; sources.len()].join(", ");
     let sql = format!(
         "SELECT p.id, p.source, p.file, p.first, p.last FROM {table} JOIN passages p ON p.id = {table}.rowid
