@@ -1,7 +1,7 @@
 //! The one integration test binary.
 
-mod memory;
 mod edits;
+mod memory;
 mod rules;
 mod streams;
 mod support;

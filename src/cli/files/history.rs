@@ -66,7 +66,7 @@ impl Desk<'_> {
             let name = id.to_string();
             let files = match known.files.remove(&name) {
                 Some(files) => files,
-                None => match self.from_archive(*id, n < COUNTED, &mut folders) {
+                None => match self.read_files(*id, n < COUNTED, &mut folders) {
                     Ok(files) => files,
                     Err(error) => {
                         self.complain(&error.to_string())?;
@@ -111,7 +111,7 @@ impl Desk<'_> {
     }
 
     /// The files of a changeset that memory does not know.
-    fn from_archive(
+    fn read_files(
         &self,
         id: Id,
         counted: bool,

@@ -1,7 +1,6 @@
 //! `patch`: an edit in any format, all of it or nothing.
 
 use std::fs;
-use std::io::Read;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -62,8 +61,8 @@ impl Desk<'_> {
         for piece in pieces {
             match piece {
                 Piece::EditDone { edit, .. } => edits.push(edit),
-                Piece::EditDropped { why, .. } => bail!("{why}"),
-                Piece::Call { name, .. } => bail!("a call of {name} is no edit"),
+                Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => bail!("{why}"),
+                Piece::Call { name, arguments } => edits.extend(edit_of_call(&name, &arguments)?),
                 Piece::Prose(_) | Piece::EditStarted { .. } | Piece::EditGrew { .. } => {}
             }
         }
@@ -135,4 +134,13 @@ impl Desk<'_> {
 
 fn is_inexact(found: &crate::proposal::Found) -> bool {
     found.rung == crate::proposal::Rung::Inexact
+}
+
+/// The edit that a tool call written as text means.
+fn edit_of_call(name: &str, arguments: &serde_json::Value) -> Result<Vec<Edit>> {
+    match edit::calls::edits(name, arguments) {
+        Some(Ok(edits)) => Ok(edits),
+        Some(Err(why)) => bail!("{name}: {why}"),
+        None => Ok(Vec::new()),
+    }
 }

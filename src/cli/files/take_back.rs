@@ -211,7 +211,7 @@ impl Desk<'_> {
             self.complain("nothing could be restored: nothing was changed")?;
             return Ok(FAILED);
         }
-        let deeper = matches!(restoration.changeset, Some(_)).then_some("; `nebula undo 2` goes further back");
+        let deeper = restoration.changeset.is_some().then_some("; `nebula undo 2` goes further back");
         self.complain(&format!("all is as it was then: nothing to restore{}", deeper.unwrap_or("")))?;
         Ok(DONE)
     }
