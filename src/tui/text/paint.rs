@@ -20,7 +20,11 @@ pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: S
         let from = buf.index_of(x, y);
         let shown = text.bytes().filter(|b| (0x20..0x7f).contains(b)).take(width);
         for (cell, byte) in buf.content[from..].iter_mut().zip(shown) {
-            cell.set_char(char::from(byte)).set_style(style);
+            // Most blanks are blank already.
+            if byte != b' ' || cell.symbol() != " " {
+                cell.set_char(char::from(byte));
+            }
+            cell.set_style(style);
             used += 1;
         }
         return used;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -301,11 +302,9 @@ impl CodePart<'_> {
         let theme = look.theme;
         let (text, dim) = (theme.on(Role::Text, Role::CodeBg), theme.on(Role::Dim, Role::CodeBg));
         let first = self.line == 0 && self.part.start == 0;
-        let mut used = paint::spans(buf, x, y, width, &prefix_spans(self.prefix, first, look));
-        let edge = x + used as u16;
-        used += paint::text(buf, edge, y, width - used, &" ".repeat(width - used), text);
-        debug_assert!(used <= width);
-        let room = width.saturating_sub(usize::from(edge - x));
+        let used = paint::spans(buf, x, y, width, &prefix_spans(self.prefix, first, look));
+        let (edge, room) = (x + used as u16, width.saturating_sub(used));
+        buf.set_style(Rect::new(edge, y, room as u16, 1).intersection(buf.area), text);
         // Where the tint is no colour a bar stands for it.
         let bar = if theme.paints(Role::CodeBg) { " " } else { look.glyphs.upright };
         let mut at = paint::text(buf, edge, y, room, bar, dim) + 1;

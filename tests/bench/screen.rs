@@ -1,0 +1,227 @@
+//! What the chat costs: an answer streamed onto the screen, and keys in a long conversation, idle and under a stream.
+//! `cargo bench --bench screen`. Times are of the processor, not of the clock, where the system tells them.
+
+use std::time::Instant;
+
+use nebula::protocol::{Event, Item, ItemId, TurnId};
+use nebula::tui::action::Action;
+use nebula::tui::glyphs::Glyphs;
+use nebula::tui::pane::Ctx;
+use nebula::tui::pane::chat::Chat;
+use nebula::tui::text::highlight::Highlighter;
+use nebula::tui::theme::Theme;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Rect;
+
+/// Bytes of a token, by rule of thumb.
+const TOKEN: usize = 4;
+const TOKENS: usize = 20_000;
+
+struct Screen {
+    terminal: Terminal<TestBackend>,
+    chat: Chat,
+    theme: Theme,
+    colours: Highlighter,
+    next: u64,
+}
+
+impl Screen {
+    fn new(width: u16, height: u16) -> Self {
+        let terminal = Terminal::new(TestBackend::new(width, height)).expect("a backend in memory");
+        Screen {
+            terminal,
+            chat: Chat::default(),
+            theme: Theme::shipped("dark"),
+            colours: Highlighter::new(|| ()),
+            next: 0,
+        }
+    }
+
+    fn add(&mut self, item: Item) -> ItemId {
+        self.next += 1;
+        self.chat.apply(&Event::Added(ItemId(self.next), item), 0);
+        ItemId(self.next)
+    }
+
+    fn draw(&mut self) {
+        let glyphs = Glyphs::UNICODE;
+        let Screen { terminal, chat, theme, colours, .. } = self;
+        let ctx = Ctx { theme, glyphs: &glyphs, focus: true, zoomed: false, now: 0, zone: 0, tick: 0, colours };
+        let drawn = terminal.draw(|frame| {
+            let area: Rect = frame.area();
+            chat.measure(area.width, area.height, &ctx.look());
+            chat.draw(area, frame.buffer_mut(), &ctx);
+        });
+        drawn.expect("a backend in memory");
+    }
+}
+
+/// Markdown as models write it: paragraphs, lists, code, a table.
+fn markdown(bytes: usize) -> String {
+    let mut text = String::new();
+    let mut n = 0;
+    while text.len() < bytes {
+        n += 1;
+        text.push_str(&format!(
+            "## Part {n}\n\nThe page asks `price_of` once per line, so a cart of **forty** lines costs forty round trips; \
+             the query below asks once. Afterwards nothing else has to change, and the tests stay as they are.\n\n\
+             - `Catalog::prices` takes every id\n- `Cart::total` looks each price up\n- a missing price is an error\n\n\
+             ```rust\n/// The prices of several products, in one query.\npub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {{\n    \
+             sqlx::query_as(PRICES_BY_IDS) // id = any($1)\n        .bind(ids)\n        .fetch_all(&self.pool)\n        .await\n}}\n```\n\n\
+             価格を一回の問い合わせで読み込みます。四十行のカートでも往復は一回だけです。\n\n"
+        ));
+    }
+    while !text.is_char_boundary(bytes) {
+        text.push(' ');
+    }
+    text
+}
+
+fn chunks(text: &str, bytes: usize) -> Vec<String> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let mut end = (at + bytes).min(text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        out.push(text[at..end].to_string());
+        at = end;
+    }
+    out
+}
+
+/// Milliseconds of processor time of all threads so far; of the clock where that is unknown.
+fn processor(start: Instant) -> f64 {
+    let nanoseconds = |task: std::fs::DirEntry| -> Option<f64> {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse().ok()
+    };
+    match std::fs::read_dir("/proc/self/task") {
+        Ok(tasks) => tasks.flatten().filter_map(nanoseconds).sum::<f64>() / 1e6,
+        Err(_) => start.elapsed().as_secs_f64() * 1e3,
+    }
+}
+
+/// One answer of 20,000 tokens; drawn after every `each` tokens.
+fn stream(name: &str, each: usize, text: &str, colours: Highlighter) -> Screen {
+    let start = Instant::now();
+    let mut screen = Screen { colours, ..Screen::new(140, 40) };
+    screen.draw();
+    let before = processor(start);
+    screen.chat.apply(&Event::TurnStarted(TurnId(1)), 0);
+    let id = screen.add(Item::Answer { text: String::new() });
+    let mut draws = 0;
+    for (n, chunk) in chunks(text, TOKEN).into_iter().enumerate() {
+        screen.chat.apply(&Event::Grew(id, chunk), 0);
+        if n % each == 0 {
+            screen.draw();
+            draws += 1;
+        }
+    }
+    screen.draw();
+    println!("{name:44} {draws:6} draws {:9.1} ms", processor(start) - before);
+    screen
+}
+
+fn percentile(times: &mut [f64], of: f64) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[((times.len() - 1) as f64 * of) as usize]
+}
+
+/// A conversation of at least so many lines.
+fn conversation(lines: usize) -> Screen {
+    let mut screen = Screen::new(140, 40);
+    let answer = markdown(1_200);
+    let per_answer = answer.lines().count();
+    for n in 0..lines / (per_answer + 2) + 1 {
+        screen.add(Item::User { text: format!("question {n}: what about the cart?"), at: 0, attached: Vec::new() });
+        screen.add(Item::Answer { text: answer.clone() });
+    }
+    screen
+}
+
+/// Keys in a long conversation: from the key to the drawn frame.
+fn keys(name: &str, lines: usize, streaming: bool) {
+    let start = Instant::now();
+    let mut screen = conversation(lines);
+    println!("{:44} {:23.1} ms", format!("{name}: taken in"), start.elapsed().as_secs_f64() * 1e3);
+    let first = Instant::now();
+    screen.draw();
+    println!("{:44} {:23.2} ms", format!("{name}: first frame"), first.elapsed().as_secs_f64() * 1e3);
+    screen.chat.apply(&Event::TurnStarted(TurnId(1)), 0);
+    let id = screen.add(Item::Answer { text: String::new() });
+    let text = markdown(TOKEN * TOKENS);
+    // 2,000 tokens a second are 16 in the 8 ms between two frames.
+    let mut more = chunks(&text, TOKEN * 16).into_iter().cycle();
+    let moves = [
+        Action::Up,
+        Action::HalfUp,
+        Action::PageUp,
+        Action::Down,
+        Action::PageUp,
+        Action::HalfUp,
+        Action::First,
+        Action::Last,
+    ];
+    let mut times = Vec::new();
+    for n in 0..2_000 {
+        if streaming {
+            screen.chat.apply(&Event::Grew(id, more.next().unwrap_or_default()), 0);
+            screen.draw();
+        }
+        let key = Instant::now();
+        // Mostly small steps; the far jumps come now and then.
+        let action = if n % 50 == 49 { moves[6 + n / 50 % 2] } else { moves[n % 6] };
+        screen.chat.act(action, 0);
+        screen.draw();
+        times.push(key.elapsed().as_secs_f64() * 1e3);
+    }
+    let (half, most) = (percentile(&mut times, 0.5), percentile(&mut times, 0.99));
+    println!("{:44} p50 {half:6.2} ms p99 {most:6.2} ms", format!("{name}: key to frame"));
+    let resize = Instant::now();
+    screen.terminal.backend_mut().resize(100, 30);
+    screen.draw();
+    println!("{:44} {:23.2} ms", format!("{name}: resized"), resize.elapsed().as_secs_f64() * 1e3);
+}
+
+/// Resident memory in MB, where the system tells it.
+fn resident() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}
+
+/// What one block of Rust costs: grammars, and the regexes its lines need.
+fn memory() {
+    let (ready, wake) = std::sync::mpsc::channel();
+    let mut screen = Screen::new(140, 40);
+    screen.colours = Highlighter::new(move || drop(ready.send(()).ok()));
+    screen.draw();
+    let before = resident();
+    let start = Instant::now();
+    screen.add(Item::Answer { text: markdown(1_000) });
+    screen.draw();
+    let _ = wake.recv();
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    println!("{:44} {before:9.1} MB {:9.1} MB, {took:.0} ms", "resident before, after one block of Rust", resident());
+}
+
+fn main() {
+    memory();
+    let text = markdown(TOKEN * TOKENS);
+    let worker = || Highlighter::new(|| ());
+    // Kept alive, so that their threads are counted throughout.
+    let mut kept = vec![stream("20,000 tokens, a frame every 16, no colours", 16, &text, Highlighter::off())];
+    kept.push(stream("20,000 tokens, a frame every 16", 16, &text, worker()));
+    kept.push(stream("20,000 tokens, a frame every token", 1, &text, worker()));
+    let code = format!("```rust\n{}", "    let price = self.prices.get(&id).ok_or(Error::Missing)?;\n".repeat(1_300));
+    kept.push(stream("one code block, a frame every 16 tokens", 16, &code, worker()));
+    let prose = "a paragraph without an end ".repeat(200).repeat(15);
+    kept.push(stream("one paragraph, a frame every 16 tokens", 16, &prose[..TOKEN * 5_000], worker()));
+    drop(kept);
+    for lines in [1_000, 100_000] {
+        keys(&format!("{lines} lines, idle"), lines, false);
+        keys(&format!("{lines} lines, streaming"), lines, true);
+    }
+}
