@@ -370,5 +370,5 @@ fn colours_are_those_of_the_theme() {
     assert_eq!(buf[(13, 0)].fg, colour(0xa9cbff));
     assert_eq!((buf[(1, 3)].fg, buf[(9, 3)].bg), (colour(0xbbabff), colour(0x20232b)));
     assert_eq!((buf[(11, 5)].fg, buf[(11, 5)].bg), (colour(0xd6a9dc), colour(0x20232b)));
-    assert_eq!((buf[(80, 5)].bg, buf[(81, 5)].bg), (colour(0x20232b), Color::Reset));
+    assert_eq!((buf[(81, 5)].bg, buf[(82, 5)].bg), (colour(0x20232b), Color::Reset));
 }

@@ -218,8 +218,7 @@ impl Unit {
             }
             Said::Answer(doc) => {
                 doc.refresh();
-                // One cell is kept for the mark of growing text, so that its end moves nothing.
-                rows.update(doc, columns.width - 1, *look);
+                rows.update(doc, columns.width, *look);
             }
             Said::Thinking { text, took, over } => {
                 fold = Some(0);

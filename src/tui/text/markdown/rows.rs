@@ -40,7 +40,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Brings the rows up to date with `doc`, which has been refreshed.
+    /// Brings the rows up to date with `doc`, which has been refreshed. Paragraphs leave the last cell free for the
+    /// mark of growing text, so that its going moves nothing.
     pub fn update(&mut self, doc: &Markdown, width: usize, look: Look<'_>) {
         let width = width.max(8);
         if (self.width, self.stamp) != (width, look.theme.stamp()) {
@@ -225,7 +226,7 @@ impl Layout<'_> {
     }
 
     fn text(&self, inlines: &[Inline], add: Style) -> Vec<Line<'static>> {
-        lines(inlines, self.room(), self.look, add)
+        lines(inlines, self.room() - 1, self.look, add)
     }
 }
 
