@@ -15,6 +15,7 @@ pub mod action;
 pub mod app;
 pub mod colour;
 pub mod glyphs;
+pub mod input;
 pub mod keys;
 pub mod pane;
 pub mod text;

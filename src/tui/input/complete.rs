@@ -1,0 +1,142 @@
+//! Completion of mentions: the files under `@`, with a preview of the selected one.
+
+use crate::context::mention::{Typing, typing, written};
+use crate::protocol::{Listing, Query};
+
+/// The list under `@`.
+#[derive(Debug, Clone, Default)]
+pub struct Completion {
+    /// What it completes.
+    pub words: String,
+    /// Files and the byte positions of matched letters, best first.
+    pub hits: Vec<(String, Vec<u32>)>,
+    /// Files in the index.
+    pub total: usize,
+    /// The walk over the workspace is over.
+    pub complete: bool,
+    /// The selected one.
+    pub selected: usize,
+    /// The first row shown.
+    pub top: usize,
+    /// An answer came.
+    pub listed: bool,
+    /// The beginning of the file that was previewed last.
+    pub preview: Option<Preview>,
+    /// First line of the preview.
+    pub scroll: usize,
+}
+
+/// A file's beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preview {
+    /// Normalised path.
+    pub path: String,
+    /// Its lines; `None`: not a text.
+    pub lines: Option<Vec<String>>,
+    /// Lines in all.
+    pub count: usize,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Completion {
+    /// What is under way at the caret, with the place that a file would take.
+    pub fn at(text: &str, caret: usize) -> Option<Typing> {
+        // `@rag words` is no file, and after a colon come line numbers.
+        typing(text, caret).filter(|t| t.words != "rag" && !t.words.contains(':'))
+    }
+
+    /// A list for `words`, keeping what is shown until the answer comes.
+    pub fn narrow(&mut self, words: &str) -> Vec<Query> {
+        self.words = words.to_string();
+        self.selected = 0;
+        self.top = 0;
+        vec![Query::Files(words.to_string())]
+    }
+
+    /// Takes an answer; late ones are dropped. Returns what to ask next.
+    pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<Query> {
+        match (query, listing) {
+            (Query::Files(words), Listing::Files { hits, total, complete }) if *words == self.words => {
+                self.hits = hits.clone();
+                (self.total, self.complete, self.listed) = (*total, *complete, true);
+                self.selected = self.selected.min(self.hits.len().saturating_sub(1));
+                self.look()
+            }
+            (Query::Text(asked), Listing::Text { path, text, lines, bytes }) => {
+                if self.path() == Some(asked) {
+                    let text = text.as_ref().map(|t| t.lines().map(str::to_string).collect());
+                    self.preview = Some(Preview { path: path.clone(), lines: text, count: *lines, bytes: *bytes });
+                }
+                Vec::new()
+            }
+            (Query::Text(asked), Listing::Failed(_)) if self.path() == Some(asked) => {
+                self.preview = None;
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The selected path.
+    pub fn path(&self) -> Option<&String> {
+        self.hits.get(self.selected).map(|(p, _)| p)
+    }
+
+    /// What to put in place of the mention, with a space after a file so that typing goes on.
+    pub fn chosen(&self) -> Option<String> {
+        let path = self.path()?;
+        let mention = written(path);
+        Some(if path.ends_with('/') { mention } else { format!("{mention} ") })
+    }
+
+    /// Moves the selection, in a list of `rows` rows. Returns what to ask.
+    pub fn step(&mut self, down: bool, rows: usize) -> Vec<Query> {
+        let last = self.hits.len().saturating_sub(1);
+        self.selected = if down { (self.selected + 1).min(last) } else { self.selected.saturating_sub(1) };
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(rows.max(1)));
+        self.look()
+    }
+
+    /// Scrolls the preview by half of its rows.
+    pub fn scroll(&mut self, down: bool, rows: usize) {
+        let half = (rows / 2).max(1);
+        let max = self.preview.as_ref().and_then(|p| p.lines.as_ref()).map_or(0, |l| l.len().saturating_sub(rows));
+        self.scroll = if down { (self.scroll + half).min(max) } else { self.scroll.saturating_sub(half) };
+    }
+
+    fn look(&mut self) -> Vec<Query> {
+        self.scroll = 0;
+        match self.path() {
+            Some(path) if self.preview.as_ref().is_none_or(|p| p.path != *path) => vec![Query::Text(path.clone())],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_previews_and_inserts() {
+        let mut c = Completion::default();
+        assert_eq!(c.narrow("mon"), [Query::Files("mon".into())]);
+        let late = Listing::Files { hits: vec![("x".into(), vec![])], total: 9, complete: true };
+        assert_eq!(c.answer(&Query::Files("m".into()), &late), []);
+        let hits = vec![("src/money.rs".into(), vec![4, 5, 6]), ("a b.rs".into(), vec![])];
+        let listing = Listing::Files { hits, total: 9, complete: true };
+        assert_eq!(c.answer(&Query::Files("mon".into()), &listing), [Query::Text("src/money.rs".into())]);
+        assert_eq!(c.chosen().as_deref(), Some("@src/money.rs "));
+        assert_eq!(c.step(true, 5), [Query::Text("a b.rs".into())]);
+        assert_eq!(c.chosen().as_deref(), Some("@\"a b.rs\" "));
+    }
+
+    #[test]
+    fn words_after_a_colon_are_lines() {
+        assert_eq!(Completion::at("see @src/a", 10).map(|t| t.range), Some(4..10));
+        assert_eq!(Completion::at("see @src/a.rs:10", 16), None);
+        assert_eq!(Completion::at("see @rag", 8), None);
+        assert_eq!(Completion::at("me@example", 10), None);
+    }
+}
