@@ -6,7 +6,7 @@
 //!    the input. [`keys`] turns the chord into an [`action::Action`] of that context, and the owner does it: it
 //!    changes its own state and returns [`app::Effect`]s.
 //! 3. `run` does the effects that reach outside, then draws: at once after a key, else at most once in 8 ms.
-//! 4. [`layout`](self) names the rectangles for the size and state, panes are measured for them, and `view` draws
+//! 4. [`layout`] names the rectangles for the size and state, panes are measured for them, and `view` draws
 //!    from `&App` alone: nothing is decided while drawing.
 //!
 //! Nothing here does I/O but `run` and `terminal`, and nothing waits for the agent.
@@ -17,6 +17,7 @@ pub mod colour;
 pub mod glyphs;
 pub mod input;
 pub mod keys;
+pub mod layout;
 pub mod pane;
 pub mod text;
 pub mod theme;
