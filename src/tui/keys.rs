@@ -193,6 +193,13 @@ impl Keys {
         bound.iter().find(|(_, a)| *a == action).map(|(chords, _)| label(chords))
     }
 
+    /// Like [`Keys::shown`], for a key of `bound` that reaches it from `inner`: keys that a context on the way takes
+    /// for something else are passed over.
+    pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
+        let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
+        candidates.map(|(chords, _)| chords).find(|c| self.find(inner, c) == Found::Action(action)).map(|c| label(c))
+    }
+
     /// Every action bound in exactly `context`.
     pub fn actions(&self, context: Context) -> Vec<Action> {
         self.bound.get(&context).map_or(Vec::new(), |b| b.iter().map(|(_, a)| *a).collect())

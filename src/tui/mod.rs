@@ -19,5 +19,7 @@ pub mod input;
 pub mod keys;
 pub mod layout;
 pub mod pane;
+pub mod popup;
 pub mod text;
 pub mod theme;
+pub mod view;

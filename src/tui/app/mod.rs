@@ -1,5 +1,480 @@
-//! `App`: all state of the screen, and `update(Msg) -> Vec<Effect>`. It routes and holds no detail.
+//! `App`: all state of the screen, and [`App::update`]. It routes and holds no detail: panes, popups, input and
+//! queue own theirs.
 
+mod commands;
+mod events;
+mod keys;
+mod mouse;
 mod msg;
+mod settle;
+#[cfg(test)]
+mod tests;
 
-pub use msg::{EditFor, Effect, LineFor, Msg, Typed};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
+
+use super::action::{Action, Context};
+use super::glyphs::Glyphs;
+use super::input::complete::Completion;
+use super::input::history::History;
+use super::input::question::Asking;
+use super::input::queue::Queue;
+use super::input::{Editor, Rows};
+use super::keys::{Chord, Keys};
+use super::layout::{self, Rects, Wants};
+use super::pane::{Ctx, PaneId, Panes};
+use super::popup::Popup;
+use super::popup::sessions::Sessions;
+use super::popup::welcome::Welcome;
+use super::text::highlight::Highlighter;
+use super::theme::{Depth, Theme, Themes};
+use crate::protocol::{Query, QueryId, SessionChoice, Status, TurnEnd, Wait};
+
+/// How the screen begins.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The theme by name; `None`: dark or light, as the terminal's ground is.
+    pub theme: Option<String>,
+    /// The ASCII marks.
+    pub ascii: bool,
+    /// Take the mouse.
+    pub mouse: bool,
+    /// nebula's folder, for `keys.toml` and `themes/`.
+    pub folder: Option<PathBuf>,
+    /// What shows first.
+    pub start: Start,
+    /// A message to send as soon as a session is open.
+    pub prompt: Option<String>,
+    /// Seconds east of UTC, for times of day.
+    pub zone: i32,
+}
+
+/// What shows first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// The sessions of this project; a new one when there are none.
+    Picker,
+    /// The welcome of a program without a model.
+    Welcome,
+    /// A session.
+    Session(SessionChoice),
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Start::Session(SessionChoice::New)
+    }
+}
+
+/// What takes the body.
+#[derive(Debug)]
+pub(super) enum Screen {
+    /// The panes.
+    Main,
+    /// The sessions; `true`: one is open behind them.
+    Sessions(Box<Sessions>, bool),
+    /// The welcome.
+    Welcome(Welcome),
+}
+
+/// Who has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// The popup on top.
+    Popup,
+    /// The line that something asked for.
+    Line,
+    /// The input.
+    Input,
+    /// The question of the model.
+    Question,
+    /// A pane.
+    Pane(PaneId),
+    /// The sessions.
+    Sessions,
+    /// The welcome.
+    Welcome,
+}
+
+/// Where the keys go on the main screen, when nothing lies over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    Input,
+    Pane,
+    Question,
+}
+
+/// Who asked for a line or a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Pane(PaneId),
+    Sessions,
+    Completion,
+    Finder,
+    List,
+    Page,
+    History,
+}
+
+/// A line of text that something asked for; it stands in place of the input.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub owner: Owner,
+    pub purpose: LineFor,
+    pub prompt: String,
+    pub editor: Editor,
+}
+
+/// The running turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    pub started: i64,
+}
+
+/// Keys are ignored after a proposal came until typing has paused for so long.
+const PAUSE: i64 = 400;
+/// A turn of so many milliseconds calls when it ends.
+const LONG_TURN: i64 = 20_000;
+
+/// All state of the screen.
+pub struct App {
+    pub(super) panes: Panes,
+    pub(super) screen: Screen,
+    pub(super) popups: Vec<Popup>,
+    pub(super) line: Option<Line>,
+    pub(super) input: Editor,
+    pub(super) history: History,
+    pub(super) queue: Queue,
+    pub(super) completion: Option<Completion>,
+    /// The `@` whose completion was closed, so that it stays closed.
+    closed_at: Option<usize>,
+    pub(super) questions: Vec<Asking>,
+    pub(super) at: At,
+    pub(super) pane: PaneId,
+    pub(super) zoom: bool,
+    right: Option<u16>,
+    /// Where the focus was when a proposal took it.
+    before_proposal: Option<(At, PaneId)>,
+    /// A proposal just came; typing must pause before its keys work.
+    guarded: bool,
+    /// The person was writing when it came: what is typed goes on into the input.
+    writing: bool,
+    pub(super) status: Status,
+    pub(super) session: Option<String>,
+    pub(super) turn: Option<Turn>,
+    /// A message was sent and its turn has not begun.
+    starting: bool,
+    pub(super) ended: Option<TurnEnd>,
+    pub(super) retry: Option<Wait>,
+    pub(super) say: Option<String>,
+    quit_armed: bool,
+    pub(super) keys: Keys,
+    chords: Vec<Chord>,
+    pub(super) theme: Theme,
+    themes: Themes,
+    depth: Depth,
+    auto_theme: bool,
+    pub(super) glyphs: Glyphs,
+    pub(super) colours: Highlighter,
+    size: (u16, u16),
+    pub(super) now: i64,
+    zone: i32,
+    last_key: i64,
+    pub(super) focused: bool,
+    mouse: bool,
+    dragging: bool,
+    asked: HashMap<QueryId, (Owner, Query)>,
+    next_query: u64,
+    prompt: Option<String>,
+    pub(super) rects: Rects,
+}
+
+impl App {
+    /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
+    pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
+        let folder = options.folder.as_deref();
+        let (themes, mut wrong) = match folder {
+            Some(folder) => {
+                let (themes, errors) = Themes::read(Some(&folder.join("themes")));
+                (themes, errors.iter().map(ToString::to_string).collect::<Vec<_>>())
+            }
+            None => (Themes::default(), Vec::new()),
+        };
+        let (keys, errors) = match folder.map(|f| std::fs::read_to_string(f.join("keys.toml"))) {
+            Some(Ok(text)) => Keys::with(&text),
+            _ => (Keys::default(), Vec::new()),
+        };
+        wrong.extend(errors.iter().map(ToString::to_string));
+        let theme = match options.theme.as_deref().map(|name| themes.get(name, depth)) {
+            Some(Ok(theme)) => theme,
+            Some(Err(e)) => {
+                wrong.push(e.to_string());
+                themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"))
+            }
+            None => themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark")),
+        };
+        let screen = match options.start {
+            Start::Picker => Screen::Sessions(Box::default(), false),
+            Start::Welcome => Screen::Welcome(Welcome::default()),
+            Start::Session(_) => Screen::Main,
+        };
+        let mut app = App {
+            panes: Panes::default(),
+            screen,
+            popups: Vec::new(),
+            line: None,
+            input: Editor::default(),
+            history: History::default(),
+            queue: Queue::default(),
+            completion: None,
+            closed_at: None,
+            questions: Vec::new(),
+            at: At::Input,
+            pane: PaneId::Chat,
+            zoom: false,
+            right: None,
+            before_proposal: None,
+            guarded: false,
+            writing: false,
+            status: Status::default(),
+            session: None,
+            turn: None,
+            starting: false,
+            ended: None,
+            retry: None,
+            say: wrong.first().cloned(),
+            quit_armed: false,
+            keys,
+            chords: Vec::new(),
+            theme,
+            themes,
+            depth,
+            auto_theme: options.theme.is_none(),
+            glyphs: if options.ascii { Glyphs::ASCII } else { Glyphs::UNICODE },
+            colours,
+            size: (0, 0),
+            now,
+            zone: options.zone,
+            last_key: 0,
+            focused: true,
+            mouse: options.mouse,
+            dragging: false,
+            asked: HashMap::new(),
+            next_query: 0,
+            prompt: options.prompt,
+            rects: Rects::default(),
+        };
+        let effects = app.begin(options.start);
+        (app, effects)
+    }
+
+    fn begin(&mut self, start: Start) -> Vec<Effect> {
+        use crate::protocol::Command;
+        match start {
+            Start::Picker => vec![self.ask(Owner::Sessions, Query::Sessions(String::new()))],
+            Start::Welcome => vec![Effect::Send(Command::Open(SessionChoice::New))],
+            Start::Session(choice) => vec![Effect::Send(Command::Open(choice))],
+        }
+    }
+
+    /// Takes in what happened and says what is to be done outside.
+    pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        let effects = match msg {
+            Msg::Key(key) => self.key(&key),
+            Msg::Paste(text) => self.paste(&text),
+            Msg::Mouse(event) => self.mouse(event),
+            Msg::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                Vec::new()
+            }
+            Msg::Focus(focused) => {
+                self.focused = focused;
+                Vec::new()
+            }
+            Msg::Agent(event) => self.event(event),
+            Msg::Gone => vec![Effect::Quit(Exit::Lost)],
+            Msg::Tick(now) => {
+                self.now = self.now.max(now);
+                Vec::new()
+            }
+            Msg::Edited(purpose, result) => self.edited(purpose, result),
+            Msg::Ground(rgb) => {
+                if self.auto_theme {
+                    let name = if super::colour::luminance(rgb) < 0.5 { "dark" } else { "light" };
+                    self.wear(name);
+                }
+                Vec::new()
+            }
+        };
+        self.measure();
+        effects
+    }
+
+    /// Puts on a theme; an unknown name changes nothing.
+    fn wear(&mut self, name: &str) {
+        if let Ok(theme) = self.themes.get(name, self.depth) {
+            self.theme = theme;
+        }
+    }
+
+    /// Who has the keys.
+    pub fn focus(&self) -> Focus {
+        if !self.popups.is_empty() {
+            return Focus::Popup;
+        }
+        if self.line.is_some() {
+            return Focus::Line;
+        }
+        match (&self.screen, self.at) {
+            (Screen::Sessions(..), _) => Focus::Sessions,
+            (Screen::Welcome(_), _) => Focus::Welcome,
+            (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
+            (Screen::Main, At::Pane) => Focus::Pane(self.pane),
+            (Screen::Main, _) => Focus::Input,
+        }
+    }
+
+    /// Where keys are looked up.
+    pub fn context(&self) -> Context {
+        match self.focus() {
+            Focus::Popup => self.popups.last().map_or(Context::Global, Popup::context),
+            Focus::Line => Context::Line,
+            Focus::Input if self.completion.is_some() => Context::Completion,
+            Focus::Input => Context::Input,
+            Focus::Question => Context::Question,
+            Focus::Pane(id) => id.context(),
+            Focus::Sessions => Context::Sessions,
+            Focus::Welcome => Context::Welcome,
+        }
+    }
+
+    /// The question that is open.
+    pub(super) fn question(&self) -> Option<&Asking> {
+        self.questions.first()
+    }
+
+    /// A turn runs, or is about to.
+    pub(super) fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.starting
+    }
+
+    /// The phase of all spinners.
+    pub(super) fn tick(&self) -> u64 {
+        u64::try_from(self.now / if self.focused { 125 } else { 1000 }).unwrap_or(0)
+    }
+
+    /// When the screen next changes by itself, in unix milliseconds; `None`: not before something happens.
+    pub fn wake(&self) -> Option<i64> {
+        if self.retry.is_some() {
+            return Some((self.now / 1000 + 1) * 1000);
+        }
+        let step = if self.focused { 125 } else { 1000 };
+        // While the person is asked the turn stands still.
+        let waits = self.panes.diff.waiting().is_some() || !self.questions.is_empty();
+        (self.is_busy() && !waits).then(|| (self.now / step + 1) * step)
+    }
+
+    /// What drawing may know.
+    pub(super) fn ctx(&self, focus: bool) -> Ctx<'_> {
+        Ctx {
+            theme: &self.theme,
+            glyphs: &self.glyphs,
+            focus,
+            zoomed: self.is_full() || self.size.0 < layout::WIDE,
+            now: self.now,
+            zone: self.zone,
+            tick: self.tick(),
+            colours: &self.colours,
+        }
+    }
+
+    /// The chosen pane has the whole body.
+    fn is_full(&self) -> bool {
+        let waits = self.panes.diff.waiting().is_some();
+        self.zoom || (self.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
+    }
+
+    /// The text that stands in the input's place.
+    pub(super) fn editor(&self) -> &Editor {
+        self.line.as_ref().map_or(&self.input, |l| &l.editor)
+    }
+
+    /// The rows of the input as they are drawn.
+    pub(super) fn input_rows(&self) -> Rows {
+        self.editor().rows(usize::from(self.size.0.saturating_sub(4)).max(2))
+    }
+
+    /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
+    fn measure(&mut self) {
+        let width = usize::from(self.size.0.saturating_sub(4)).max(2);
+        self.input.measure(width);
+        if let Some(line) = &mut self.line {
+            line.editor.measure(width);
+        }
+        let main = matches!(self.screen, Screen::Main);
+        let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
+        let wants = Wants {
+            pane: self.pane,
+            full: self.is_full(),
+            right: self.right,
+            input: u16::try_from(rows).unwrap_or(u16::MAX),
+            question: if main { self.question().map_or(0, |q| question_rows(q, self.size.0)) } else { 0 },
+            queue: if main { self.queue.rows(self.size.1 / 4) } else { 0 },
+        };
+        self.rects = layout::rects(self.size.0, self.size.1, &wants);
+        let look = super::pane::Look { theme: &self.theme, glyphs: &self.glyphs };
+        if main {
+            for place in &self.rects.panes {
+                self.panes.measure(place.id, place.body.width, place.body.height, &look);
+            }
+        }
+        let body = self.rects.body;
+        if let Screen::Sessions(sessions, _) = &mut self.screen {
+            sessions.measure(body.height.saturating_sub(1));
+        }
+        if let Some(mut popup) = self.popups.pop() {
+            let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
+            popup.measure(full, &self.ctx(true));
+            self.popups.push(popup);
+        }
+    }
+
+    /// Whether an action would do something in the present state, for the hints.
+    pub(super) fn offers(&self, context: Context, action: Action) -> bool {
+        match (self.focus(), context) {
+            (Focus::Pane(id), Context::Chat | Context::Tools | Context::Diff | Context::Archive) => {
+                self.panes.offers(id, action)
+            }
+            (Focus::Pane(id), Context::Pane) => match action {
+                Action::Zoom | Action::Commands | Action::Help => true,
+                Action::Narrower | Action::Wider => self.rects.rule.is_some(),
+                action => self.panes.offers(id, action),
+            },
+            (Focus::Sessions, Context::Sessions) => match (&self.screen, action) {
+                (Screen::Sessions(_, behind), Action::Close) => *behind,
+                (Screen::Sessions(sessions, _), action) => action == Action::Quit || sessions.offers(action),
+                _ => false,
+            },
+            (Focus::Input, Context::Input) => match action {
+                Action::Send => !self.input.is_empty() || self.enter_takes().is_some(),
+                Action::Commands => self.input.is_empty() || self.is_busy(),
+                _ => true,
+            },
+            (Focus::Popup | Focus::Line, Context::Global) => false,
+            (Focus::Sessions | Focus::Welcome, Context::Global) => action == Action::Help,
+            (Focus::Question, Context::Global) => action == Action::Help,
+            (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
+                action == Action::Help
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Rows of a question with its line and the empty row below.
+fn question_rows(asking: &Asking, width: u16) -> u16 {
+    let text = super::view::question_text(asking, usize::from(width.saturating_sub(2))).len();
+    u16::try_from(1 + text + asking.choices().len() + 1).unwrap_or(u16::MAX)
+}

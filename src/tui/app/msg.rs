@@ -82,7 +82,20 @@ pub enum Effect {
     /// Stop until the shell continues us.
     Suspend,
     /// Leave.
-    Quit,
+    Quit(Exit),
+}
+
+/// How the screen was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The person is done.
+    Done,
+    /// The person wants the tour.
+    Tour,
+    /// The agent is gone.
+    Lost,
+    /// A signal with this number.
+    Signal(i32),
 }
 
 /// What a line of text is for.

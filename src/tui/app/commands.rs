@@ -1,0 +1,337 @@
+//! What the commands of the palette do, and what becomes of a choice.
+
+use super::{App, At, EditFor, Effect, Exit, Owner, Screen};
+use crate::protocol::{Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd};
+use crate::tui::action::Context;
+use crate::tui::pane::PaneId;
+use crate::tui::popup::Popup;
+use crate::tui::popup::finder::Finder;
+use crate::tui::popup::help::help;
+use crate::tui::popup::list::{Entry, Kind, List};
+use crate::tui::popup::page::{Content, Page};
+use crate::tui::popup::palette::{COMMANDS, palette};
+use crate::tui::popup::sessions::Sessions;
+
+/// The formats of edits with what they are for.
+const FORMATS: [(&str, &str); 6] = [
+    ("tools", "calls of tools; for models that have them"),
+    ("xml", "tags in the middle of the text"),
+    ("whole", "whole files in fences; for small models"),
+    ("blocks", "SEARCH and REPLACE blocks"),
+    ("patch", "unified diffs or patch envelopes"),
+    ("lines", "by line number, with a guard"),
+];
+
+const EXPORTS: [(&str, &str, ExportFormat); 3] = [
+    ("md", "Markdown", ExportFormat::Markdown),
+    ("json", "every message as it was sent", ExportFormat::Json),
+    ("html", "one page", ExportFormat::Html),
+];
+
+fn entry(name: &str, detail: &str) -> Entry {
+    Entry { name: name.into(), detail: detail.into(), ..Entry::default() }
+}
+
+impl App {
+    /// Opens the palette with something typed already.
+    pub(super) fn open_palette(&mut self, typed: &str) {
+        let list = palette(&self.keys, typed, self.status.model.as_deref());
+        self.popups.push(Popup::List(list));
+    }
+
+    /// Opens the chooser of models.
+    pub(super) fn open_models(&mut self) -> Vec<Effect> {
+        let mut list = List::new(Kind::Models, "models", Vec::new());
+        list.waiting = true;
+        self.popups.push(Popup::List(list));
+        vec![self.ask(Owner::List, Query::Models)]
+    }
+
+    /// Opens what was typed before.
+    pub(super) fn open_history(&mut self) {
+        let entries = self.history.entries().iter().map(|t| entry(t, "")).collect();
+        self.popups.push(Popup::List(List::new(Kind::History, "typed before", entries)));
+    }
+
+    /// Opens the keys of what has the focus.
+    pub(super) fn open_help(&mut self) {
+        let context = self.context();
+        let name = match context {
+            Context::Input | Context::Completion | Context::Global | Context::Pane => "the input",
+            Context::Chat => "the chat",
+            Context::Tools => "the calls",
+            Context::Diff => "the diff",
+            Context::Archive => "the archive",
+            Context::Question => "the question",
+            Context::Sessions => "the sessions",
+            Context::Welcome => "the welcome",
+            Context::Line | Context::List | Context::Viewer => "the list",
+        };
+        let context = if context == Context::Completion { Context::Input } else { context };
+        self.popups.push(Popup::Page(help(&self.keys, context, name)));
+    }
+
+    /// Asks whether to delete a session.
+    pub(super) fn open_remove(&mut self, id: String, title: &str) {
+        let mut keep = entry("keep it", "");
+        keep.long = format!("{title}: the session and its messages. What it archived stays in the archive.");
+        let mut remove = entry("delete it", "");
+        remove.long = keep.long.clone();
+        self.popups.push(Popup::List(List::new(Kind::Remove(id), "delete the session?", vec![keep, remove])));
+    }
+
+    /// Asks for a format to export a session to: the one with this id, or the open one.
+    pub(super) fn open_export(&mut self, id: Option<String>) {
+        let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d)).collect();
+        self.popups.push(Popup::List(List::new(Kind::Export(id), "write the session as", entries)));
+    }
+
+    /// Asks whether to commit with a message.
+    pub(super) fn open_commit(&mut self, message: String) {
+        let said = |name: &str, detail: &str| Entry { long: message.clone(), ..entry(name, detail) };
+        let entries = vec![
+            said("commit", "what is staged, with this message"),
+            said("edit", "the message in $EDITOR"),
+            said("leave", "nothing is committed"),
+        ];
+        self.popups.push(Popup::List(List::new(Kind::Commit(message), "commit message", entries)));
+    }
+
+    /// Opens the sessions over the session that is open.
+    fn open_sessions(&mut self) -> Vec<Effect> {
+        let sessions = Sessions::default();
+        let query = sessions.ask();
+        self.screen = Screen::Sessions(Box::new(sessions), self.session.is_some());
+        vec![self.ask(Owner::Sessions, query)]
+    }
+
+    /// Runs a command typed whole into the input; `None`: it is no command.
+    pub(super) fn typed_command(&mut self, text: &str) -> Option<Vec<Effect>> {
+        let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let known = COMMANDS.iter().any(|c| c.name == name) && !text.contains('\n');
+        known.then(|| self.run_command(name, rest.trim()))
+    }
+
+    /// Runs a command.
+    fn run_command(&mut self, name: &str, rest: &str) -> Vec<Effect> {
+        let set = |s| vec![Effect::Send(Command::Set(s))];
+        match name {
+            "/model" if rest.is_empty() => self.open_models(),
+            "/model" => set(Setting::Model(rest.into())),
+            "/plan" => set(Setting::Mode(Mode::Plan)),
+            "/agent" => self.agent_mode(),
+            "/new" => vec![Effect::Send(Command::Open(SessionChoice::New))],
+            "/resume" | "/sessions" => self.open_sessions(),
+            "/undo" => self.undo(rest),
+            "/redo" => vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
+            "/history" => {
+                self.browse();
+                Vec::new()
+            }
+            "/file" => {
+                let mut finder = Finder::default();
+                let asked = finder.list.narrow(rest);
+                self.popups.push(Popup::Finder(finder));
+                self.ask_all(Owner::Finder, asked)
+            }
+            "/format" if rest.is_empty() => {
+                self.choose(Kind::Formats, "how the model writes its edits", &FORMATS);
+                Vec::new()
+            }
+            "/format" => set(Setting::Format(rest.into())),
+            "/theme" if rest.is_empty() => {
+                self.open_themes();
+                Vec::new()
+            }
+            "/theme" => self.take_theme(rest),
+            "/rag" => {
+                self.at = At::Input;
+                let at = self.input.caret();
+                self.input.replace(at..at, &format!("@rag {rest}"));
+                Vec::new()
+            }
+            "/prompt" if rest.is_empty() => {
+                let mut list = List::new(Kind::Prompts, "prompts", Vec::new());
+                list.waiting = true;
+                self.popups.push(Popup::List(list));
+                vec![self.ask(Owner::List, Query::Prompts)]
+            }
+            "/prompt" => self.submit(format!("/prompt {rest}")),
+            "/rules" => self.open_page("rules", Query::Rules),
+            "/stats" => self.open_page("stats", Query::Stats),
+            "/config" => self.open_page("configuration", Query::Config),
+            "/commit" => vec![Effect::Send(Command::DraftCommit)],
+            "/compact" => vec![Effect::Send(Command::Compact)],
+            "/export" => match EXPORTS.iter().find(|(n, ..)| *n == rest) {
+                Some((.., format)) => vec![Effect::Send(Command::Export(*format))],
+                None => {
+                    self.open_export(None);
+                    Vec::new()
+                }
+            },
+            "/mouse" => self.set_mouse(match rest {
+                "on" => true,
+                "off" => false,
+                _ => !self.mouse,
+            }),
+            "/help" => {
+                self.open_help();
+                Vec::new()
+            }
+            "/quit" => self.quit(Exit::Done),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Sends a message, or queues it while nebula works.
+    fn submit(&mut self, text: String) -> Vec<Effect> {
+        if self.is_busy() {
+            self.queue.push(text);
+            return Vec::new();
+        }
+        self.send(Command::Submit(Prompt { text }))
+    }
+
+    fn choose(&mut self, kind: Kind, title: &str, rows: &[(&str, &str)]) {
+        let entries = rows.iter().map(|(n, d)| entry(n, d)).collect();
+        let mut list = List::new(kind, title, entries);
+        list.select(&self.status.format);
+        self.popups.push(Popup::List(list));
+    }
+
+    fn open_themes(&mut self) {
+        let detail = |name: &str| match name {
+            "dark" => "for dark grounds",
+            "light" => "for light grounds",
+            "contrast" => "high contrast, on black",
+            "plain" => "no colour",
+            _ => "yours",
+        };
+        let entries = self.themes.names().iter().map(|n| entry(n, detail(n))).collect();
+        let before = self.theme.name.clone();
+        let mut list = List::new(Kind::Themes(before.clone()), "theme", entries);
+        list.select(&before);
+        self.popups.push(Popup::List(list));
+    }
+
+    fn take_theme(&mut self, name: &str) -> Vec<Effect> {
+        match self.themes.get(name, self.depth) {
+            Ok(theme) => {
+                self.theme = theme;
+                self.auto_theme = false;
+                vec![Effect::Send(Command::Set(Setting::Theme(name.into()))), Effect::Redraw]
+            }
+            Err(e) => {
+                self.say = Some(e.to_string());
+                Vec::new()
+            }
+        }
+    }
+
+    fn set_mouse(&mut self, on: bool) -> Vec<Effect> {
+        self.mouse = on;
+        self.say = Some(if on { "nebula has the mouse" } else { "the terminal has the mouse" }.into());
+        vec![Effect::Mouse(on), Effect::Send(Command::Set(Setting::Mouse(on)))]
+    }
+
+    fn open_page(&mut self, title: &str, query: Query) -> Vec<Effect> {
+        self.popups.push(Popup::Page(Page::new(title.into(), String::new(), Content::Waiting)));
+        vec![self.ask(Owner::Page, query)]
+    }
+
+    /// `/undo [count] [file…]`, `/undo turn`.
+    fn undo(&mut self, rest: &str) -> Vec<Effect> {
+        if rest == "turn" {
+            return vec![Effect::Send(Command::Restore(RestoreRequest::Turn))];
+        }
+        let mut words = rest.split_whitespace().peekable();
+        let count = words.peek().and_then(|w| w.parse().ok());
+        if count.is_some() {
+            words.next();
+        }
+        let files = words.map(|w| w.trim_start_matches('@').to_string()).collect();
+        vec![Effect::Send(Command::Restore(RestoreRequest::Undo { count: count.unwrap_or(1).max(1), files }))]
+    }
+
+    /// `/agent` after a plan hands the plan over.
+    fn agent_mode(&mut self) -> Vec<Effect> {
+        let planned = self.status.mode == Mode::Plan && self.ended == Some(TurnEnd::Done) && !self.is_busy();
+        let mut effects = vec![Effect::Send(Command::Set(Setting::Mode(Mode::Agent)))];
+        if planned {
+            effects.extend(self.submit("Carry out the plan.".into()));
+        }
+        effects
+    }
+
+    /// Shift-Tab.
+    pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
+        let mode = match self.status.mode {
+            Mode::Plan => Mode::Agent,
+            Mode::Agent => Mode::Plan,
+        };
+        vec![Effect::Send(Command::Set(Setting::Mode(mode)))]
+    }
+
+    /// What was chosen from a list.
+    pub(super) fn took(&mut self, kind: Kind, name: &str, rest: &str) -> Vec<Effect> {
+        match kind {
+            Kind::Commands => self.run_command(name, rest),
+            Kind::Models => vec![Effect::Send(Command::Set(Setting::Model(name.into())))],
+            Kind::Themes(_) => self.take_theme(name),
+            Kind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
+            Kind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),
+            Kind::History => {
+                self.input.set(name);
+                self.at = At::Input;
+                Vec::new()
+            }
+            Kind::Export(id) => {
+                let format = EXPORTS.iter().find(|(n, ..)| *n == name).map_or(ExportFormat::Markdown, |(.., f)| *f);
+                match id {
+                    Some(id) => vec![Sessions::export(&id, format)],
+                    None => vec![Effect::Send(Command::Export(format))],
+                }
+            }
+            Kind::Remove(id) if name == "delete it" => {
+                let effects = match &mut self.screen {
+                    Screen::Sessions(sessions, _) => sessions.remove(&id),
+                    _ => Vec::new(),
+                };
+                self.settle(Owner::Sessions, effects)
+            }
+            Kind::Commit(message) if name == "commit" => vec![Effect::Send(Command::Commit(message))],
+            Kind::Commit(message) if name == "edit" => {
+                let text = message.into_bytes();
+                vec![Effect::Edit { purpose: EditFor::Commit, text, name: "COMMIT_EDITMSG".into() }]
+            }
+            Kind::Remove(_) | Kind::Commit(_) => Vec::new(),
+        }
+    }
+
+    /// What the editor left.
+    pub(super) fn edited(&mut self, purpose: EditFor, result: Result<Vec<u8>, String>) -> Vec<Effect> {
+        let bytes = match result {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                self.say = Some(why);
+                return Vec::new();
+            }
+        };
+        match purpose {
+            EditFor::Input => {
+                let text = String::from_utf8_lossy(&bytes);
+                self.input.set(text.trim_end_matches('\n'));
+                self.at = At::Input;
+                Vec::new()
+            }
+            EditFor::Commit => {
+                self.open_commit(String::from_utf8_lossy(&bytes).trim().to_string());
+                Vec::new()
+            }
+            EditFor::Result(id, file) => {
+                let effects = self.panes.diff.edited(id, file, bytes, self.now);
+                self.settle(Owner::Pane(PaneId::Diff), effects)
+            }
+        }
+    }
+}

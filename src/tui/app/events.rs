@@ -1,0 +1,269 @@
+//! What the agent tells.
+
+use super::{App, At, Effect, LONG_TURN, Owner, PAUSE, Screen, Turn};
+use crate::protocol::{Command, Event, Listing, Prompt, Query, QueryId, SessionChoice, TurnEnd};
+use crate::tui::input::question::Asking;
+use crate::tui::pane::PaneId;
+use crate::tui::popup::Popup;
+use crate::tui::popup::list::Entry;
+use crate::tui::popup::page::Page;
+use crate::tui::popup::welcome::Welcome;
+
+impl App {
+    /// Takes in an event: the panes first, then what concerns the screen.
+    pub(super) fn event(&mut self, event: Event) -> Vec<Effect> {
+        if let Event::Answer(id, listing) = event {
+            return self.answer(id, &listing);
+        }
+        let waited = self.panes.diff.waiting().map(|w| w.id);
+        let mut effects = Vec::new();
+        for (id, effect) in self.panes.apply(&event, self.now) {
+            effects.extend(self.settle(Owner::Pane(id), vec![effect]));
+        }
+        effects.extend(self.own(event));
+        let waits = self.panes.diff.waiting().map(|w| w.id);
+        if waits != waited {
+            effects.extend(self.proposal_changed(waits.is_some()));
+        }
+        effects
+    }
+
+    fn own(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Opened(info) => return self.opened(info),
+            Event::Status(status) => {
+                self.status = status;
+                if self.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
+                    self.screen = Screen::Main;
+                    self.say = Some(format!("connected to {}", self.status.provider));
+                }
+            }
+            Event::Returned(prompt, why) => self.returned(prompt, why),
+            Event::TurnStarted(_) => {
+                self.turn = Some(Turn { started: self.now });
+                (self.starting, self.ended, self.say) = (false, None, None);
+            }
+            Event::TurnEnded(_, end) => return self.turn_ended(end),
+            Event::Asked(question) => {
+                self.questions.push(Asking::new(question));
+                if self.questions.len() == 1 && self.at != At::Pane {
+                    self.take_focus();
+                    self.at = At::Question;
+                }
+                return self.call("nebula asks");
+            }
+            Event::Answered(id) => {
+                self.questions.retain(|q| q.question.id != id);
+                if self.at == At::Question && self.questions.is_empty() {
+                    self.at = At::Input;
+                }
+            }
+            Event::Retrying(wait) => self.retry = wait,
+            Event::CommitMessage(text) => self.open_commit(text),
+            Event::Notice(notice) => self.say = Some(notice.title),
+            Event::Drifted(paths) => {
+                self.say = match paths.as_slice() {
+                    [] => None,
+                    [one] => Some(format!("{one} was changed by someone else")),
+                    many => Some(format!("{} files were changed by someone else", many.len())),
+                };
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn opened(&mut self, info: crate::protocol::SessionInfo) -> Vec<Effect> {
+        self.session = Some(info.id);
+        self.status = info.status;
+        (self.turn, self.starting, self.retry, self.ended) = (None, false, None, None);
+        self.questions.clear();
+        self.at = At::Input;
+        let without = self.status.model.is_none();
+        match &self.screen {
+            Screen::Welcome(_) if without => {}
+            _ if without && info.resumed == 0 => self.screen = Screen::Welcome(Welcome::default()),
+            _ => self.screen = Screen::Main,
+        }
+        let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
+        if let Some(text) = self.prompt.take() {
+            self.history.push(&text);
+            effects.extend(self.send(Command::Submit(Prompt { text })));
+        }
+        effects
+    }
+
+    /// A message that could not be sent goes back into the input; one sent too early, into the queue.
+    fn returned(&mut self, prompt: Prompt, why: String) {
+        self.starting = false;
+        if self.turn.is_some() {
+            self.queue.put_back(prompt.text);
+            return;
+        }
+        self.queue.hold(true);
+        if self.input.is_empty() {
+            self.input.set(&prompt.text);
+        } else {
+            let both = format!("{}\n{}", prompt.text, self.input.expanded());
+            self.input.set(&both);
+        }
+        self.at = At::Input;
+        self.say = Some(why);
+    }
+
+    fn turn_ended(&mut self, end: TurnEnd) -> Vec<Effect> {
+        let long = self.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
+        (self.turn, self.starting, self.retry) = (None, false, None);
+        self.questions.clear();
+        if self.at == At::Question {
+            self.at = At::Input;
+        }
+        let done = end == TurnEnd::Done;
+        let words = match &end {
+            TurnEnd::Done => "nebula is done".to_string(),
+            TurnEnd::Asking(why) => why.clone(),
+            TurnEnd::Failed { message, .. } => message.clone(),
+            TurnEnd::Interrupted => String::new(),
+        };
+        self.ended = Some(end);
+        let mut effects = Vec::new();
+        if done && !self.queue.is_empty() {
+            effects.extend(self.send_queued());
+        } else {
+            self.queue.hold(true);
+            if !words.is_empty() && (long || !self.focused) {
+                effects.push(Effect::Bell(words));
+            }
+        }
+        effects
+    }
+
+    /// A proposal came, was settled, or gave way to the next.
+    fn proposal_changed(&mut self, waits: bool) -> Vec<Effect> {
+        if !waits {
+            if self.before_proposal.is_some() || self.pane == PaneId::Diff && self.at == At::Pane {
+                self.leave_proposal();
+            }
+            self.guarded = false;
+            return Vec::new();
+        }
+        if self.before_proposal.is_none() {
+            self.before_proposal = Some((self.at, self.pane));
+        }
+        self.take_focus();
+        self.completion = None;
+        self.go_to(PaneId::Diff);
+        self.call("a proposal waits for you")
+    }
+
+    /// Something takes the keys by itself: it ignores them until typing pauses.
+    fn take_focus(&mut self) {
+        self.writing = self.at == At::Input && self.now - self.last_key < PAUSE;
+        self.guarded = true;
+        self.last_key = self.now;
+        self.chords.clear();
+    }
+
+    /// One bell, where the person may not be looking.
+    fn call(&self, words: &str) -> Vec<Effect> {
+        vec![Effect::Bell(words.to_string())]
+    }
+
+    fn answer(&mut self, id: QueryId, listing: &Listing) -> Vec<Effect> {
+        let Some((owner, query)) = self.asked.remove(&id) else { return Vec::new() };
+        match owner {
+            Owner::Pane(pane) => {
+                let effects = self.panes.answer(pane, &query, listing, self.now);
+                self.settle(owner, effects)
+            }
+            Owner::Sessions => self.sessions_answer(&query, listing),
+            Owner::Completion => {
+                let asked = self.completion.as_mut().map_or(Vec::new(), |c| c.answer(&query, listing));
+                self.ask_all(owner, asked)
+            }
+            Owner::Finder => {
+                let asked = match self.popups.last_mut() {
+                    Some(Popup::Finder(finder)) => finder.list.answer(&query, listing),
+                    _ => Vec::new(),
+                };
+                self.ask_all(owner, asked)
+            }
+            Owner::List => {
+                self.fill_list(listing);
+                Vec::new()
+            }
+            Owner::Page => {
+                self.fill_page(listing);
+                Vec::new()
+            }
+            Owner::History => {
+                if let Listing::Inputs(inputs) = listing {
+                    self.history.load(inputs.clone());
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn sessions_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {
+        let Screen::Sessions(sessions, behind) = &mut self.screen else { return Vec::new() };
+        let asked = sessions.answer(query, listing);
+        // A project without sessions needs no list of them.
+        let none = sessions.listed && sessions.count() == 0 && !*behind;
+        if none && *query == Query::Sessions(String::new()) {
+            self.screen = Screen::Main;
+            return vec![Effect::Send(Command::Open(SessionChoice::New))];
+        }
+        self.ask_all(Owner::Sessions, asked)
+    }
+
+    fn fill_list(&mut self, listing: &Listing) {
+        let current = self.status.model.clone().unwrap_or_default();
+        let Some(Popup::List(list)) = self.popups.last_mut() else { return };
+        let entries: Vec<Entry> = match listing {
+            Listing::Models(names) => names
+                .iter()
+                .map(|n| Entry {
+                    name: n.clone(),
+                    note: if *n == current { "now".into() } else { String::new() },
+                    ..Entry::default()
+                })
+                .collect(),
+            Listing::Prompts(prompts) => prompts
+                .iter()
+                .map(|(name, first)| Entry { name: name.clone(), detail: first.clone(), ..Entry::default() })
+                .collect(),
+            Listing::Failed(why) => {
+                list.waiting = false;
+                self.say = Some(why.clone());
+                return;
+            }
+            _ => return,
+        };
+        list.fill(entries);
+        list.select(&current);
+    }
+
+    fn fill_page(&mut self, listing: &Listing) {
+        let Some(Popup::Page(page)) = self.popups.last_mut() else { return };
+        let (title, markdown) = match listing {
+            Listing::Table { title, text } => (title.clone(), text.clone()),
+            Listing::Rules(parts) => {
+                let text = parts.iter().map(|p| {
+                    let fence = "`".repeat(longest_fence(&p.text) + 1);
+                    format!("## {}\n\n{}\n\n{fence}\n{}\n{fence}\n", p.origin, p.reason, p.text.trim_end())
+                });
+                ("the effective prompt".to_string(), text.collect::<Vec<_>>().join("\n"))
+            }
+            Listing::Failed(why) => (page.title.clone(), why.clone()),
+            _ => return,
+        };
+        *page = Page::text(title, &markdown);
+    }
+}
+
+/// The longest run of backticks in a text, at least two.
+fn longest_fence(text: &str) -> usize {
+    let runs = text.split(|c| c != '`').map(str::len);
+    runs.max().unwrap_or(0).max(2)
+}

@@ -1,0 +1,609 @@
+//! A key on its way: the popup on top, else the line, the question, the pane or the input; then what is the same
+//! everywhere.
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen, Typed};
+use crate::protocol::{Command, How, Prompt, Setting, TurnEnd};
+use crate::tui::action::{Action, Context};
+use crate::tui::input::complete::Completion;
+use crate::tui::input::question::Said as Answered;
+use crate::tui::keys::{Chord, Found};
+use crate::tui::pane::PaneId;
+use crate::tui::popup::sessions::Said as SessionSaid;
+use crate::tui::popup::welcome::Said as WelcomeSaid;
+use crate::tui::popup::{Popup, finder, list, page};
+
+impl App {
+    /// A key went down.
+    pub(super) fn key(&mut self, key: &KeyEvent) -> Vec<Effect> {
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        let Some(chord) = Chord::of(key) else { return Vec::new() };
+        let paused = self.now - self.last_key >= PAUSE;
+        self.last_key = self.now;
+        if self.guarded && paused {
+            self.guarded = false;
+        }
+        if self.guarded && matches!(self.focus(), Focus::Pane(PaneId::Diff) | Focus::Question) {
+            // What was being written goes on into the input; nothing is decided by it.
+            if let (true, Some(c)) = (self.writing, chord.letter()) {
+                self.input.type_char(c);
+            }
+            return Vec::new();
+        }
+        self.say = None;
+        let armed = std::mem::take(&mut self.quit_armed);
+        self.chords.push(chord);
+        let context = self.context();
+        let action = match self.keys.find(context, &self.chords) {
+            Found::Begun => {
+                self.quit_armed = armed;
+                return Vec::new();
+            }
+            Found::Action(action) => Some(action),
+            Found::Nothing => None,
+        };
+        let single = self.chords.len() == 1;
+        self.chords.clear();
+        if action == Some(Action::Cancel) && armed {
+            return self.quit(Exit::Done);
+        }
+        match action {
+            Some(action) => self.act(context, action),
+            None if single => chord.letter().map_or(Vec::new(), |c| self.letter(c)),
+            None => Vec::new(),
+        }
+    }
+
+    /// Does an action where the keys go.
+    fn act(&mut self, context: Context, action: Action) -> Vec<Effect> {
+        if matches!(action, Action::Cancel | Action::Suspend | Action::Redraw) {
+            return self.act_global(action);
+        }
+        match self.focus() {
+            Focus::Popup => self.act_popup(action),
+            Focus::Line => self.act_line(action),
+            Focus::Question => self.act_question(action),
+            Focus::Sessions => self.act_sessions(action),
+            Focus::Welcome => self.act_welcome(action),
+            Focus::Input if context == Context::Completion => self.act_completion(action),
+            Focus::Input => self.act_input(action),
+            Focus::Pane(id) => self.act_pane(id, action),
+        }
+    }
+
+    /// Types a letter where the keys go.
+    fn letter(&mut self, c: char) -> Vec<Effect> {
+        match self.focus() {
+            Focus::Popup => match self.popups.last_mut() {
+                Some(Popup::List(list)) => {
+                    let said = list.type_char(c);
+                    self.list_said(said)
+                }
+                Some(Popup::Page(page)) => {
+                    page.type_char(c);
+                    Vec::new()
+                }
+                Some(Popup::Finder(finder)) => {
+                    let said = finder.type_char(c);
+                    self.finder_said(said)
+                }
+                None => Vec::new(),
+            },
+            Focus::Line => {
+                if let Some(line) = &mut self.line {
+                    line.editor.type_char(c);
+                }
+                self.line_typed()
+            }
+            Focus::Question => {
+                let said = self.questions.first_mut().and_then(|q| q.digit(c));
+                said.map_or(Vec::new(), |s| self.question_said(s))
+            }
+            Focus::Input => self.type_input(c),
+            _ => Vec::new(),
+        }
+    }
+
+    fn type_input(&mut self, c: char) -> Vec<Effect> {
+        if self.input.is_empty() {
+            match c {
+                '/' => {
+                    self.open_palette("/");
+                    return Vec::new();
+                }
+                '?' => {
+                    self.open_help();
+                    return Vec::new();
+                }
+                _ => {}
+            }
+        }
+        self.input.type_char(c);
+        self.history.leave();
+        self.complete()
+    }
+
+    /// A paste goes where letters go.
+    pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        match self.focus() {
+            Focus::Popup => {
+                if let Some(Popup::List(list)) = self.popups.last_mut() {
+                    list.paste(text);
+                }
+                Vec::new()
+            }
+            Focus::Line => {
+                if let Some(line) = &mut self.line {
+                    line.editor.paste(&text.replace(['\r', '\n'], " "));
+                }
+                self.line_typed()
+            }
+            Focus::Sessions | Focus::Welcome => Vec::new(),
+            // A paste is meant for nebula, whichever pane has the keys.
+            Focus::Input | Focus::Question | Focus::Pane(_) => {
+                if self.guarded {
+                    self.last_key = self.now;
+                } else {
+                    self.at = At::Input;
+                }
+                self.input.paste(text);
+                self.history.leave();
+                self.completion = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Opens, narrows or closes the completion, as the text before the caret has it.
+    fn complete(&mut self) -> Vec<Effect> {
+        let Some(typing) = Completion::at(self.input.text(), self.input.caret()) else {
+            (self.completion, self.closed_at) = (None, None);
+            return Vec::new();
+        };
+        if self.closed_at == Some(typing.range.start) {
+            return Vec::new();
+        }
+        let asked = match &mut self.completion {
+            Some(c) if c.words == typing.words && c.listed => Vec::new(),
+            Some(c) => c.narrow(&typing.words),
+            None => {
+                let mut c = Completion::default();
+                let asked = c.narrow(&typing.words);
+                self.completion = Some(c);
+                asked
+            }
+        };
+        self.ask_all(Owner::Completion, asked)
+    }
+
+    fn act_completion(&mut self, action: Action) -> Vec<Effect> {
+        let height = crate::tui::popup::finder::place(self.rects.all, self.rects.bar.y, 0);
+        let rows = finder::rows(height);
+        let Some(completion) = &mut self.completion else { return self.act_input(action) };
+        match action {
+            Action::Up | Action::Down => {
+                let asked = completion.step(action == Action::Down, rows);
+                self.ask_all(Owner::Completion, asked)
+            }
+            Action::PreviewUp | Action::PreviewDown => {
+                completion.scroll(action == Action::PreviewDown, rows.saturating_sub(1));
+                Vec::new()
+            }
+            Action::Insert if completion.path().is_some() => self.insert_completion(),
+            // With no file to insert, Enter sends and Tab goes on.
+            Action::Insert => {
+                self.completion = None;
+                self.act_input(Action::Send)
+            }
+            Action::Close => {
+                self.completion = None;
+                self.closed_at = Completion::at(self.input.text(), self.input.caret()).map(|typing| typing.range.start);
+                Vec::new()
+            }
+            action => self.act_input(action),
+        }
+    }
+
+    fn insert_completion(&mut self) -> Vec<Effect> {
+        let chosen = self.completion.take().and_then(|c| c.chosen());
+        let place = Completion::at(self.input.text(), self.input.caret()).map(|t| t.range);
+        if let (Some(chosen), Some(place)) = (chosen, place) {
+            self.input.replace(place, &chosen);
+            if chosen.ends_with('/') {
+                return self.complete();
+            }
+        }
+        Vec::new()
+    }
+
+    fn act_input(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Send => return self.enter(),
+            Action::Editor => {
+                let text = self.input.expanded().into_bytes();
+                return vec![Effect::Edit { purpose: EditFor::Input, text, name: "message.md".into() }];
+            }
+            Action::History => self.open_history(),
+            Action::DropQueued => {
+                self.queue.drop_newest();
+            }
+            Action::Up if !self.input.act(Action::Up) => {
+                if self.input.is_empty() && !self.queue.is_empty() {
+                    if let Some(text) = self.queue.take_newest() {
+                        self.input.set(&text);
+                    }
+                } else if let Some(text) = self.history.older(&self.input.expanded()) {
+                    let text = text.to_string();
+                    self.input.set(&text);
+                }
+            }
+            Action::Down if !self.input.act(Action::Down) => {
+                if let Some(text) = self.history.newer() {
+                    let text = text.to_string();
+                    self.input.set(&text);
+                }
+            }
+            Action::Up | Action::Down => {}
+            // Paging in the input moves the pane that is read.
+            Action::PageUp | Action::PageDown => {
+                let id = if self.rects.rule.is_some() && !self.zoom && self.pane != PaneId::Diff {
+                    PaneId::Chat
+                } else {
+                    self.pane
+                };
+                let effects = self.panes.act(id, action, self.now);
+                return self.settle(Owner::Pane(id), effects);
+            }
+            action if self.input.act(action) => {}
+            action if is_editing(action) => {}
+            action => return self.act_global(action),
+        }
+        self.complete()
+    }
+
+    /// Enter in the input.
+    fn enter(&mut self) -> Vec<Effect> {
+        let text = self.input.expanded();
+        if text.trim().is_empty() {
+            return self.enter_empty();
+        }
+        if text.trim() == "model" {
+            self.input.clear();
+            return self.open_models();
+        }
+        if let Some(effects) = self.typed_command(text.trim()) {
+            self.input.clear();
+            return effects;
+        }
+        self.input.clear();
+        self.completion = None;
+        self.history.push(text.trim_end());
+        if let Some(asking) = self.questions.first() {
+            return vec![Effect::Send(asking.answer(text))];
+        }
+        if self.is_busy() {
+            self.queue.push(text);
+            return Vec::new();
+        }
+        self.send(Command::Submit(Prompt { text }))
+    }
+
+    fn enter_empty(&mut self) -> Vec<Effect> {
+        if self.retry.is_some() {
+            return vec![Effect::Send(Command::Hurry)];
+        }
+        if matches!(self.ended, Some(TurnEnd::Asking(_))) {
+            return self.send(Command::GoOn(How::On));
+        }
+        if self.queue.is_held() && !self.is_busy() {
+            return self.send_queued();
+        }
+        if self.panes.chat.notice() && !self.is_busy() {
+            let effects = self.panes.chat.take_notice(self.now);
+            return self.settle(Owner::Pane(PaneId::Chat), effects);
+        }
+        Vec::new()
+    }
+
+    /// Sends the oldest queued message.
+    pub(super) fn send_queued(&mut self) -> Vec<Effect> {
+        match self.queue.take() {
+            Some(text) => self.send(Command::Submit(Prompt { text })),
+            None => Vec::new(),
+        }
+    }
+
+    fn act_pane(&mut self, id: PaneId, action: Action) -> Vec<Effect> {
+        let effects = match action {
+            Action::Later if id == PaneId::Diff => {
+                let effects = self.panes.act(id, action, self.now);
+                let rest = self.settle(Owner::Pane(id), effects);
+                if self.panes.diff.waiting().is_some() {
+                    self.leave_proposal();
+                    self.say = Some("the proposal waits; F2 shows it".into());
+                } else {
+                    return [rest, self.escape()].concat();
+                }
+                return rest;
+            }
+            Action::Zoom | Action::Narrower | Action::Wider | Action::Commands | Action::FocusInput => {
+                return self.act_global(action);
+            }
+            action if self.panes.offers(id, action) => self.panes.act(id, action, self.now),
+            action => return self.act_global(action),
+        };
+        self.settle(Owner::Pane(id), effects)
+    }
+
+    /// Puts the focus back where it was before a proposal took it.
+    pub(super) fn leave_proposal(&mut self) {
+        let (_, pane) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat));
+        self.at = At::Input;
+        if self.pane == PaneId::Diff {
+            self.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
+            self.zoom = false;
+        }
+    }
+
+    fn act_line(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Send => {
+                let Some(line) = self.line.take() else { return Vec::new() };
+                let text = line.editor.expanded();
+                self.to_owner(line.owner, line.purpose, Typed::Taken(&text))
+            }
+            Action::Close | Action::Escape => {
+                let Some(line) = self.line.take() else { return Vec::new() };
+                self.to_owner(line.owner, line.purpose, Typed::Left)
+            }
+            action => {
+                if let Some(line) = &mut self.line {
+                    line.editor.act(action);
+                }
+                self.line_typed()
+            }
+        }
+    }
+
+    fn line_typed(&mut self) -> Vec<Effect> {
+        let Some(line) = &self.line else { return Vec::new() };
+        let (owner, purpose, text) = (line.owner, line.purpose.clone(), line.editor.expanded());
+        self.to_owner(owner, purpose, Typed::Now(&text))
+    }
+
+    fn to_owner(&mut self, owner: Owner, purpose: super::LineFor, typed: Typed<'_>) -> Vec<Effect> {
+        let effects = match owner {
+            Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
+            Owner::Sessions => match &mut self.screen {
+                Screen::Sessions(sessions, _) => sessions.line(&purpose, typed),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        self.settle(owner, effects)
+    }
+
+    fn act_question(&mut self, action: Action) -> Vec<Effect> {
+        let Some(asking) = self.questions.first_mut() else { return Vec::new() };
+        match action {
+            Action::Up | Action::Down | Action::Answer | Action::FocusInput | Action::Later => {
+                let said = asking.act(action);
+                self.question_said(said)
+            }
+            action => self.act_global(action),
+        }
+    }
+
+    fn question_said(&mut self, said: Answered) -> Vec<Effect> {
+        match said {
+            Answered::Stay => Vec::new(),
+            Answered::Answer(command) => vec![Effect::Send(command)],
+            Answered::Write | Answered::Later => {
+                self.at = At::Input;
+                Vec::new()
+            }
+        }
+    }
+
+    fn act_sessions(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Sessions(sessions, behind) = &mut self.screen else { return Vec::new() };
+        let behind = *behind;
+        match action {
+            Action::Close | Action::Escape if behind => {
+                self.screen = Screen::Main;
+                Vec::new()
+            }
+            Action::Close | Action::Escape => Vec::new(),
+            Action::Help => self.act_global(action),
+            Action::Quit => self.quit(Exit::Done),
+            action => match sessions.act(action) {
+                SessionSaid::Stay(effects) => self.settle(Owner::Sessions, effects),
+                SessionSaid::Leave(effects) => {
+                    self.screen = Screen::Main;
+                    self.at = At::Input;
+                    self.settle(Owner::Sessions, effects)
+                }
+                SessionSaid::Remove(id, title) => {
+                    self.open_remove(id, &title);
+                    Vec::new()
+                }
+                SessionSaid::Export(id) => {
+                    self.open_export(Some(id));
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    fn act_welcome(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Welcome(welcome) = &mut self.screen else { return Vec::new() };
+        match action {
+            Action::Help | Action::Commands | Action::Palette | Action::ChooseModel => self.act_global(action),
+            Action::Quit => self.quit(Exit::Done),
+            Action::FocusArchive => {
+                self.browse();
+                Vec::new()
+            }
+            action => match welcome.act(action) {
+                WelcomeSaid::Stay => Vec::new(),
+                WelcomeSaid::Tour => self.quit(Exit::Tour),
+                WelcomeSaid::Browse => {
+                    self.browse();
+                    Vec::new()
+                }
+                WelcomeSaid::Connect | WelcomeSaid::Reconnect => {
+                    self.say = Some("looking for a local server".into());
+                    vec![Effect::Send(Command::Set(Setting::Reconnect))]
+                }
+            },
+        }
+    }
+
+    /// Shows the archive over the whole body.
+    pub(super) fn browse(&mut self) {
+        self.go_to(PaneId::Archive);
+        self.zoom = true;
+    }
+
+    fn act_popup(&mut self, action: Action) -> Vec<Effect> {
+        match self.popups.last_mut() {
+            Some(Popup::List(list)) => {
+                let said = list.act(action);
+                self.list_said(said)
+            }
+            Some(Popup::Page(page)) => {
+                if page.act(action) == page::Said::Close {
+                    self.popups.pop();
+                }
+                Vec::new()
+            }
+            Some(Popup::Finder(finder)) => {
+                let said = finder.act(action);
+                self.finder_said(said)
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn finder_said(&mut self, said: finder::Said) -> Vec<Effect> {
+        match said {
+            finder::Said::Ask(queries) => self.ask_all(Owner::Finder, queries),
+            finder::Said::Close => {
+                self.popups.pop();
+                Vec::new()
+            }
+            finder::Said::Took => {
+                let Some(Popup::Finder(finder)) = self.popups.pop() else { return Vec::new() };
+                if let Some(chosen) = finder.list.chosen() {
+                    let at = self.input.caret();
+                    let glued = self.input.text()[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
+                    self.input.replace(at..at, &format!("{}{chosen}", if glued { " " } else { "" }));
+                    self.at = At::Input;
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn list_said(&mut self, said: list::Said) -> Vec<Effect> {
+        match said {
+            list::Said::Stay => Vec::new(),
+            list::Said::Moved => {
+                if let Some(Popup::List(list)) = self.popups.last()
+                    && let (list::Kind::Themes(_), Some(entry)) = (&list.kind, list.selected())
+                {
+                    let name = entry.name.clone();
+                    self.wear(&name);
+                }
+                Vec::new()
+            }
+            list::Said::Close => {
+                if let Some(Popup::List(list)) = self.popups.pop()
+                    && let list::Kind::Themes(before) = list.kind
+                {
+                    self.wear(&before);
+                }
+                Vec::new()
+            }
+            list::Said::Took(name, rest) => match self.popups.pop() {
+                Some(Popup::List(list)) => self.took(list.kind, &name, &rest),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Ctrl-C: stops the turn, else clears the input; a second one quits.
+    pub(super) fn cancel(&mut self) -> Vec<Effect> {
+        self.quit_armed = true;
+        self.say = Some("Ctrl-C again quits".into());
+        if !self.popups.is_empty() {
+            return self.list_said(list::Said::Close);
+        }
+        if self.line.is_some() {
+            return self.act_line(Action::Close);
+        }
+        if self.is_busy() || self.retry.is_some() {
+            return vec![Effect::Send(Command::Interrupt)];
+        }
+        if !self.input.is_empty() {
+            self.input.clear();
+            self.completion = None;
+        }
+        Vec::new()
+    }
+
+    /// Esc where nothing nearer takes it.
+    pub(super) fn escape(&mut self) -> Vec<Effect> {
+        if self.zoom && self.at == At::Pane {
+            self.zoom = false;
+            return Vec::new();
+        }
+        if self.at == At::Pane && !(self.is_busy() || self.retry.is_some()) {
+            self.at = At::Input;
+            if self.pane == PaneId::Diff || self.rects.tabs {
+                self.pane = PaneId::Chat;
+            }
+            return Vec::new();
+        }
+        if self.question().is_some() && !self.is_answering() {
+            self.at = At::Question;
+            return Vec::new();
+        }
+        if self.is_busy() || self.retry.is_some() {
+            return vec![Effect::Send(Command::Interrupt)];
+        }
+        Vec::new()
+    }
+
+    /// The person writes the answer to a question that was put off before.
+    fn is_answering(&self) -> bool {
+        self.questions.first().is_some_and(|q| q.later)
+    }
+}
+
+/// Whether an action edits text, so that one without effect goes no further.
+fn is_editing(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Left
+            | Action::Right
+            | Action::WordLeft
+            | Action::WordRight
+            | Action::LineStart
+            | Action::LineEnd
+            | Action::TextStart
+            | Action::TextEnd
+            | Action::Backspace
+            | Action::Delete
+            | Action::DeleteWordLeft
+            | Action::DeleteWordRight
+            | Action::DeleteToStart
+            | Action::DeleteToEnd
+            | Action::Yank
+            | Action::UndoTyping
+            | Action::RedoTyping
+    )
+}

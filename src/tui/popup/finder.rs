@@ -1,0 +1,248 @@
+//! Files: the completion under `@`, and the same full size for `/file`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+
+use super::{border, matched, select, thumb};
+use crate::protocol::Query;
+use crate::tui::action::Action;
+use crate::tui::input::complete::{Completion, Preview};
+use crate::tui::input::{Editor, thousands};
+use crate::tui::pane::Ctx;
+use crate::tui::text::{cut, paint, show, wrap};
+use crate::tui::theme::Role;
+
+/// The finder of `/file`: a completion with a line of its own.
+#[derive(Debug, Default)]
+pub struct Finder {
+    /// The list.
+    pub list: Completion,
+    editor: Editor,
+    rows: usize,
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// Ask for this.
+    Ask(Vec<Query>),
+    /// Leave.
+    Close,
+    /// Mention the selected file.
+    Took,
+}
+
+impl Finder {
+    /// Types a character.
+    pub fn type_char(&mut self, c: char) -> Said {
+        self.editor.type_char(c);
+        Said::Ask(self.list.narrow(&self.editor.expanded()))
+    }
+
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> Said {
+        match action {
+            Action::Up | Action::Down => Said::Ask(self.list.step(action == Action::Down, self.rows)),
+            Action::PreviewUp | Action::PreviewDown => {
+                self.list.scroll(action == Action::PreviewDown, self.rows);
+                Said::Ask(Vec::new())
+            }
+            Action::Insert => Said::Took,
+            Action::Close | Action::Escape => Said::Close,
+            action => match self.editor.act(action) {
+                true => Said::Ask(self.list.narrow(&self.editor.expanded())),
+                false => Said::Ask(Vec::new()),
+            },
+        }
+    }
+
+    /// Tells it the size of the screen that is drawn next.
+    pub fn measure(&mut self, body: Rect) {
+        self.rows = usize::from(body.height.saturating_sub(4));
+    }
+
+    /// Draws it over the body and tells where the cursor goes.
+    pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        frame(&self.list, body, true, buf, ctx);
+        let width = usize::from(body.width.saturating_sub(8));
+        let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
+        paint::text(buf, body.x + 3, body.y + 1, 1, ctx.glyphs.prompt, prompt);
+        let rows = self.editor.rows(width);
+        let text = rows.rows[rows.caret.0].text();
+        paint::text(buf, body.x + 5, body.y + 1, width, &text, ctx.theme.style(Role::Text));
+        draw(&self.list, Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body }, buf, ctx);
+        Some(Position::new(body.x + 5 + rows.caret.1 as u16, body.y + 1))
+    }
+}
+
+/// Rows of the list in the completion above the input.
+pub fn rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(2))
+}
+
+/// Where the completion goes: its bottom edge on the row above the input line, its left edge at the `@`.
+pub fn place(screen: Rect, bar: u16, column: u16) -> Rect {
+    let width = screen.width.min(100);
+    let height = 15.min(bar.saturating_sub(1));
+    Rect::new(column.saturating_sub(1).min(screen.width - width), bar - height, width, height)
+}
+
+/// Draws the completion above the input.
+pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    frame(list, area, false, buf, ctx);
+    draw(list, area, buf, ctx);
+}
+
+fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let note = match (list.listed, list.complete) {
+        (false, _) => "looking".to_string(),
+        (true, true) => format!("{} of {}", thousands(list.hits.len()), thousands(list.total)),
+        (true, false) => format!("{} of {} so far", thousands(list.hits.len()), thousands(list.total)),
+    };
+    let mut keys = vec![("Tab".to_string(), "insert"), ("Up/Down".into(), "choose")];
+    keys.push(("Ctrl-U/D".into(), "scroll preview"));
+    if !full {
+        keys.push((":10-40".into(), "only these lines"));
+    }
+    keys.push(("Esc".into(), "close"));
+    border(area, "files", &note, &keys, buf, ctx);
+}
+
+/// The list and, where there is room, the preview of the selected file; `area` is the border's.
+fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let preview = area.width >= 90;
+    let inside = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width.saturating_sub(2),
+        height: area.height.saturating_sub(2),
+    };
+    let wide = if !preview { inside.width } else { (inside.width * 2 / 5).clamp(40, 60) };
+    let rows = usize::from(inside.height);
+    let top = list.top.max((list.selected + 1).saturating_sub(rows));
+    for (i, (path, at)) in list.hits.iter().enumerate().skip(top).take(rows) {
+        let y = inside.y + (i - top) as u16;
+        entry(path, at, Rect { y, height: 1, width: wide, ..inside }, buf, ctx);
+        if i == list.selected {
+            select(Rect { y, height: 1, width: wide, ..inside }, buf, ctx);
+        }
+    }
+    if list.hits.is_empty() && list.listed {
+        paint::text(buf, inside.x + 2, inside.y, usize::from(wide) - 2, "no file matches", ctx.theme.style(Role::Dim));
+    }
+    if preview {
+        let x = inside.x + wide;
+        for y in inside.top()..inside.bottom() {
+            buf[(x, y)].set_symbol(ctx.glyphs.upright).set_style(ctx.theme.style(Role::Line));
+        }
+        let right = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
+        if let Some(p) = list.preview.as_ref().filter(|p| list.path() == Some(&p.path)) {
+            text(p, list.scroll, right, buf, ctx);
+        }
+    } else {
+        let bar = Rect { x: inside.right().saturating_sub(1), width: 1, ..inside };
+        thumb(bar, list.hits.len(), top, buf, ctx);
+    }
+}
+
+/// A path: cut in its middle, folders dim, matched letters in focus.
+fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let room = usize::from(area.width.saturating_sub(4));
+    let shown = cut::path(path, room, ctx.glyphs.cut);
+    // Letters before the cut keep their place, letters behind it move with the end of the path.
+    let same = shown.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+    let shift = path.len() as i64 - shown.len() as i64;
+    let end = shown.bytes().rev().zip(path.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let at: Vec<u32> = at
+        .iter()
+        .filter_map(|&b| {
+            let b = b as usize;
+            if b < same {
+                Some(b as u32)
+            } else if b >= path.len() - end {
+                u32::try_from(b as i64 - shift).ok()
+            } else {
+                None
+            }
+        })
+        .collect();
+    let name = cut::name_start(&shown);
+    let (folders, file) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Path));
+    let mut spans = matched(&shown[..name], &at, folders, ctx);
+    let rest: Vec<u32> = at.iter().filter(|b| **b as usize >= name).map(|b| b - name as u32).collect();
+    spans.extend(matched(&shown[name..], &rest, file, ctx));
+    paint::spans(buf, area.x + 2, area.y, room, &spans);
+}
+
+/// The beginning of the selected file.
+fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let width = usize::from(area.width.saturating_sub(2));
+    let dim = ctx.theme.style(Role::Dim);
+    let size = match &p.lines {
+        Some(_) => format!("{} lines, {}", thousands(p.count), bytes(p.bytes)),
+        None => bytes(p.bytes),
+    };
+    let name = ctx.theme.style(Role::Path).add_modifier(Modifier::BOLD);
+    let room = width.saturating_sub(wrap::cells(&size) + 2);
+    paint::spans(buf, area.x, area.y, room, &cut::path_spans(&p.path, room, ctx.glyphs.cut, dim, name));
+    paint::text(buf, area.x + (width - wrap::cells(&size).min(width)) as u16, area.y, width, &size, dim);
+    let Some(lines) = &p.lines else {
+        paint::text(buf, area.x, area.y + 1, width, "not a text", dim);
+        return;
+    };
+    let rows = usize::from(area.height.saturating_sub(1));
+    let code = crate::tui::text::highlight::Code::of_file(&p.path, lines.join("\n"));
+    let range = scroll..(scroll + rows).min(lines.len());
+    for (i, line) in lines.iter().enumerate().take(range.end).skip(range.start) {
+        let y = area.y + 1 + (i - scroll) as u16;
+        paint::text(buf, area.x, y, 4, &format!("{:>3} ", i + 1), dim);
+        let shown = cut::end(&show::plain(line), width.saturating_sub(5), ctx.glyphs.cut).into_owned();
+        paint::text(buf, area.x + 5, y, width.saturating_sub(5), &shown, ctx.theme.style(Role::Text));
+    }
+    // Colours come over the plain text where they are ready and the line is drawn as it is.
+    ctx.colours.look(&code, range, |i, tokens| {
+        let (Some(line), y) = (lines.get(i), area.y + 1 + (i.saturating_sub(scroll)) as u16) else { return };
+        if show::plain(line) != line.as_str() {
+            return;
+        }
+        let (mut from, mut x) = (0usize, 0usize);
+        for token in tokens {
+            let to = (token.end as usize).min(line.len());
+            let Some(part) = line.get(from..to) else { return };
+            let room = width.saturating_sub(6).saturating_sub(x);
+            x += paint::text(buf, area.x + 5 + x as u16, y, room, part, ctx.theme.style(token.role));
+            from = to;
+        }
+    });
+}
+
+/// `2.7 KB`.
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1000 => format!("{n} B"),
+        1000..10_000 => format!("{:.1} KB", n as f64 / 1000.0),
+        10_000..1_000_000 => format!("{} KB", n / 1000),
+        _ => format!("{:.1} MB", n as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_carry_a_unit() {
+        assert_eq!(
+            (bytes(12), bytes(2_700), bytes(96_000), bytes(5_200_000)),
+            ("12 B".into(), "2.7 KB".into(), "96 KB".into(), "5.2 MB".into())
+        );
+    }
+
+    #[test]
+    fn the_completion_stands_at_the_mention() {
+        let screen = Rect::new(0, 0, 140, 40);
+        assert_eq!(place(screen, 37, 19), Rect::new(18, 22, 100, 15));
+        assert_eq!(place(Rect::new(0, 0, 60, 24), 21, 50), Rect::new(0, 6, 60, 15));
+    }
+}

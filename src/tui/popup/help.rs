@@ -1,0 +1,56 @@
+//! The keys of the context in focus, from the table that binds them.
+
+use super::page::{Content, KeyRow, Page};
+use crate::tui::action::{Action, Context, GROUPS};
+use crate::tui::keys::Keys;
+
+/// The help page for `context`, which `name` calls by its words.
+pub fn help(keys: &Keys, context: Context, name: &str) -> Page {
+    let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
+    for around in std::iter::once(&context).chain(context.outer()) {
+        for group in GROUPS.iter().filter(|g| g.context == *around) {
+            let shown: Vec<String> = group.actions.iter().filter_map(|a| key(keys, context, *around, *a)).collect();
+            if shown.is_empty() {
+                continue;
+            }
+            let help = if group.help.is_empty() { group.actions[0].help() } else { group.help };
+            let row = KeyRow { keys: shown.join(" "), help: help.into() };
+            match sections.iter_mut().find(|(s, _)| s == group.section) {
+                Some((_, rows)) => rows.push(row),
+                None => sections.push((group.section.into(), vec![row])),
+            }
+        }
+    }
+    // What works everywhere comes last.
+    sections.sort_by_key(|(s, _)| s == "everywhere");
+    Page::new(format!("keys of {name}"), "from keys.toml".into(), Content::Keys(sections, context == Context::Diff))
+}
+
+/// How the key for an action is written, unless an inner context takes the key.
+fn key(keys: &Keys, inner: Context, bound: Context, action: Action) -> Option<String> {
+    match action {
+        Action::Mention => Some("@".into()),
+        Action::Commands if bound == Context::Input => Some("/".into()),
+        _ => keys.visible(inner, bound, action),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_context_has_its_keys() {
+        let keys = Keys::default();
+        for (context, _) in Context::ALL {
+            let Content::Keys(sections, _) = help(&keys, context, "x").content else { panic!("keys") };
+            assert!(!sections.is_empty(), "{context:?}");
+        }
+        let Content::Keys(sections, _) = help(&keys, Context::Diff, "the diff").content else { panic!("keys") };
+        let all: Vec<&KeyRow> = sections.iter().flat_map(|(_, r)| r).collect();
+        assert!(all.iter().any(|r| r.keys == "] [" && r.help == "next, previous hunk"));
+        // Enter writes here, so it is not said to open what is selected.
+        assert_eq!(all.iter().filter(|r| r.keys == "Enter").count(), 1);
+        assert_eq!(all.iter().filter(|r| r.keys == "Esc").count(), 1);
+    }
+}

@@ -1,0 +1,373 @@
+//! A list to choose from while typing narrows it: commands, models, themes, what was typed before.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+
+use super::{border, fuzzy, matched, modal, select, thumb};
+use crate::tui::action::Action;
+use crate::tui::input::Editor;
+use crate::tui::pane::Ctx;
+use crate::tui::text::{cut, paint, wrap};
+use crate::tui::theme::Role;
+
+/// What is chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A command, with its arguments.
+    Commands,
+    /// A model.
+    Models,
+    /// A theme, live; with the name of the one before.
+    Themes(String),
+    /// How the model writes its edits.
+    Formats,
+    /// A prompt of the person's.
+    Prompts,
+    /// Something typed before.
+    History,
+    /// A file format to export this session, or the one with this id, to.
+    Export(Option<String>),
+    /// Whether to delete the session with this id.
+    Remove(String),
+    /// Whether to commit with this message.
+    Commit(String),
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// What is matched and taken.
+    pub name: String,
+    /// What it means.
+    pub detail: String,
+    /// At the right: a key, a mark.
+    pub note: String,
+    /// A line above the long text: `/model [name]`.
+    pub usage: String,
+    /// What is said of it at the bottom while it is selected.
+    pub long: String,
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing that concerns others.
+    Stay,
+    /// Another row is selected.
+    Moved,
+    /// Leave.
+    Close,
+    /// This row, with what was typed behind its name.
+    Took(String, String),
+}
+
+/// The list.
+#[derive(Debug)]
+pub struct List {
+    /// What is chosen.
+    pub kind: Kind,
+    /// In the top edge.
+    pub title: String,
+    /// What is typed.
+    pub editor: Editor,
+    entries: Vec<Entry>,
+    hits: Vec<(usize, Vec<u32>)>,
+    selected: usize,
+    top: usize,
+    rows: usize,
+    /// The rows are still to come.
+    pub waiting: bool,
+}
+
+impl List {
+    /// A list with rows.
+    pub fn new(kind: Kind, title: &str, entries: Vec<Entry>) -> List {
+        let mut list = List {
+            kind,
+            title: title.into(),
+            editor: Editor::default(),
+            entries,
+            hits: Vec::new(),
+            selected: 0,
+            top: 0,
+            rows: 7,
+            waiting: false,
+        };
+        list.narrow();
+        list
+    }
+
+    /// Puts the rows that were waited for.
+    pub fn fill(&mut self, entries: Vec<Entry>) {
+        self.entries = entries;
+        self.waiting = false;
+        self.narrow();
+    }
+
+    /// Selects the row called `name`.
+    pub fn select(&mut self, name: &str) {
+        if let Some(i) = self.hits.iter().position(|(i, _)| self.entries[*i].name == name) {
+            self.selected = i;
+            self.show();
+        }
+    }
+
+    /// The selected row.
+    pub fn selected(&self) -> Option<&Entry> {
+        self.hits.get(self.selected).map(|(i, _)| &self.entries[*i])
+    }
+
+    /// Types a character.
+    pub fn type_char(&mut self, c: char) -> Said {
+        self.editor.type_char(c);
+        self.narrow();
+        Said::Moved
+    }
+
+    /// Pastes into the line.
+    pub fn paste(&mut self, text: &str) {
+        self.editor.paste(text.lines().next().unwrap_or(""));
+        self.narrow();
+    }
+
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> Said {
+        let last = self.hits.len().saturating_sub(1);
+        let before = self.selected;
+        match action {
+            Action::Up => self.selected = self.selected.saturating_sub(1),
+            Action::Down => self.selected = (self.selected + 1).min(last),
+            Action::PageUp => self.selected = self.selected.saturating_sub(self.rows),
+            Action::PageDown => self.selected = (self.selected + self.rows).min(last),
+            Action::Close | Action::Escape => return Said::Close,
+            Action::Choose => return self.take(),
+            Action::Complete => {
+                if let Some(entry) = self.selected() {
+                    let name = entry.name.clone();
+                    self.editor.set(&format!("{name} "));
+                }
+            }
+            // With nothing left to delete, the slash that opened the list goes too.
+            Action::Backspace if self.editor.is_empty() => return Said::Close,
+            action => {
+                if self.editor.act(action) {
+                    self.narrow();
+                }
+            }
+        }
+        self.show();
+        if before == self.selected { Said::Stay } else { Said::Moved }
+    }
+
+    fn take(&mut self) -> Said {
+        let typed = self.editor.expanded();
+        let (_, rest) = self.words(&typed);
+        let rest = rest.to_string();
+        match self.selected() {
+            Some(entry) => Said::Took(entry.name.clone(), rest),
+            // Any name of a model is accepted.
+            None if self.kind == Kind::Models && !typed.trim().is_empty() => {
+                Said::Took(typed.trim().to_string(), String::new())
+            }
+            None => Said::Stay,
+        }
+    }
+
+    /// What narrows the list, and the arguments behind it.
+    fn words<'a>(&self, typed: &'a str) -> (&'a str, &'a str) {
+        match self.kind {
+            Kind::Commands => {
+                let typed = typed.trim_start();
+                let (word, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+                (word.trim_start_matches('/'), rest.trim())
+            }
+            Kind::Prompts => typed.trim_start().split_once(char::is_whitespace).unwrap_or((typed, "")),
+            _ => (typed, ""),
+        }
+    }
+
+    fn narrow(&mut self) {
+        let typed = self.editor.expanded();
+        let words = self.words(&typed).0.to_string();
+        self.hits = fuzzy(&words, self.entries.iter().map(|e| e.name.as_str()));
+        // A command typed whole is meant, whatever else matches.
+        if let Some(exact) = self.hits.iter().position(|(i, _)| self.entries[*i].name.trim_start_matches('/') == words)
+        {
+            let hit = self.hits.remove(exact);
+            self.hits.insert(0, hit);
+        }
+        (self.selected, self.top) = (0, 0);
+    }
+
+    fn show(&mut self) {
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.rows.max(1)));
+    }
+
+    fn has_foot(&self) -> bool {
+        self.entries.iter().any(|e| !e.long.is_empty() || !e.usage.is_empty())
+    }
+
+    /// Tells it the size of the screen that is drawn next.
+    pub fn measure(&mut self, body: Rect) {
+        let screen = Rect::new(0, 0, body.right(), body.bottom());
+        self.rows = usize::from(self.parts(screen, body).1.height);
+        self.show();
+    }
+
+    /// The border's area and the rows' area.
+    fn parts(&self, screen: Rect, body: Rect) -> (Rect, Rect) {
+        let foot = if self.has_foot() { 5 } else { 0 };
+        let usual = if foot > 0 { (screen.height / 4).saturating_sub(3).clamp(3, 14) } else { screen.height / 2 };
+        let rows = usual.min(u16::try_from(self.entries.len()).unwrap_or(u16::MAX).max(3));
+        let area = modal(screen, body, 76, rows + 6 + foot);
+        let foot = if area.height >= 14 { foot } else { 0 };
+        let rows = Rect {
+            x: area.x + 1,
+            y: area.y + 4,
+            width: area.width.saturating_sub(2),
+            height: area.height.saturating_sub(6 + foot).max(1),
+        };
+        (area, rows)
+    }
+
+    /// Draws it and tells where the cursor goes.
+    pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        let (area, rows) = self.parts(buf.area, body);
+        let note = match (self.waiting, self.kind.clone()) {
+            (true, _) => "asking".into(),
+            (_, Kind::Remove(_) | Kind::Commit(_)) => String::new(),
+            _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
+            _ => format!("{} of {}", self.hits.len(), self.entries.len()),
+        };
+        let run = if self.kind == Kind::Commands { "run" } else { "choose" };
+        let mut keys = vec![("Enter".to_string(), run)];
+        if matches!(self.kind, Kind::Commands | Kind::Prompts) {
+            keys.push(("Tab".into(), "complete"));
+        }
+        keys.extend([("Up/Down".into(), "move"), ("Esc".into(), "close")]);
+        border(area, &self.title, &note, &keys, buf, ctx);
+        let inner = usize::from(area.width.saturating_sub(6));
+        let dim = ctx.theme.style(Role::Dim);
+        let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
+        paint::text(buf, area.x + 3, area.y + 2, 1, ctx.glyphs.prompt, prompt);
+        let typed = self.editor.rows(inner.saturating_sub(3).max(2));
+        let row = &typed.rows[typed.caret.0];
+        paint::text(buf, area.x + 5, area.y + 2, inner.saturating_sub(2), &row.text(), ctx.theme.style(Role::Text));
+        rule(area, area.y + 3, buf, ctx);
+        let name_width = self.entries.iter().map(|e| wrap::cells(&e.name)).max().unwrap_or(0);
+        let details = self.entries.iter().any(|e| !e.detail.is_empty());
+        let name_width = if details { name_width.clamp(11, 24) } else { inner };
+        for (i, (index, at)) in self.hits.iter().enumerate().skip(self.top).take(usize::from(rows.height)) {
+            let y = rows.y + (i - self.top) as u16;
+            self.row(
+                &self.entries[*index],
+                at,
+                Rect { y, height: 1, ..rows },
+                name_width,
+                i == self.selected,
+                buf,
+                ctx,
+            );
+        }
+        if self.hits.is_empty() && !self.waiting {
+            let words = if self.kind == Kind::Models { "Enter takes the name as typed" } else { "nothing matches" };
+            paint::text(buf, rows.x + 2, rows.y, inner, words, dim);
+        }
+        let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
+        thumb(bar, self.hits.len(), self.top, buf, ctx);
+        let foot = rows.bottom();
+        if foot + 4 <= area.bottom() && self.has_foot() {
+            rule(area, foot, buf, ctx);
+            if let Some(entry) = self.selected() {
+                let mut y = foot + 1;
+                if !entry.usage.is_empty() {
+                    let (name, rest) = entry.usage.split_once(' ').unwrap_or((&entry.usage, ""));
+                    let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+                    let used = paint::text(buf, area.x + 3, y, inner, name, bold);
+                    paint::text(buf, area.x + 4 + used as u16, y, inner.saturating_sub(used + 1), rest, dim);
+                    y += 1;
+                }
+                for range in wrap::breaks(&entry.long, inner).into_iter().take(usize::from(area.bottom() - 1 - y)) {
+                    paint::text(buf, area.x + 3, y, inner, &entry.long[range], ctx.theme.style(Role::Text));
+                    y += 1;
+                }
+            }
+        }
+        Some(Position::new(area.x + 5 + typed.caret.1 as u16, area.y + 2))
+    }
+
+    #[allow(clippy::too_many_arguments)] // a row of a table: what, where, how wide, in which state
+    fn row(&self, e: &Entry, at: &[u32], area: Rect, names: usize, selected: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let inner = usize::from(area.width.saturating_sub(4));
+        let mut style = ctx.theme.style(Role::Text);
+        if selected {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        let first = e.name.lines().next().unwrap_or("");
+        let name = cut::end(first, names.min(inner), ctx.glyphs.cut);
+        paint::spans(buf, area.x + 2, area.y, names.min(inner), &matched(&name, at, style, ctx));
+        let note = wrap::cells(&e.note);
+        let room = inner.saturating_sub(names + 2 + if note > 0 { note + 2 } else { 0 });
+        let dim = ctx.theme.style(Role::Dim);
+        let detail = cut::end(&e.detail, room, ctx.glyphs.cut);
+        paint::text(buf, area.x + 2 + (names + 2) as u16, area.y, room, &detail, dim);
+        if note > 0 && note <= inner {
+            paint::text(buf, area.x + 2 + (inner - note) as u16, area.y, note, &e.note, dim);
+        }
+        if selected {
+            select(area, buf, ctx);
+        }
+    }
+}
+
+fn rule(area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let style: Style = ctx.theme.style(Role::Line);
+    for x in area.x + 1..area.right().saturating_sub(1) {
+        if buf.area.contains((x, y).into()) {
+            buf[(x, y)].set_symbol(ctx.glyphs.rule).set_style(style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(names: &[&str]) -> Vec<Entry> {
+        names.iter().map(|n| Entry { name: n.to_string(), ..Entry::default() }).collect()
+    }
+
+    #[test]
+    fn typing_narrows_and_arguments_stay_apart() {
+        let mut list = List::new(Kind::Commands, "commands", entries(&["/commit", "/model", "/theme"]));
+        "/mo gpt-5".chars().for_each(|c| {
+            list.type_char(c);
+        });
+        assert_eq!(list.act(Action::Choose), Said::Took("/model".into(), "gpt-5".into()));
+        list.act(Action::Complete);
+        assert_eq!(list.editor.text(), "/model ");
+    }
+
+    #[test]
+    fn any_model_may_be_named() {
+        let mut list = List::new(Kind::Models, "models", entries(&["a-1", "b-2"]));
+        "zeta".chars().for_each(|c| {
+            list.type_char(c);
+        });
+        assert_eq!(list.act(Action::Choose), Said::Took("zeta".into(), String::new()));
+    }
+
+    #[test]
+    fn the_selection_stays_in_sight() {
+        let names: Vec<String> = (0..30).map(|i| format!("m{i}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut list = List::new(Kind::Models, "models", entries(&names));
+        list.measure(Rect::new(0, 1, 140, 30));
+        (0..29).for_each(|_| {
+            list.act(Action::Down);
+        });
+        assert!(list.top + list.rows > list.selected);
+        assert_eq!(list.act(Action::Down), Said::Stay);
+    }
+}

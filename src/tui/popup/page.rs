@@ -1,0 +1,280 @@
+//! A page to read: help, rules, stats, the configuration.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+
+use super::{border, modal, thumb};
+use crate::tui::action::Action;
+use crate::tui::input::Editor;
+use crate::tui::pane::Ctx;
+use crate::tui::text::markdown::{Markdown, rows::Rows};
+use crate::tui::text::{cut, paint};
+use crate::tui::theme::Role;
+
+/// Keys and what they do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRow {
+    /// `] [`.
+    pub keys: String,
+    /// `next, previous hunk`.
+    pub help: String,
+}
+
+/// What stands on a page.
+#[derive(Debug)]
+pub enum Content {
+    /// Sections of keys; `true`: the marks of a diff are explained too.
+    Keys(Vec<(String, Vec<KeyRow>)>, bool),
+    /// A text.
+    Text(Box<(Markdown, Rows)>),
+    /// Still to come.
+    Waiting,
+}
+
+/// A page.
+#[derive(Debug)]
+pub struct Page {
+    /// In the top edge.
+    pub title: String,
+    /// At the right of the top edge.
+    pub note: String,
+    /// What stands on it.
+    pub content: Content,
+    filter: Option<Editor>,
+    top: usize,
+    rows: usize,
+    total: usize,
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing that concerns others.
+    Stay,
+    /// Leave.
+    Close,
+}
+
+impl Page {
+    /// A page.
+    pub fn new(title: String, note: String, content: Content) -> Page {
+        Page { title, note, content, filter: None, top: 0, rows: 0, total: 0 }
+    }
+
+    /// A page of Markdown.
+    pub fn text(title: String, markdown: &str) -> Page {
+        let content = Content::Text(Box::new((Markdown::whole(markdown), Rows::default())));
+        Page::new(title, String::new(), content)
+    }
+
+    /// A line is being typed.
+    pub fn is_searching(&self) -> bool {
+        self.filter.is_some()
+    }
+
+    /// Types a character into the search.
+    pub fn type_char(&mut self, c: char) {
+        if let Some(filter) = &mut self.filter {
+            filter.type_char(c);
+            self.top = 0;
+        }
+    }
+
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> Said {
+        if let Some(filter) = &mut self.filter {
+            match action {
+                Action::Close | Action::Escape => self.filter = None,
+                Action::Send | Action::Up | Action::Down => {}
+                Action::Backspace if filter.is_empty() => self.filter = None,
+                action => {
+                    filter.act(action);
+                }
+            }
+            return Said::Stay;
+        }
+        let max = self.total.saturating_sub(self.rows);
+        let page = self.rows.saturating_sub(1).max(1);
+        match action {
+            Action::Up => self.top = self.top.saturating_sub(1),
+            Action::Down => self.top = (self.top + 1).min(max),
+            Action::PageUp => self.top = self.top.saturating_sub(page),
+            Action::PageDown => self.top = (self.top + page).min(max),
+            Action::First => self.top = 0,
+            Action::Last => self.top = max,
+            Action::Search if matches!(self.content, Content::Keys(..)) => self.filter = Some(Editor::default()),
+            Action::Close | Action::Escape => return Said::Close,
+            _ => {}
+        }
+        Said::Stay
+    }
+
+    /// The lines of the keys in each column, filtered: `None` is an empty line, headings have no keys.
+    fn columns(&self, columns: usize) -> Vec<Vec<(String, String)>> {
+        let Content::Keys(sections, marks) = &self.content else { return Vec::new() };
+        let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).unwrap_or_default();
+        let fits = |r: &KeyRow| words.is_empty() || format!("{} {}", r.keys, r.help).to_lowercase().contains(&words);
+        let mut blocks: Vec<Vec<(String, String)>> = Vec::new();
+        for (heading, rows) in sections {
+            let rows: Vec<_> = rows.iter().filter(|r| fits(r)).map(|r| (r.keys.clone(), r.help.clone())).collect();
+            if !rows.is_empty() {
+                blocks.push(std::iter::once((String::new(), heading.clone())).chain(rows).collect());
+            }
+        }
+        if *marks && words.is_empty() {
+            blocks.push(vec![(String::new(), "the marks".into()), (MARKS.into(), String::new())]);
+        }
+        let total: usize = blocks.iter().map(|b| b.len() + 1).sum();
+        let mut out: Vec<Vec<(String, String)>> = vec![Vec::new(); columns];
+        let mut column = 0;
+        for block in blocks {
+            let full = out[column].len() + block.len() / 2 > total.div_ceil(columns);
+            if full && column + 1 < columns && !out[column].is_empty() {
+                column += 1;
+            }
+            if !out[column].is_empty() {
+                out[column].push((String::new(), String::new()));
+            }
+            // The marks take two rows more than their placeholder.
+            let marks = block.last().is_some_and(|(k, _)| k == MARKS);
+            out[column].extend(block);
+            if marks {
+                out[column].extend([(String::new(), String::new()), (String::new(), String::new())]);
+            }
+        }
+        out
+    }
+
+    fn area(&self, screen: Rect, body: Rect) -> Rect {
+        let height = match &self.content {
+            Content::Keys(..) => {
+                let columns = if screen.width >= 110 { 2 } else { 1 };
+                self.columns(columns).iter().map(Vec::len).max().unwrap_or(0) + 4
+            }
+            Content::Text(_) => usize::from(screen.height),
+            Content::Waiting => 7,
+        };
+        let mut area = modal(screen, body, 106, u16::try_from(height).unwrap_or(u16::MAX));
+        if self.filter.is_some() {
+            // Typing never moves the box.
+            area.height = area.height.max(modal(screen, body, 106, 22).height.min(area.height.max(12)));
+        }
+        area
+    }
+
+    /// Tells it the size of the screen that is drawn next.
+    pub fn measure(&mut self, body: Rect, ctx: &Ctx<'_>) {
+        let screen = Rect::new(0, 0, body.right(), body.bottom());
+        let area = self.area(screen, body);
+        self.rows = usize::from(area.height.saturating_sub(4));
+        self.total = match &mut self.content {
+            Content::Text(text) => {
+                let (doc, rows) = text.as_mut();
+                doc.refresh();
+                rows.update(doc, usize::from(area.width.saturating_sub(6)), ctx.look());
+                rows.len()
+            }
+            Content::Keys(..) => {
+                let columns = if screen.width >= 110 { 2 } else { 1 };
+                self.columns(columns).iter().map(Vec::len).max().unwrap_or(0)
+            }
+            Content::Waiting => 0,
+        };
+        self.top = self.top.min(self.total.saturating_sub(self.rows));
+    }
+
+    /// Draws it and tells where the cursor goes.
+    pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        let screen = buf.area;
+        let area = self.area(screen, body);
+        let mut keys = vec![];
+        if matches!(self.content, Content::Keys(..)) {
+            keys.push(("/".to_string(), "search"));
+        }
+        if self.total > self.rows {
+            keys.push(("Up/Down".into(), "scroll"));
+        }
+        keys.push(("Esc".into(), "close"));
+        border(area, &self.title, &self.note, &keys, buf, ctx);
+        let inside = Rect {
+            x: area.x + 3,
+            y: area.y + 2,
+            width: area.width.saturating_sub(6),
+            height: area.height.saturating_sub(4),
+        };
+        match &self.content {
+            Content::Keys(..) => self.draw_keys(screen, inside, buf, ctx),
+            Content::Text(text) => {
+                let (doc, rows) = text.as_ref();
+                let range = self.top..self.top + usize::from(inside.height);
+                rows.draw(doc, range, (inside.x, inside.y), buf, ctx.look(), ctx.colours);
+            }
+            Content::Waiting => {
+                paint::text(buf, inside.x, inside.y, 40, "asking", ctx.theme.style(Role::Dim));
+            }
+        }
+        thumb(Rect { x: area.right().saturating_sub(2), width: 1, ..inside }, self.total, self.top, buf, ctx);
+        self.draw_filter(area, buf, ctx)
+    }
+
+    fn draw_filter(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        let filter = self.filter.as_ref()?;
+        let y = area.y + 1;
+        let width = usize::from(area.width.saturating_sub(8));
+        paint::text(buf, area.x + 3, y, 1, "/", ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
+        let rows = filter.rows(width);
+        paint::text(buf, area.x + 5, y, width, &rows.rows[rows.caret.0].text(), ctx.theme.style(Role::Text));
+        Some(Position::new(area.x + 5 + rows.caret.1 as u16, y))
+    }
+
+    fn draw_keys(&self, screen: Rect, inside: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let columns = if screen.width >= 110 { 2 } else { 1 };
+        let width = usize::from(inside.width) / columns;
+        let heading = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
+        for (c, lines) in self.columns(columns).iter().enumerate() {
+            let x = inside.x + (c * (width + 2)) as u16;
+            for (i, (keys, help)) in lines.iter().enumerate().skip(self.top).take(usize::from(inside.height)) {
+                let y = inside.y + (i - self.top) as u16;
+                if keys == MARKS {
+                    marks(x, y, inside.bottom(), buf, ctx);
+                } else if keys.is_empty() {
+                    paint::text(buf, x, y, width - 2, help, heading);
+                } else {
+                    let used = paint::text(buf, x, y, width - 2, keys, ctx.theme.style(Role::Text));
+                    let at = used.max(14) + 1;
+                    let help = cut::end(help, (width - 2).saturating_sub(at), ctx.glyphs.cut);
+                    paint::text(buf, x + at as u16, y, width, &help, ctx.theme.style(Role::Dim));
+                }
+            }
+        }
+    }
+}
+
+/// Stands in a column of keys for the three rows of marks.
+const MARKS: &str = "\u{0}marks";
+
+/// The marks of a diff.
+fn marks(x: u16, y: u16, bottom: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let (g, t) = (ctx.glyphs, ctx.theme);
+    let dim = t.style(Role::Dim);
+    let rows = [
+        [
+            (g.done, Role::Added, "accepted"),
+            (g.refused, Role::Removed, "rejected"),
+            (g.undecided, Role::Attention, "undecided"),
+        ],
+        [(g.added, Role::Added, "added"), (g.removed, Role::Removed, "removed"), (g.more, Role::Dim, "folded")],
+    ];
+    for (y, row) in (y..bottom).zip(rows) {
+        for (i, (mark, role, word)) in row.into_iter().enumerate() {
+            let x = x + 15 * i as u16;
+            paint::text(buf, x, y, 1, mark, t.style(role).add_modifier(Modifier::BOLD));
+            paint::text(buf, x + 2, y, 12, word, dim);
+        }
+    }
+    if y + 2 < bottom {
+        let used = paint::text(buf, x, y + 2, 8, "words", t.on(Role::Text, Role::AddedWord));
+        paint::text(buf, x + used as u16 + 1, y + 2, 40, "that changed inside a line", dim);
+    }
+}

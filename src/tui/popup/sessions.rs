@@ -1,0 +1,431 @@
+//! The sessions of this project: at start, and for `/sessions` and `/resume`. It takes the whole body.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::{select, thumb};
+use crate::proposal::Counts;
+use crate::protocol::{
+    Command, ExportFormat, Item, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
+};
+use crate::tui::action::Action;
+use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::pane::Ctx;
+use crate::tui::text::{cut, paint, wrap};
+use crate::tui::theme::Role;
+
+/// The list of sessions.
+#[derive(Debug, Clone, Default)]
+pub struct Sessions {
+    /// Newest first.
+    rows: Vec<SessionRow>,
+    /// An answer came.
+    pub listed: bool,
+    words: String,
+    selected: usize,
+    top: usize,
+    height: usize,
+    preview: Option<SessionPreview>,
+    /// Why there is no list.
+    failed: Option<String>,
+}
+
+/// What became of an action.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// Do this, and stay.
+    Stay(Vec<Effect>),
+    /// Do this, and go to the main screen.
+    Leave(Vec<Effect>),
+    /// Ask whether to delete the selected one.
+    Remove(String, String),
+    /// Ask which format to export the selected one to.
+    Export(String),
+}
+
+impl Sessions {
+    /// What to ask when the screen opens.
+    pub fn ask(&self) -> Query {
+        Query::Sessions(self.words.clone())
+    }
+
+    /// Sessions listed.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Takes an answer. Returns what to ask next.
+    pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<Query> {
+        match (query, listing) {
+            (Query::Sessions(words), Listing::Sessions(rows)) if *words == self.words => {
+                self.rows = rows.clone();
+                (self.listed, self.failed) = (true, None);
+                self.selected = self.selected.min(rows.len().saturating_sub(1));
+                self.look()
+            }
+            (Query::Sessions(_), Listing::Failed(why)) => {
+                (self.listed, self.failed) = (true, Some(why.clone()));
+                Vec::new()
+            }
+            (Query::Preview(id), Listing::Preview(preview)) => {
+                if self.current().is_some_and(|r| r.id == *id) {
+                    self.preview = Some(preview.clone());
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn current(&self) -> Option<&SessionRow> {
+        self.rows.get(self.selected)
+    }
+
+    fn look(&mut self) -> Vec<Query> {
+        match self.current() {
+            Some(row) if self.preview.as_ref().is_none_or(|p| p.id != row.id) => vec![Query::Preview(row.id.clone())],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether an action would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        match action {
+            Action::Open => self.current().is_some_and(|r| r.state != SessionState::InUse),
+            Action::Rename | Action::Fork | Action::Remove | Action::Export => self.current().is_some(),
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => true,
+            Action::New | Action::Search => true,
+            _ => false,
+        }
+    }
+
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> Said {
+        let last = self.rows.len().saturating_sub(1);
+        let page = self.height.max(1);
+        match action {
+            Action::Up => self.selected = self.selected.saturating_sub(1),
+            Action::Down => self.selected = (self.selected + 1).min(last),
+            Action::PageUp => self.selected = self.selected.saturating_sub(page),
+            Action::PageDown => self.selected = (self.selected + page).min(last),
+            Action::First => self.selected = 0,
+            Action::Last => self.selected = last,
+            Action::New => return Said::Leave(vec![Effect::Send(Command::Open(SessionChoice::New))]),
+            Action::Search => {
+                let prompt = "search titles and messages".into();
+                return Said::Stay(vec![Effect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
+            }
+            _ => return self.act_on(action),
+        }
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(page));
+        Said::Stay(self.look().into_iter().map(Effect::Ask).collect())
+    }
+
+    fn act_on(&mut self, action: Action) -> Said {
+        let Some(row) = self.current() else { return Said::Stay(Vec::new()) };
+        let id = row.id.clone();
+        let open = |choice| Said::Leave(vec![Effect::Send(Command::Open(choice))]);
+        match action {
+            Action::Open if row.state == SessionState::InUse => {
+                Said::Stay(vec![Effect::Say("another nebula has this session; f goes on in a copy".into())])
+            }
+            Action::Open => open(SessionChoice::Resume(id)),
+            Action::Fork => open(SessionChoice::Fork(id)),
+            Action::Remove => Said::Remove(id, row.title.clone()),
+            Action::Export => Said::Export(id),
+            Action::Rename => Said::Stay(vec![Effect::Line {
+                purpose: LineFor::Rename(id),
+                prompt: "new title".into(),
+                text: row.title.clone(),
+            }]),
+            _ => Said::Stay(Vec::new()),
+        }
+    }
+
+    /// A line that was asked for.
+    pub fn line(&mut self, purpose: &LineFor, typed: Typed<'_>) -> Vec<Effect> {
+        match (purpose, typed) {
+            (LineFor::Search, Typed::Now(words) | Typed::Taken(words)) => {
+                if self.words != words {
+                    self.words = words.to_string();
+                    (self.selected, self.top) = (0, 0);
+                    return vec![Effect::Ask(self.ask())];
+                }
+                Vec::new()
+            }
+            (LineFor::Search, Typed::Left) => {
+                self.words.clear();
+                vec![Effect::Ask(self.ask())]
+            }
+            (LineFor::Rename(id), Typed::Taken(title)) if !title.trim().is_empty() => {
+                let title = title.trim().to_string();
+                if let Some(row) = self.rows.iter_mut().find(|r| r.id == *id) {
+                    row.title.clone_from(&title);
+                }
+                vec![Effect::Send(Command::Sessions(SessionChange::Rename(id.clone(), title)))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Deletes a session that the person said to delete.
+    pub fn remove(&mut self, id: &str) -> Vec<Effect> {
+        self.rows.retain(|r| r.id != id);
+        self.selected = self.selected.min(self.rows.len().saturating_sub(1));
+        let mut effects = vec![Effect::Send(Command::Sessions(SessionChange::Delete(id.to_string())))];
+        effects.extend(self.look().into_iter().map(Effect::Ask));
+        effects
+    }
+
+    /// Writes a session to a file.
+    pub fn export(id: &str, format: ExportFormat) -> Effect {
+        Effect::Send(Command::Sessions(SessionChange::Export(id.to_string(), format)))
+    }
+
+    /// Selects the row at `row` of the body; `true`: it was selected already.
+    pub fn click(&mut self, row: u16) -> bool {
+        let index = self.top + usize::from(row).saturating_sub(1);
+        if row == 0 || index >= self.rows.len() {
+            return false;
+        }
+        std::mem::replace(&mut self.selected, index) == index
+    }
+
+    /// Tells it the height of the body that is drawn next.
+    pub fn measure(&mut self, height: u16) {
+        self.height = usize::from(height.saturating_sub(1)).max(1);
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
+    }
+
+    /// Draws the list below its pane line.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let dim = ctx.theme.style(Role::Dim);
+        let text = ctx.theme.style(Role::Text);
+        let w = usize::from(area.width);
+        // Columns from the right: age, model, messages, state; the title takes the rest.
+        let age = w.saturating_sub(2);
+        let model = (w >= 72).then(|| w.saturating_sub(22));
+        let count = model.map_or(age.saturating_sub(8), |m| m.saturating_sub(3));
+        let state = count.saturating_sub(14);
+        let titles = state.saturating_sub(6);
+        let right = |buf: &mut Buffer, x: usize, y: u16, words: &str, style| {
+            let n = wrap::cells(words);
+            paint::text(buf, area.x + x.saturating_sub(n) as u16, y, n, words, style);
+        };
+        paint::text(buf, area.x + 4, area.y, titles, "title", dim);
+        paint::text(buf, area.x + state as u16, area.y, 6, "state", dim);
+        right(buf, count, area.y, "messages", dim);
+        if let Some(model) = model {
+            paint::text(buf, area.x + model as u16, area.y, 14, "model", dim);
+        }
+        right(buf, age, area.y, "age", dim);
+        for (i, row) in self.rows.iter().enumerate().skip(self.top).take(usize::from(area.height.saturating_sub(1))) {
+            let y = area.y + 1 + (i - self.top) as u16;
+            let chosen = i == self.selected;
+            let title = cut::end(&row.title, titles, ctx.glyphs.cut);
+            let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
+            if row.state == SessionState::Open {
+                paint::text(buf, area.x + 2, y, 1, ctx.glyphs.bullet, ctx.theme.style(Role::Accent));
+            }
+            paint::text(buf, area.x + 4, y, titles, &title, style);
+            paint::text(buf, area.x + state as u16, y, 6, state_word(row.state), text);
+            right(buf, count, y, &row.messages.to_string(), dim);
+            if let Some(model) = model {
+                paint::text(buf, area.x + model as u16, y, 14, &cut::end(&row.model, 14, ctx.glyphs.cut), dim);
+            }
+            right(buf, age, y, &age_words(ctx.now - row.at), dim);
+            if chosen {
+                select(Rect { y, height: 1, ..area }, buf, ctx);
+            }
+        }
+        let words = match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
+            (Some(why), ..) => why.as_str(),
+            (_, false, ..) => "looking for sessions",
+            (_, _, true, true) => "no session yet; n starts one",
+            (_, _, true, false) => "nothing found",
+            _ => "",
+        };
+        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), words, dim);
+        let list =
+            Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height: area.height.saturating_sub(1) };
+        thumb(list, self.rows.len(), self.top, buf, ctx);
+    }
+
+    /// Draws the preview below its pane line.
+    pub fn draw_preview(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let Some(p) = self.preview.as_ref().filter(|p| self.current().is_some_and(|r| r.id == p.id)) else { return };
+        let dim = ctx.theme.style(Role::Dim);
+        let files = p.files.len().min(usize::from(area.height / 3));
+        let below = if files > 0 { files + 5 } else { 3 } as u16;
+        let chat = Rect { y: area.y + 1, height: area.height.saturating_sub(below + 1), ..area };
+        let lines = conversation(&p.items, usize::from(area.width), ctx);
+        let skip = lines.len().saturating_sub(usize::from(chat.height));
+        for (y, line) in (chat.y..chat.bottom()).zip(lines.iter().skip(skip)) {
+            paint::spans(buf, area.x, y, usize::from(area.width) - 1, line);
+        }
+        let mut y = area.bottom().saturating_sub(below);
+        let width = usize::from(area.width.saturating_sub(2));
+        if files > 0 {
+            crate::tui::view::pane_line(Rect { y, height: 1, ..area }, "on disk since then", false, None, buf, ctx);
+            for (path, changed) in p.files.iter().take(files) {
+                y += 1;
+                let (mark, role, words) = match changed {
+                    Some(at) => {
+                        let at = crate::tui::view::clock(*at, ctx.zone);
+                        (ctx.glyphs.foreign, Role::Attention, format!("changed by someone else, {at}"))
+                    }
+                    None => (ctx.glyphs.equal, Role::Dim, "as nebula left it".to_string()),
+                };
+                let style = ctx.theme.style(role).add_modifier(Modifier::BOLD);
+                paint::text(buf, area.x + 1, y, 1, mark, style);
+                let room = width.saturating_sub(wrap::cells(&words) + 4);
+                let name = ctx.theme.style(Role::Path);
+                paint::spans(buf, area.x + 3, y, room, &cut::path_spans(path, room, ctx.glyphs.cut, dim, name));
+                let role = if changed.is_some() { Role::Text } else { Role::Dim };
+                right_text(buf, area, y, &words, ctx.theme.style(role));
+            }
+            y += 1;
+        }
+        self.draw_totals(p, Rect { y: y + 1, height: 2, ..area }, buf, ctx);
+    }
+
+    fn draw_totals(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+        let mut spans = Vec::new();
+        if let Some(cost) = p.cost {
+            spans.extend([("cost ".to_string(), dim), (format!("${cost:.2}   "), text)]);
+        }
+        if p.counts != Counts::default() {
+            spans.push(("changes".to_string(), dim));
+            if p.counts.added > 0 {
+                spans.push((format!(" {}{}", ctx.glyphs.added, p.counts.added), ctx.theme.style(Role::Added)));
+            }
+            if p.counts.removed > 0 {
+                spans.push((format!(" {}{}", ctx.glyphs.removed, p.counts.removed), ctx.theme.style(Role::Removed)));
+            }
+        }
+        let mut x = area.x + 1;
+        for (words, style) in spans {
+            x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
+        }
+        let state = match p.state {
+            SessionState::Open => "open: nebula stopped without closing it",
+            SessionState::InUse => "in use: another nebula has it; it can be forked",
+            SessionState::Ended => "",
+        };
+        paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);
+    }
+}
+
+fn right_text(buf: &mut Buffer, area: Rect, y: u16, words: &str, style: ratatui::style::Style) {
+    let n = wrap::cells(words);
+    let x = area.right().saturating_sub(1 + n as u16).max(area.x);
+    paint::text(buf, x, y, n, words, style);
+}
+
+fn state_word(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Open => "open",
+        SessionState::InUse => "in use",
+        SessionState::Ended => "",
+    }
+}
+
+/// `9 min`, `2 h`, `1 d`.
+fn age_words(ms: i64) -> String {
+    let minutes = (ms / 60_000).max(0);
+    match minutes {
+        0 => "now".into(),
+        1..60 => format!("{minutes} min"),
+        60..1440 => format!("{} h", minutes / 60),
+        _ => format!("{} d", minutes / 1440),
+    }
+}
+
+type Spans = Vec<ratatui::text::Span<'static>>;
+
+/// The last entries as lines: labels in 8 cells, text beside them.
+fn conversation(items: &[Item], width: usize, ctx: &Ctx<'_>) -> Vec<Spans> {
+    use ratatui::text::Span;
+    let (text, dim) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Dim));
+    let room = width.saturating_sub(11).max(8);
+    let mut lines: Vec<Spans> = Vec::new();
+    for item in items {
+        let (label, role, body, style, at) = match item {
+            Item::User { text: t, at, .. } => ("you", Role::Focus, t.clone(), text, Some(*at)),
+            Item::Answer { text: t } => ("nebula", Role::Accent, t.clone(), text, None),
+            Item::Call(call) => {
+                ("", Role::Dim, format!("{} {} {}", ctx.glyphs.folded, call.name, call.main), dim, None)
+            }
+            Item::Notice(n) => ("", Role::Dim, n.title.clone(), dim, None),
+            Item::Thinking { .. } => continue,
+        };
+        if !lines.is_empty() {
+            lines.push(Vec::new());
+        }
+        let time = at.map(|at| crate::tui::view::clock(at, ctx.zone));
+        let mut first = true;
+        for line in body.lines() {
+            let w = if first && time.is_some() { room.saturating_sub(7).max(8) } else { room };
+            let shown = crate::tui::text::show::plain(line).into_owned();
+            for range in wrap::breaks(&shown, w) {
+                let label = if first { label } else { "" };
+                let mut spans = vec![
+                    Span::raw(" "),
+                    Span::styled(format!("{label:<8}"), ctx.theme.style(role).add_modifier(Modifier::BOLD)),
+                    Span::styled(shown[range].to_string(), style),
+                ];
+                if let (true, Some(time)) = (first, &time) {
+                    let used: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
+                    spans.push(Span::raw(" ".repeat(width.saturating_sub(used + 6))));
+                    spans.push(Span::styled(time.clone(), dim));
+                }
+                lines.push(spans);
+                first = false;
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, state: SessionState) -> SessionRow {
+        SessionRow { id: id.into(), title: format!("about {id}"), state, messages: 2, model: "m".into(), at: 0 }
+    }
+
+    #[test]
+    fn enter_resumes_and_a_session_in_use_can_only_be_forked() {
+        let mut s = Sessions::default();
+        let rows = vec![row("a", SessionState::InUse), row("b", SessionState::Open)];
+        let asked = s.answer(&s.ask(), &Listing::Sessions(rows));
+        assert_eq!(asked, [Query::Preview("a".into())]);
+        assert!(!s.offers(Action::Open));
+        assert_eq!(
+            s.act(Action::Fork),
+            Said::Leave(vec![Effect::Send(Command::Open(SessionChoice::Fork("a".into())))])
+        );
+        s.act(Action::Down);
+        let resume = Command::Open(SessionChoice::Resume("b".into()));
+        assert_eq!(s.act(Action::Open), Said::Leave(vec![Effect::Send(resume)]));
+        assert_eq!(s.act(Action::Remove), Said::Remove("b".into(), "about b".into()));
+    }
+
+    #[test]
+    fn searching_asks_as_one_types() {
+        let mut s = Sessions::default();
+        let asked = s.line(&LineFor::Search, Typed::Now("ca"));
+        assert_eq!(asked, [Effect::Ask(Query::Sessions("ca".into()))]);
+        // An answer to older words is dropped.
+        s.answer(&Query::Sessions("c".into()), &Listing::Sessions(vec![row("x", SessionState::Ended)]));
+        assert_eq!(s.count(), 0);
+    }
+
+    #[test]
+    fn ages_carry_a_unit() {
+        assert_eq!([0, 9 * 60_000, 7_200_000, 90_000_000].map(age_words), ["now", "9 min", "2 h", "1 d"]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The screen without a model: the tour, how to connect one, the archive. It takes the whole body.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::select;
+use crate::protocol::Status;
+use crate::tui::action::Action;
+use crate::tui::input::thousands;
+use crate::tui::pane::Ctx;
+use crate::tui::text::{cut, paint, wrap};
+use crate::tui::theme::Role;
+use crate::tui::view::pane_line;
+
+/// The choices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Welcome {
+    selected: usize,
+}
+
+/// What the person chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing yet.
+    Stay,
+    /// The tour.
+    Tour,
+    /// Name a model, or how to connect one.
+    Connect,
+    /// The archive.
+    Browse,
+    /// Look again for a local server.
+    Reconnect,
+}
+
+/// The ornament: a tilted spiral in braille, each letter of the second part telling how bright a cell is.
+const SPIRAL: [(&str, &str); 7] = [
+    ("                          ⡀⢀            ", "                          cc            "),
+    ("          ⡀               ⠄ ⡀  ⠂  ⢀⢀    ", "          c               c c  c  cc    "),
+    ("      ⢀⡴⠞⠉ ⠐ ⠐⢀⠠ ⢀⣨⡤⠶⠶⠒⠙⠛⠙⠉⠉⠉⠙⠓⠳⢶⣤   ⡀  ", "      bbbb b bbb bbaaaaabbbbbbbbbbb   c  "),
+    ("    ⠄⣠⡏   ⠂⡀  ⢀ ⠚⠿⡷⢶⣾⣿⣾⣦     ⡀  ⠁⣽⠃     ", "    cbb   bb  a aaaaaaaa     b  bbb     "),
+    ("   ⠈⠁⠈⠑⠷⠬⣌⣄⣀⣀⣀⡄⣄⢦⡤⠶⠾⠛⠋⠁ ⠐    ⠠⣀⡡⠝⠁      ", "   cccbbbbbbbbbaaaaaaaaa a    bbbbb     "),
+    ("      ⠠     ⡁   ⡀   ⢈ ⠂     ⠁⠈⠉         ", "      c     b   b   b b     bbb         "),
+    ("                                        ", ""),
+];
+
+const ROWS: [(char, &str, Said); 3] = [
+    ('t', "take the tour", Said::Tour),
+    ('c', "connect a model", Said::Connect),
+    ('b', "browse the archive", Said::Browse),
+];
+
+const HOW: [(&str, &str, &str); 4] = [
+    ("OpenAI", "export OPENAI_API_KEY=…", "then start nebula again"),
+    ("Anthropic", "export ANTHROPIC_API_KEY=…", "nebula --provider anthropic"),
+    ("Gemini", "export GEMINI_API_KEY=…", "nebula --provider gemini"),
+    ("any server", "export OPENAI_BASE_URL=http://…", "a loopback address needs no key"),
+];
+
+impl Welcome {
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> Said {
+        match action {
+            Action::Up => self.selected = self.selected.saturating_sub(1),
+            Action::Down => self.selected = (self.selected + 1).min(ROWS.len() - 1),
+            Action::Open => return ROWS[self.selected.min(ROWS.len() - 1)].2,
+            Action::Tour => return Said::Tour,
+            Action::Connect => return Said::Connect,
+            Action::Browse => return Said::Browse,
+            Action::Reconnect => return Said::Reconnect,
+            _ => {}
+        }
+        Said::Stay
+    }
+
+    /// Draws it in the body.
+    pub fn draw(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let width = area.width.saturating_sub(2).min(94);
+        let x = area.x + (area.width - width) / 2;
+        let braille = ctx.glyphs.cut != "~";
+        // The parts that give way on small screens: the spiral, then the words, then how to connect.
+        let (list, how) = (1 + ROWS.len() as u16, 3 + HOW.len() as u16 + 1);
+        let mut left = area.height;
+        let shows = |left: &mut u16, rows: u16| {
+            let fits = *left >= rows;
+            if fits {
+                *left -= rows;
+            }
+            fits
+        };
+        shows(&mut left, list);
+        let show_how = shows(&mut left, how + 1);
+        let show_words = shows(&mut left, 5);
+        let spiral = braille && area.width >= 60 && shows(&mut left, 11);
+        let mut y = area.y + left / 3 + u16::from(spiral);
+        if spiral {
+            self.spiral(area.x + (area.width - 40) / 2, y, buf, ctx);
+            y += 9;
+        }
+        if show_words {
+            let accent = ctx.theme.style(Role::Accent).add_modifier(Modifier::BOLD);
+            let lines = [
+                ("nebula", accent),
+                ("", accent),
+                ("a model proposes; you approve, hunk by hunk;", ctx.theme.style(Role::Text)),
+                ("whatever is overwritten is archived first", ctx.theme.style(Role::Text)),
+            ];
+            for (words, style) in lines {
+                let n = (wrap::cells(words) as u16).min(width);
+                paint::text(buf, x + (width - n) / 2, y, usize::from(n), words, style);
+                y += 1;
+            }
+            y += 1 + u16::from(spiral) * 2;
+        }
+        y = self.choices(Rect { x, y, width, height: list }, status, buf, ctx);
+        if show_how {
+            how_to(Rect { x, y: y + 1, width, height: how }, status, buf, ctx);
+        }
+    }
+
+    fn spiral(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        for (i, (row, tones)) in SPIRAL.iter().enumerate() {
+            for (j, (dot, tone)) in row.chars().zip(tones.chars()).enumerate() {
+                let role = match tone {
+                    'a' => Role::Accent,
+                    'b' => Role::Dim,
+                    _ => Role::Backdrop,
+                };
+                paint::text(buf, x + j as u16, y + i as u16, 1, dot.encode_utf8(&mut [0; 4]), ctx.theme.style(role));
+            }
+        }
+    }
+
+    fn choices(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) -> u16 {
+        pane_line(Rect { height: 1, ..area }, "start", true, None, buf, ctx);
+        let dim = ctx.theme.style(Role::Dim);
+        let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+        for (i, (key, name, said)) in ROWS.iter().enumerate() {
+            let y = area.y + 1 + i as u16;
+            let chosen = i == self.selected;
+            let detail = match (said, status.archive) {
+                (Said::Tour, _) => "two minutes, offline; the model is a recording".to_string(),
+                (Said::Browse, Some((changesets, files))) => {
+                    format!("{} changesets of {} files in this workspace", thousands(changesets), thousands(files))
+                }
+                (Said::Browse, None) => "what was overwritten in this workspace".into(),
+                _ => "set one variable, or start a local server".into(),
+            };
+            paint::text(buf, area.x + 1, y, 1, key.encode_utf8(&mut [0; 4]), bold);
+            paint::text(buf, area.x + 4, y, 24, name, if chosen { bold } else { ctx.theme.style(Role::Text) });
+            let room = usize::from(area.width.saturating_sub(29));
+            paint::text(buf, area.x + 28, y, room, &cut::end(&detail, room, ctx.glyphs.cut), dim);
+            if chosen {
+                select(Rect { y, height: 1, ..area }, buf, ctx);
+            }
+        }
+        area.y + 1 + ROWS.len() as u16
+    }
+}
+
+fn how_to(area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    pane_line(Rect { height: 1, ..area }, "how to connect", false, None, buf, ctx);
+    let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+    let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
+    let local = match tried.is_empty() {
+        true => "found when it answers on its usual port".to_string(),
+        false => format!("nothing answers on {}", tried.join(", ")),
+    };
+    let rows = HOW.iter().map(|(a, b, c)| (*a, *b, c.to_string())).chain([("this computer", "ollama serve", local)]);
+    let mut y = area.y + 1;
+    for (who, what, then) in rows {
+        let what = what.replace('…', ctx.glyphs.cut);
+        paint::text(buf, area.x + 1, y, 14, who, dim);
+        paint::text(buf, area.x + 16, y, usize::from(area.width.saturating_sub(16)), &what, text);
+        let room = usize::from(area.width.saturating_sub(52));
+        paint::text(buf, area.x + 51, y, room, &cut::end(&then, room, ctx.glyphs.cut), dim);
+        y += 1;
+    }
+    let words = "keys are read from the environment; they are never stored, shown or logged";
+    let room = usize::from(area.width.saturating_sub(1));
+    paint::text(buf, area.x + 1, y + 1, room, &cut::end(words, room, ctx.glyphs.cut), dim);
+}

@@ -1,0 +1,216 @@
+//! The input line (what nebula is doing, what to press) and the input below it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::super::app::{App, Focus, Screen};
+use super::super::input::complete::Completion;
+use super::super::text::{cut, paint, wrap};
+use super::super::theme::Role;
+use crate::protocol::TurnEnd;
+
+/// Draws both and tells where the terminal's cursor goes.
+pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
+    let rects = &app.rects;
+    let focus = matches!(app.focus(), Focus::Input | Focus::Line);
+    let ctx = app.ctx(focus);
+    super::line(rects.bar, state(app, focus), focus, note(app), buf, &ctx);
+    joins(app, focus, buf);
+    let area = rects.input;
+    let prompt = if focus { Role::Focus } else { Role::Dim };
+    let mut style = app.theme.style(prompt);
+    if focus {
+        style = style.add_modifier(Modifier::BOLD);
+    }
+    paint::text(buf, area.x + 1, area.y, 1, app.glyphs.prompt, style);
+    let width = usize::from(area.width.saturating_sub(4));
+    if app.editor().is_empty() {
+        let words = cut::end(empty_words(app), width, app.glyphs.cut);
+        paint::text(buf, area.x + 3, area.y, width, &words, app.theme.style(Role::Dim));
+        return focus.then(|| Position::new(area.x + 3, area.y));
+    }
+    let rows = app.input_rows();
+    let height = usize::from(area.height);
+    // The caret's row stays in sight.
+    let top = (rows.caret.0 + 1).saturating_sub(height).min(rows.rows.len().saturating_sub(height));
+    for (i, row) in rows.rows.iter().enumerate().skip(top).take(height) {
+        let mut x = area.x + 3;
+        for part in &row.parts {
+            let role = match (part.mention, part.dim) {
+                (true, _) => Role::Mention,
+                (_, true) => Role::Dim,
+                _ => Role::Text,
+            };
+            let room = usize::from(area.right().saturating_sub(x));
+            x += paint::text(buf, x, area.y + (i - top) as u16, room, &part.shown, app.theme.style(role)) as u16;
+        }
+    }
+    let x = area.x + 3 + u16::try_from(rows.caret.1).unwrap_or(0);
+    focus.then(|| Position::new(x.min(area.right().saturating_sub(1)), area.y + (rows.caret.0 - top) as u16))
+}
+
+/// Where upright rules above meet the input line.
+fn joins(app: &App, focus: bool, buf: &mut Buffer) {
+    let y = app.rects.bar.y;
+    let question = app.rects.question.height > 0;
+    let (row, heavy) = if question { (app.rects.question.y, app.focus() == Focus::Question) } else { (y, focus) };
+    if row == 0 || app.rects.queue.height > 0 && !question {
+        return;
+    }
+    let line = app.theme.style(Role::Line);
+    for x in 0..app.rects.bar.width {
+        let above = &buf[(x, row - 1)];
+        let is_rule = above.symbol() == app.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
+        let on_rule = [app.glyphs.heavy, app.glyphs.rule].contains(&buf[(x, row)].symbol());
+        // In the left column an upright may be a quote's or a block's.
+        let joins = app.rects.rule.map_or(app.focus() != Focus::Welcome && full_rule(app, x, buf), |r| r.x == x);
+        if is_rule && on_rule && joins {
+            let (glyph, style) = if heavy {
+                (app.glyphs.join_up_heavy, app.theme.style(Role::Focus))
+            } else {
+                (app.glyphs.join_up, line)
+            };
+            buf[(x, row)].set_symbol(glyph).set_style(style);
+        }
+    }
+}
+
+/// Whether a column of a full pane looks like a rule: three cells of it above the input line.
+fn full_rule(app: &App, x: u16, buf: &Buffer) -> bool {
+    let y = app.rects.bar.y;
+    !app.rects.tabs && (1..=3).all(|d| y >= d && buf[(x, y - d)].symbol() == app.glyphs.upright)
+}
+
+/// What stands in an empty input.
+fn empty_words(app: &App) -> &'static str {
+    match app.focus() {
+        Focus::Sessions => "/ to search",
+        Focus::Welcome => "connect a model to write to it",
+        Focus::Question => "answer in your own words, or choose above",
+        Focus::Pane(_) => "Tab to write to nebula",
+        Focus::Input if app.question().is_some() => "answer in your own words",
+        _ => "",
+    }
+}
+
+/// What nebula is doing.
+fn state(app: &App, focus: bool) -> Line<'static> {
+    let t = &app.theme;
+    let words = |words: String| {
+        let role = if focus { Role::Focus } else { Role::Text };
+        Span::styled(words, t.style(role).add_modifier(Modifier::BOLD))
+    };
+    let calm = |words: &str| {
+        if focus {
+            Line::from(Span::styled(words.to_string(), t.style(Role::Focus).add_modifier(Modifier::BOLD)))
+        } else {
+            Line::from(Span::styled(words.to_string(), t.style(Role::Dim)))
+        }
+    };
+    let marked = |glyph: &'static str, role: Role, text: String| {
+        let mark = Span::styled(glyph, t.style(role).add_modifier(Modifier::BOLD));
+        Line::from(vec![mark, words(format!(" {text}"))])
+    };
+    if let Some(line) = &app.line {
+        return calm(&line.prompt);
+    }
+    match &app.screen {
+        Screen::Sessions(..) => return calm("search titles and messages"),
+        Screen::Welcome(_) => return marked(app.glyphs.asking, Role::Attention, "no model".into()),
+        Screen::Main => {}
+    }
+    if let Some(w) = app.panes.diff.waiting() {
+        let narrow = app.rects.bar.width < super::MEDIUM;
+        let text = match (w.undecided, w.hunks) {
+            (0, 1) => "waiting for you: the hunk is decided".to_string(),
+            (0, n) => format!("waiting for you: {n} hunks decided"),
+            (u, n) if narrow => format!("waiting for you: {u} of {n} undecided"),
+            (1, 1) => "waiting for you: 1 hunk undecided".into(),
+            (u, n) => format!("waiting for you: {u} of {n} hunks undecided"),
+        };
+        return marked(app.glyphs.asking, Role::Attention, text);
+    }
+    if !app.questions.is_empty() {
+        let n = app.questions.len();
+        let text =
+            if n == 1 { "waiting for you: 1 question".into() } else { format!("waiting for you: {n} questions") };
+        return marked(app.glyphs.asking, Role::Attention, text);
+    }
+    if let Some(wait) = &app.retry {
+        let seconds = (wait.until - app.now + 999).max(0) / 1000;
+        return marked(app.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
+    }
+    if app.is_busy() {
+        let seconds = app.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
+        return marked(app.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
+    }
+    match &app.ended {
+        Some(TurnEnd::Asking(why)) => marked(app.glyphs.asking, Role::Attention, why.clone()),
+        Some(TurnEnd::Interrupted) => marked(app.glyphs.broken, Role::Dim, "interrupted".into()),
+        Some(TurnEnd::Failed { .. }) => marked(app.glyphs.failed, Role::Removed, "failed".into()),
+        _ if app.status.model.is_none() && app.session.is_some() => {
+            marked(app.glyphs.asking, Role::Attention, "no model".into())
+        }
+        _ => calm("ready"),
+    }
+}
+
+/// What to press, or what was just said.
+fn note(app: &App) -> Option<Line<'static>> {
+    let t = &app.theme;
+    let (text, dim) = (t.style(Role::Text), t.style(Role::Dim));
+    let keys = |pairs: &[(&str, &str)]| {
+        let mut spans = Vec::new();
+        for (i, (key, word)) in pairs.iter().enumerate() {
+            spans.push(Span::styled(format!("{}{key}", if i > 0 { "   " } else { "" }), text));
+            spans.push(Span::styled(format!(" {word}"), dim));
+        }
+        Some(Line::from(spans))
+    };
+    if let Some(words) = &app.say {
+        return Some(Span::styled(words.clone(), text).into());
+    }
+    if app.line.is_some() {
+        return keys(&[("Enter", "takes it"), ("Esc", "goes back")]);
+    }
+    if !matches!(app.screen, Screen::Main) {
+        return None;
+    }
+    if let Some(w) = app.panes.diff.waiting() {
+        let narrow = app.rects.bar.width < super::MEDIUM;
+        return match (app.focus(), w.undecided) {
+            (Focus::Pane(super::PaneId::Diff), 0) => keys(&[("Enter", "writes what was accepted")]),
+            (Focus::Pane(super::PaneId::Diff), _) if narrow => keys(&[("Enter", "writes when all are decided")]),
+            (Focus::Pane(super::PaneId::Diff), _) => keys(&[("Enter", "writes once every hunk is decided")]),
+            _ => keys(&[("F2", "shows the proposal")]),
+        };
+    }
+    if app.retry.is_some() {
+        return keys(&[("Enter", "now"), ("Esc", "stop")]);
+    }
+    if !app.questions.is_empty() {
+        return None;
+    }
+    if app.is_busy() {
+        return keys(&[("Esc", "interrupts")]);
+    }
+    if matches!(app.ended, Some(TurnEnd::Asking(_))) {
+        return keys(&[("Enter", "goes on")]);
+    }
+    None
+}
+
+/// The column of the mention that is being completed.
+pub(super) fn mention_column(app: &App, cursor: &Option<Position>) -> u16 {
+    let caret = app.input.caret();
+    let typed = Completion::at(app.input.text(), caret).map_or(0, |t| wrap::cells(&app.input.text()[t.range]));
+    cursor.map_or(0, |c| c.x.saturating_sub(typed as u16))
+}
+
+/// The area in which a line's words would fit; kept for the size rules' test.
+#[cfg(test)]
+pub(super) fn area(app: &App) -> Rect {
+    app.rects.bar
+}

@@ -1,0 +1,383 @@
+//! `draw(&App, &mut Frame)`: status line, pane lines, panes, input line, input, hints, and what floats. Nothing is
+//! decided here.
+
+mod bar;
+mod hints;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::app::{App, Focus, Screen};
+use super::input::question::Asking;
+use super::layout::{self, MEDIUM, NARROW};
+use super::pane::{Ctx, Mark, PaneId};
+use super::popup::{self, finder};
+use super::text::{cut, paint, wrap};
+use super::theme::Role;
+use crate::protocol::{Approval, Mode};
+
+/// Draws the screen.
+pub fn draw(app: &App, frame: &mut Frame<'_>) {
+    let cursor = paint_screen(app, frame.buffer_mut());
+    if let Some(at) = cursor {
+        frame.set_cursor_position(at);
+    }
+}
+
+/// Draws into a buffer and tells where the terminal's cursor goes.
+pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
+    let ctx = app.ctx(true);
+    let ground = Style::new().bg(ctx.theme.ground().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
+    buf.set_style(buf.area, ground);
+    let rects = &app.rects;
+    if rects.tiny {
+        let (w, h) = (buf.area.width, buf.area.height);
+        let words = format!("nebula needs {}×{}; this is {w}×{h}", layout::SMALLEST.0, layout::SMALLEST.1);
+        paint::text(buf, 0, 0, usize::from(w), &words, ctx.theme.style(Role::Text));
+        return None;
+    }
+    if let Some(area) = rects.status {
+        status(app, area, buf);
+    }
+    match &app.screen {
+        Screen::Main => main(app, buf),
+        Screen::Sessions(sessions, _) => {
+            let (list, preview) = sessions_areas(rects.body);
+            let note = format!("{} sessions", super::input::thousands(sessions.count()));
+            let title = format!("sessions of {}", app.status.workspace);
+            let focus = app.focus() == Focus::Sessions;
+            pane_line(Rect { height: 1, ..list }, &title, focus, Some(note.into()), buf, &ctx);
+            sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, buf, &ctx);
+            if let Some(preview) = preview {
+                rule(app, Rect { x: preview.x - 1, width: 1, ..rects.body }, buf);
+                let note = Some("last messages".into());
+                pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
+                sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
+            }
+        }
+        Screen::Welcome(welcome) => welcome.draw(rects.body, &app.status, buf, &ctx),
+    }
+    let mut cursor = bar::draw(app, buf);
+    hints::draw(app, buf);
+    if let (Focus::Input, Some(completion)) = (app.focus(), &app.completion) {
+        let column = bar::mention_column(app, &cursor);
+        finder::popup(completion, finder::place(rects.all, rects.bar.y, column), buf, &ctx);
+    }
+    if let Some(top) = app.popups.last() {
+        let body = Rect { height: rects.bar.bottom().saturating_sub(rects.body.y), ..rects.body };
+        cursor = top.draw(body, buf, &ctx);
+    }
+    cursor
+}
+
+/// The list's and the preview's area in the sessions screen.
+fn sessions_areas(body: Rect) -> (Rect, Option<Rect>) {
+    if body.width < layout::WIDE {
+        return (body, None);
+    }
+    let right = layout::right_width(body.width, None);
+    let left = body.width - right - 1;
+    (Rect { width: left, ..body }, Some(Rect { x: left + 1, width: right, ..body }))
+}
+
+fn main(app: &App, buf: &mut Buffer) {
+    let rects = &app.rects;
+    for place in &rects.panes {
+        let focus = app.focus() == Focus::Pane(place.id);
+        let ctx = app.ctx(focus);
+        if rects.tabs {
+            tabs(app, place.line, focus, buf);
+        } else {
+            let note = app.panes.note(place.id, place.line.width.saturating_sub(16), &ctx);
+            let note = (note.width() > 0).then_some(note);
+            pane_line(place.line, &app.panes.title(place.id), focus, note, buf, &ctx);
+        }
+        app.panes.draw(place.id, place.body, buf, &ctx);
+    }
+    if let Some(area) = rects.rule {
+        rule(app, area, buf);
+    }
+    question(app, rects.question, buf);
+    queue(app, rects.queue, buf);
+}
+
+/// The upright rule between two columns, joined to the pane line above it.
+fn rule(app: &App, area: Rect, buf: &mut Buffer) {
+    let style = app.theme.style(Role::Line);
+    for y in area.top()..area.bottom() {
+        let glyph = if y == area.top() { app.glyphs.join_right } else { app.glyphs.upright };
+        buf[(area.x, y)].set_symbol(glyph).set_style(style);
+    }
+}
+
+/// Title, rule, note, one cell of rule.
+pub fn pane_line(area: Rect, title: &str, focus: bool, note: Option<Line<'_>>, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let style =
+        if focus { ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD) } else { ctx.theme.style(Role::Dim) };
+    let title = Line::from(Span::styled(title.to_string(), style));
+    line(area, title, focus, note, buf, ctx);
+}
+
+/// A pane line whose title has styles of its own.
+fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let (glyph, style) = if focus {
+        (ctx.glyphs.heavy, ctx.theme.style(Role::Focus))
+    } else {
+        (ctx.glyphs.rule, ctx.theme.style(Role::Line))
+    };
+    for x in area.left()..area.right() {
+        buf[(x, area.y)].set_symbol(glyph).set_style(style);
+    }
+    let blank = Style::new();
+    let room = usize::from(area.width.saturating_sub(3));
+    if title.width() > 0 {
+        let title = cut::line(own(title), room, ctx.glyphs.cut, ctx.theme.style(Role::Dim));
+        let mut x = area.x + paint::text(buf, area.x, area.y, 1, " ", blank) as u16;
+        x += paint::spans(buf, x, area.y, room, &title.spans) as u16;
+        paint::text(buf, x, area.y, 1, " ", blank);
+        if let Some(note) = note.filter(|n| n.width() > 0) {
+            let taken = usize::from(x - area.x) + 2;
+            let left = usize::from(area.width).saturating_sub(taken + 3);
+            let note = cut::line(own(note), left, ctx.glyphs.cut, ctx.theme.style(Role::Dim));
+            let n = note.width() as u16;
+            if n > 1 {
+                let x = area.right() - n - 3;
+                paint::text(buf, x, area.y, 1, " ", blank);
+                paint::spans(buf, x + 1, area.y, left, &note.spans);
+                paint::text(buf, x + 1 + n, area.y, 1, " ", blank);
+            }
+        }
+    }
+}
+
+fn own(line: Line<'_>) -> Line<'static> {
+    line.spans.into_iter().map(|s| Span::styled(s.content.into_owned(), s.style)).collect::<Vec<_>>().into()
+}
+
+/// What stands on the line of tabs, from left to right: the pane, the first cell of its title, its width.
+fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
+    let mut x = 1;
+    let mut stops = Vec::new();
+    for id in PaneId::ALL {
+        let shown = app.panes.title(id);
+        let marked = app.panes.mark(id).is_some() && id != app.pane;
+        let width = (wrap::cells(&shown) + if marked { 2 } else { 0 }) as u16;
+        stops.push((id, x, width));
+        // The open one draws its own rule, so that it shows which one it is.
+        x += width + 4 + if id == app.pane { 7 } else { 0 };
+    }
+    stops
+}
+
+/// The pane whose title is at a column of the line of tabs.
+pub fn tab_at(app: &App, column: u16) -> Option<PaneId> {
+    tab_stops(app).into_iter().find(|(_, x, w)| (*x..*x + *w).contains(&column)).map(|(id, ..)| id)
+}
+
+fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
+    let ctx = app.ctx(focus);
+    let (g, t) = (ctx.glyphs, ctx.theme);
+    for x in area.left()..area.right() {
+        buf[(x, area.y)].set_symbol(g.rule).set_style(t.style(Role::Line));
+    }
+    let stops = tab_stops(app);
+    for (i, (id, x, width)) in stops.iter().enumerate() {
+        let open = *id == app.pane;
+        let role = if open && focus { Role::Focus } else { Role::Dim };
+        let style = if open { t.style(role).add_modifier(Modifier::BOLD) } else { t.style(Role::Dim) };
+        let room = usize::from(area.right().saturating_sub(*x + 1));
+        if room < 3 {
+            break;
+        }
+        let title = app.panes.title(*id);
+        paint::text(buf, x - 1, area.y, 1, " ", Style::new());
+        let used = paint::text(buf, *x, area.y, room, &title, style) as u16;
+        let mark = app.panes.mark(*id).filter(|_| !open);
+        if let Some(mark) = mark {
+            let (glyph, role) = match mark {
+                Mark::Running => (g.spin(ctx.tick), Role::Accent),
+                Mark::Waiting => (g.asking, Role::Attention),
+            };
+            paint::text(buf, x + used, area.y, 1, " ", Style::new());
+            paint::text(buf, x + used + 1, area.y, 1, glyph, t.style(role).add_modifier(Modifier::BOLD));
+        }
+        paint::text(buf, x + width, area.y, 1, " ", Style::new());
+        if open {
+            let end = stops.get(i + 1).map_or(area.right(), |(_, next, _)| next - 1).min(area.right());
+            for x in (x + width + 1)..end {
+                buf[(x, area.y)].set_symbol(g.heavy).set_style(t.style(role));
+            }
+        }
+    }
+}
+
+/// `nebula · workspace · mode · model`, and on the right tokens, cost, rules.
+fn status(app: &App, area: Rect, buf: &mut Buffer) {
+    let (t, g) = (&app.theme, &app.glyphs);
+    let (dim, text) = (t.style(Role::Dim), t.style(Role::Text));
+    let s = &app.status;
+    let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
+    let mut right: Vec<String> = Vec::new();
+    if s.tokens > 0 {
+        right.push(format!("{} tok", tokens(s.tokens)));
+    }
+    right.extend(s.cost.map(|c| format!("${c:.2}")));
+    if area.width >= NARROW {
+        match s.rules.len() {
+            0 => {}
+            1 => right.push("1 rule".into()),
+            n => right.push(format!("{n} rules")),
+        }
+    }
+    let right = right.join(&format!(" {} ", g.dot));
+    let mut parts: Vec<(String, Style)> = Vec::new();
+    if area.width >= MEDIUM && !s.workspace.is_empty() {
+        parts.push((s.workspace.clone(), text));
+    }
+    match (s.mode, s.approval) {
+        (Mode::Plan, _) => parts.push(("plan, reads only".into(), text)),
+        (Mode::Agent, Approval::Ask) => parts.push(("agent".into(), text)),
+        (Mode::Agent, Approval::Edits) => parts.push(("agent, edits approved".into(), attention)),
+        (Mode::Agent, Approval::All) => parts.push(("agent, all approved".into(), attention)),
+        (Mode::Agent, Approval::None) => parts.push(("agent, nothing approved".into(), text)),
+    }
+    match &s.model {
+        Some(model) if s.recording => parts.push((format!("{model}, a recording"), text)),
+        Some(model) => parts.push((model.clone(), text)),
+        None if app.session.is_some() || matches!(app.screen, Screen::Welcome(_)) => {
+            parts.push(("no model".into(), t.style(Role::Attention)));
+        }
+        None => {}
+    }
+    if s.banner.is_some() {
+        parts.push(("not saved".into(), attention));
+    }
+    let right_cells = wrap::cells(&right);
+    let room = usize::from(area.width).saturating_sub(right_cells + 4);
+    let mut spans = vec![Span::styled("nebula", t.style(Role::Accent).add_modifier(Modifier::BOLD))];
+    for (words, style) in parts {
+        spans.push(Span::styled(format!(" {} ", g.dot), dim));
+        spans.push(Span::styled(words, style));
+    }
+    let left = cut::line(Line::from(spans), room, g.cut, dim);
+    paint::spans(buf, area.x + 1, area.y, room, &left.spans);
+    let x = area.right().saturating_sub(right_cells as u16 + 1);
+    paint::text(buf, x, area.y, right_cells, &right, dim);
+}
+
+/// The rows of a question's text at a width.
+pub fn question_text(asking: &Asking, width: usize) -> Vec<String> {
+    let lines = asking.question.text.lines();
+    let wrapped = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
+    wrapped.take(8).collect()
+}
+
+fn question(app: &App, area: Rect, buf: &mut Buffer) {
+    let Some(asking) = app.question().filter(|_| area.height > 2) else { return };
+    let focus = app.focus() == Focus::Question;
+    let ctx = app.ctx(focus);
+    let t = ctx.theme;
+    let role = if focus { Role::Focus } else { Role::Text };
+    let title = Line::from(vec![
+        Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
+        Span::styled(" nebula asks", t.style(role).add_modifier(Modifier::BOLD)),
+    ]);
+    let key = if focus { ("Esc", " leaves it open") } else { ("Tab", " to choose") };
+    let note = Line::from(vec![Span::styled(key.0, t.style(Role::Text)), Span::styled(key.1, t.style(Role::Dim))]);
+    line(Rect { height: 1, ..area }, title, focus, Some(note), buf, &ctx);
+    let width = usize::from(area.width.saturating_sub(2));
+    let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
+    let mut y = area.y + 1;
+    for row in question_text(asking, width) {
+        if y < area.bottom() {
+            paint::text(buf, area.x + 1, y, width, &row, bold);
+            y += 1;
+        }
+    }
+    let choices = asking.choices();
+    let names = choices.iter().map(|(n, _)| wrap::cells(n)).max().unwrap_or(0).clamp(28, 28.max(width / 2));
+    // Where there are more than fit, the selected one stays in sight.
+    let room = usize::from(area.bottom().saturating_sub(y)).max(1);
+    let top = (asking.selected + 1).saturating_sub(room);
+    for (i, (name, detail)) in choices.iter().enumerate().skip(top).take(room) {
+        let chosen = i == asking.selected;
+        let style = if chosen { bold } else { t.style(Role::Text) };
+        paint::text(buf, area.x + 1, y, 2, &format!("{}", i + 1), bold);
+        let room = width.saturating_sub(4);
+        paint::text(buf, area.x + 4, y, room, &cut::end(name, names.min(room), ctx.glyphs.cut), style);
+        let room = width.saturating_sub(4 + names);
+        let detail = cut::end(detail, room, ctx.glyphs.cut);
+        paint::text(buf, area.x + 4 + names as u16, y, room, &detail, t.style(Role::Dim));
+        if chosen && focus {
+            popup::select(Rect { y, height: 1, ..area }, buf, &ctx);
+        }
+        y += 1;
+    }
+}
+
+fn queue(app: &App, area: Rect, buf: &mut Buffer) {
+    if area.height < 3 {
+        return;
+    }
+    let ctx = app.ctx(false);
+    let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+    let words = if app.queue.is_held() { "Enter sends the next" } else { "sent one by one when this turn ends" };
+    pane_line(Rect { height: 1, ..area }, "queued", false, Some(Span::styled(words, dim).into()), buf, &ctx);
+    let keys = [("Up", " edits   "), ("Ctrl-X", " drops")];
+    let keys: Vec<Span> = keys.iter().flat_map(|(k, w)| [Span::styled(*k, text), Span::styled(*w, dim)]).collect();
+    let keys_cells: usize = keys.iter().map(|s| wrap::cells(&s.content)).sum();
+    let entries = app.queue.entries();
+    let rows = usize::from(area.height - 2);
+    let hidden = entries.len().saturating_sub(rows);
+    for (i, entry) in entries.iter().enumerate().take(rows) {
+        let y = area.y + 1 + i as u16;
+        let n = (i + 1).to_string();
+        paint::text(buf, area.x + 1, y, 3, &n, dim);
+        let taken = if i == 0 { keys_cells + 3 } else { 2 };
+        let room = usize::from(area.width).saturating_sub(4 + taken);
+        let shown = if i + 1 == rows && hidden > 0 {
+            format!("{} {} more", ctx.glyphs.more, hidden + 1)
+        } else {
+            super::text::show::plain(entry.lines().next().unwrap_or("")).into_owned()
+        };
+        paint::spans(buf, area.x + 4, y, room, &mentions(&cut::end(&shown, room, ctx.glyphs.cut), &ctx));
+        if i == 0 && usize::from(area.width) > keys_cells + 30 {
+            paint::spans(buf, area.right() - 1 - keys_cells as u16, y, keys_cells, &keys);
+        }
+    }
+}
+
+/// A text with its mentions in their colour.
+fn mentions(text: &str, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    for m in crate::context::mention::mentions(text) {
+        spans.push(Span::styled(text[at..m.range.start].to_string(), ctx.theme.style(Role::Text)));
+        spans.push(Span::styled(text[m.range.clone()].to_string(), ctx.theme.style(Role::Mention)));
+        at = m.range.end;
+    }
+    spans.push(Span::styled(text[at..].to_string(), ctx.theme.style(Role::Text)));
+    spans
+}
+
+/// `18.2k`.
+fn tokens(n: u64) -> String {
+    match n {
+        0..1000 => n.to_string(),
+        1000..1_000_000 => format!("{:.1}k", n as f64 / 1e3),
+        _ => format!("{:.1}M", n as f64 / 1e6),
+    }
+}
+
+/// `12:04`, in the zone `zone` seconds east of UTC.
+pub fn clock(at: i64, zone: i32) -> String {
+    let minutes = (at / 1000 + i64::from(zone)).rem_euclid(86_400) / 60;
+    format!("{:02}:{:02}", minutes / 60, minutes % 60)
+}
