@@ -20,6 +20,11 @@ pub mod keys;
 pub mod layout;
 pub mod pane;
 pub mod popup;
+mod run;
+mod terminal;
 pub mod text;
 pub mod theme;
 pub mod view;
+
+pub use app::{Exit, Options, Start};
+pub use run::{Error, Handle, run};

@@ -310,6 +310,10 @@ impl App {
 
     /// What the editor left.
     pub(super) fn edited(&mut self, purpose: EditFor, result: Result<Vec<u8>, String>) -> Vec<Effect> {
+        if let EditFor::Result(id, file) = purpose {
+            let effects = self.panes.diff.edited(id, file, result);
+            return self.settle(Owner::Pane(PaneId::Diff), effects);
+        }
         let bytes = match result {
             Ok(bytes) => bytes,
             Err(why) => {
@@ -317,21 +321,13 @@ impl App {
                 return Vec::new();
             }
         };
-        match purpose {
-            EditFor::Input => {
-                let text = String::from_utf8_lossy(&bytes);
-                self.input.set(text.trim_end_matches('\n'));
-                self.at = At::Input;
-                Vec::new()
-            }
-            EditFor::Commit => {
-                self.open_commit(String::from_utf8_lossy(&bytes).trim().to_string());
-                Vec::new()
-            }
-            EditFor::Result(id, file) => {
-                let effects = self.panes.diff.edited(id, file, bytes, self.now);
-                self.settle(Owner::Pane(PaneId::Diff), effects)
-            }
+        let text = String::from_utf8_lossy(&bytes);
+        if purpose == EditFor::Commit {
+            self.open_commit(text.trim().to_string());
+        } else {
+            self.input.set(text.trim_end_matches('\n'));
+            self.at = At::Input;
         }
+        Vec::new()
     }
 }

@@ -16,6 +16,7 @@ impl App {
             return self.answer(id, &listing);
         }
         let waited = self.panes.diff.waiting().map(|w| w.id);
+        let before = (self.at, self.pane);
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
             effects.extend(self.settle(Owner::Pane(id), vec![effect]));
@@ -23,7 +24,7 @@ impl App {
         effects.extend(self.own(event));
         let waits = self.panes.diff.waiting().map(|w| w.id);
         if waits != waited {
-            effects.extend(self.proposal_changed(waits.is_some()));
+            effects.extend(self.proposal_changed(waits.is_some(), before));
         }
         effects
     }
@@ -47,10 +48,10 @@ impl App {
             Event::Asked(question) => {
                 self.questions.push(Asking::new(question));
                 if self.questions.len() == 1 && self.at != At::Pane {
-                    self.take_focus();
+                    self.take_focus(self.at == At::Input);
                     self.at = At::Question;
                 }
-                return self.call("nebula asks");
+                return vec![Effect::Bell("nebula asks".into())];
             }
             Event::Answered(id) => {
                 self.questions.retain(|q| q.question.id != id);
@@ -60,7 +61,8 @@ impl App {
             }
             Event::Retrying(wait) => self.retry = wait,
             Event::CommitMessage(text) => self.open_commit(text),
-            Event::Notice(notice) => self.say = Some(notice.title),
+            Event::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
+            Event::Notice(notice) => self.say = Some(format!("{}: {}", notice.title, notice.detail)),
             Event::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,
@@ -138,8 +140,9 @@ impl App {
         effects
     }
 
-    /// A proposal came, was settled, or gave way to the next.
-    fn proposal_changed(&mut self, waits: bool) -> Vec<Effect> {
+    /// A proposal came, was settled, or gave way to the next. The pane that shows it has taken the focus by now;
+    /// `before` is where that was.
+    fn proposal_changed(&mut self, waits: bool, before: (At, PaneId)) -> Vec<Effect> {
         if !waits {
             if self.before_proposal.is_some() || self.pane == PaneId::Diff && self.at == At::Pane {
                 self.leave_proposal();
@@ -148,25 +151,19 @@ impl App {
             return Vec::new();
         }
         if self.before_proposal.is_none() {
-            self.before_proposal = Some((self.at, self.pane));
+            self.before_proposal = Some(before);
         }
-        self.take_focus();
         self.completion = None;
-        self.go_to(PaneId::Diff);
-        self.call("a proposal waits for you")
+        self.take_focus(before.0 == At::Input);
+        vec![Effect::Bell("a proposal waits for you".into())]
     }
 
     /// Something takes the keys by itself: it ignores them until typing pauses.
-    fn take_focus(&mut self) {
-        self.writing = self.at == At::Input && self.now - self.last_key < PAUSE;
+    fn take_focus(&mut self, from_input: bool) {
+        self.writing = from_input && self.now - self.last_key < PAUSE;
         self.guarded = true;
         self.last_key = self.now;
         self.chords.clear();
-    }
-
-    /// One bell, where the person may not be looking.
-    fn call(&self, words: &str) -> Vec<Effect> {
-        vec![Effect::Bell(words.to_string())]
     }
 
     fn answer(&mut self, id: QueryId, listing: &Listing) -> Vec<Effect> {

@@ -26,7 +26,7 @@ impl App {
         if self.guarded && paused {
             self.guarded = false;
         }
-        if self.guarded && matches!(self.focus(), Focus::Pane(PaneId::Diff) | Focus::Question) {
+        if self.guarded && matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question) {
             // What was being written goes on into the input; nothing is decided by it.
             if let (true, Some(c)) = (self.writing, chord.letter()) {
                 self.input.type_char(c);
@@ -353,11 +353,11 @@ impl App {
             Action::Send => {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
-                self.to_owner(line.owner, line.purpose, Typed::Taken(&text))
+                self.hand_line(line.owner, line.purpose, Typed::Taken(&text))
             }
             Action::Close | Action::Escape => {
                 let Some(line) = self.line.take() else { return Vec::new() };
-                self.to_owner(line.owner, line.purpose, Typed::Left)
+                self.hand_line(line.owner, line.purpose, Typed::Left)
             }
             action => {
                 if let Some(line) = &mut self.line {
@@ -371,10 +371,10 @@ impl App {
     fn line_typed(&mut self) -> Vec<Effect> {
         let Some(line) = &self.line else { return Vec::new() };
         let (owner, purpose, text) = (line.owner, line.purpose.clone(), line.editor.expanded());
-        self.to_owner(owner, purpose, Typed::Now(&text))
+        self.hand_line(owner, purpose, Typed::Now(&text))
     }
 
-    fn to_owner(&mut self, owner: Owner, purpose: super::LineFor, typed: Typed<'_>) -> Vec<Effect> {
+    fn hand_line(&mut self, owner: Owner, purpose: super::LineFor, typed: Typed<'_>) -> Vec<Effect> {
         let effects = match owner {
             Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
             Owner::Sessions => match &mut self.screen {

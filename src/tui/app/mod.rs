@@ -7,8 +7,6 @@ mod keys;
 mod mouse;
 mod msg;
 mod settle;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -43,6 +41,8 @@ pub struct Options {
     pub mouse: bool,
     /// nebula's folder, for `keys.toml` and `themes/`.
     pub folder: Option<PathBuf>,
+    /// The workspace's root, for files that are opened in the editor.
+    pub root: PathBuf,
     /// What shows first.
     pub start: Start,
     /// A message to send as soon as a session is open.

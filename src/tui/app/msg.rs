@@ -11,6 +11,7 @@ use crate::protocol::{Command, Event, Query};
 
 /// Everything that can wake the screen.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // one at a time, moved and never kept
 pub enum Msg {
     /// A key went down.
     Key(KeyEvent),

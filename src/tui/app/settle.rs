@@ -162,10 +162,3 @@ impl App {
         }
     }
 }
-
-impl App {
-    /// What the key for the diff's layout would switch to.
-    pub(in crate::tui) fn layout_word(&self) -> &'static str {
-        if self.size.0 >= crate::tui::layout::MEDIUM { "unified" } else { "side by side" }
-    }
-}

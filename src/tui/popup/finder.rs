@@ -23,7 +23,7 @@ pub struct Finder {
 }
 
 /// What became of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// Ask for this.
     Ask(Vec<Query>),

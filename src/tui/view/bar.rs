@@ -1,7 +1,7 @@
 //! The input line (what nebula is doing, what to press) and the input below it.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
@@ -207,10 +207,4 @@ pub(super) fn mention_column(app: &App, cursor: &Option<Position>) -> u16 {
     let caret = app.input.caret();
     let typed = Completion::at(app.input.text(), caret).map_or(0, |t| wrap::cells(&app.input.text()[t.range]));
     cursor.map_or(0, |c| c.x.saturating_sub(typed as u16))
-}
-
-/// The area in which a line's words would fit; kept for the size rules' test.
-#[cfg(test)]
-pub(super) fn area(app: &App) -> Rect {
-    app.rects.bar
 }

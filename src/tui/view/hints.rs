@@ -76,7 +76,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
 
 /// `?` where a letter is no text, else F1.
 fn help_key(app: &App, inner: Context) -> Option<String> {
-    if inner == Context::Input && app.input.is_empty() || inner == Context::Input && app.completion.is_none() {
+    if inner == Context::Input && app.input.is_empty() {
         return Some("?".into());
     }
     let own = app.keys.shown(inner, Action::Help);
@@ -95,7 +95,7 @@ fn word(app: &App, group: &Group) -> String {
         },
         (Context::Pane, [Action::Zoom]) if app.zoom => "unzoom".into(),
         (Context::List, [Action::Choose]) => "choose".into(),
-        (Context::Diff, [Action::Layout]) => app.layout_word().into(),
+        (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),
         _ => group.hint.into(),
     }
 }

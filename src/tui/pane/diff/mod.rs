@@ -30,7 +30,7 @@ pub use rows::{Heads, Layout};
 pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
-use super::{Ctx, Look, Mark, PaneId};
+use super::{Ctx, Look, Mark, PaneId, Waiting};
 use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Command, Event, Listing, Outcome, Query};
 use crate::tui::action::Action;
@@ -209,6 +209,12 @@ impl Diff {
     /// Whether a proposal waits for decisions.
     pub fn is_waiting(&self) -> bool {
         self.page.as_ref().is_some_and(Page::is_open)
+    }
+
+    /// What the pending proposal waits for; `None`: there is none.
+    pub fn waiting(&self) -> Option<Waiting> {
+        let (id, (undecided, hunks)) = (self.pending()?, self.undecided()?);
+        Some(Waiting { id, undecided, hunks, behind: self.later.len() })
     }
 
     /// Undecided hunks and all hunks of the proposal that waits.

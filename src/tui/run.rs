@@ -1,0 +1,362 @@
+//! The loop: what happened becomes a message, what is to be done outside is done, and the screen is drawn, at once
+//! after a key, else at most once in 8 ms. With nothing to show it sleeps until something happens.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crossterm::event::{Event as Input, EventStream};
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+use super::app::{App, EditFor, Effect, Exit, Msg, Options};
+use super::terminal::{Abilities, Late, Screen, Sorted, restore_on_panic};
+use super::text::highlight::Highlighter;
+use super::theme::Depth;
+use crate::protocol::{Command, Event};
+
+/// Between two frames that no key asked for.
+const FRAME: Duration = Duration::from_millis(8);
+
+/// Why the screen could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no terminal, or it went away.
+    #[error("the screen needs a terminal ({0}); without one use: nebula task PROMPT")]
+    Terminal(#[from] io::Error),
+}
+
+/// The channels to the agent.
+pub type Handle = (mpsc::UnboundedSender<Command>, mpsc::Receiver<Event>);
+
+/// Runs the screen until the person leaves or the agent is gone. The first frame is drawn before the agent has
+/// answered anything.
+///
+/// # Errors
+/// When there is no terminal.
+pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
+    let abilities = Abilities::of(|name| std::env::var(name).ok());
+    let root = options.root.clone();
+    restore_on_panic();
+    let (screen, answers) = Screen::enter(abilities, options.mouse)?;
+    options.ascii |= !abilities.unicode || answers.rule == Some(2);
+    if abilities.depth.is_none() {
+        options.theme = Some("plain".into());
+    }
+    let woken = Arc::new(Notify::new());
+    let waker = woken.clone();
+    let colours = Highlighter::new(move || waker.notify_one());
+    let (mut app, first) = App::new(options, abilities.depth.unwrap_or(Depth::True), colours, now());
+    if let Some(ground) = answers.ground {
+        app.update(Msg::Ground(ground));
+    }
+    let (columns, rows) = screen.size();
+    app.update(Msg::Resize(columns, rows));
+    let mut front = Front { app, screen, commands: handle.0, root, exit: None, late: Late::default(), dirty: false };
+    front.screen.draw(&front.app)?;
+    front.perform_now(first)?;
+    let typed: Vec<Msg> = answers.typed.into_iter().map(Msg::Key).collect();
+    front.run(handle.1, woken, typed).await
+}
+
+struct Front {
+    app: App,
+    screen: Screen,
+    commands: mpsc::UnboundedSender<Command>,
+    root: PathBuf,
+    exit: Option<Exit>,
+    late: Late,
+    dirty: bool,
+}
+
+/// An effect that holds the loop up, because the terminal is somebody else's meanwhile.
+enum Away {
+    Edit(EditFor, Vec<u8>, String),
+    Open(PathBuf),
+    Suspend,
+}
+
+impl Front {
+    async fn run(
+        &mut self,
+        mut events: mpsc::Receiver<Event>,
+        woken: Arc<Notify>,
+        typed: Vec<Msg>,
+    ) -> Result<Exit, Error> {
+        let mut signals = Signals::new()?;
+        let mut input = EventStream::new();
+        let mut drawn = Instant::now();
+        let mut away = self.take_in(typed)?;
+        loop {
+            for effect in std::mem::take(&mut away) {
+                // The stream reads the terminal on a thread of its own; an editor must not share its keys with it.
+                drop(input);
+                away.extend(self.away(effect, &mut events, &mut signals).await?);
+                input = EventStream::new();
+                self.dirty = true;
+            }
+            if let Some(exit) = self.exit {
+                return Ok(exit);
+            }
+            let next = self.next_draw(drawn);
+            let sleep = async {
+                match next {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let mut urgent = false;
+            let messages = tokio::select! {
+                biased;
+                key = input.next() => {
+                    urgent = true;
+                    match key {
+                        Some(Ok(event)) => self.sort(event),
+                        Some(Err(_)) | None => vec![Msg::Gone],
+                    }
+                }
+                signal = signals.next() => match signal {
+                    Signal::Continued => {
+                        self.screen.again()?;
+                        self.dirty = true;
+                        Vec::new()
+                    }
+                    Signal::End(number) => {
+                        self.commands.send(Command::Shutdown).ok();
+                        return Ok(Exit::Signal(number));
+                    }
+                },
+                event = events.recv() => {
+                    let mut all = vec![event.map_or(Msg::Gone, Msg::Agent)];
+                    while all.len() < 256 && let Ok(event) = events.try_recv() {
+                        all.push(Msg::Agent(event));
+                    }
+                    all
+                }
+                () = woken.notified() => { self.dirty = true; Vec::new() }
+                () = sleep => { self.dirty = true; Vec::new() }
+            };
+            let mut messages = messages;
+            // A burst of keys makes one frame.
+            while urgent && messages.len() < 64 {
+                match input.next().now_or_never() {
+                    Some(Some(Ok(event))) => messages.extend(self.sort(event)),
+                    _ => break,
+                }
+            }
+            away = self.take_in(messages)?;
+            let due = urgent || drawn.elapsed() >= FRAME;
+            if self.dirty && due && self.exit.is_none() && away.is_empty() {
+                self.screen.draw(&self.app)?;
+                drawn = Instant::now();
+                self.dirty = false;
+            }
+        }
+    }
+
+    /// When the next frame is due without anything happening.
+    fn next_draw(&self, drawn: Instant) -> Option<Instant> {
+        if self.dirty {
+            return Some(drawn + FRAME);
+        }
+        let wake = self.app.wake()?;
+        let wait = u64::try_from(wake - now()).unwrap_or(0);
+        Some((Instant::now() + Duration::from_millis(wait)).max(drawn + FRAME))
+    }
+
+    /// Updates with all messages, and does what can be done at once.
+    fn take_in(&mut self, messages: Vec<Msg>) -> Result<Vec<Away>, Error> {
+        let mut effects = self.app.update(Msg::Tick(now()));
+        for message in messages {
+            if let Msg::Resize(columns, rows) = message {
+                self.screen.resize(columns, rows)?;
+            }
+            effects.extend(self.app.update(message));
+            self.dirty = true;
+        }
+        self.perform_now(effects)
+    }
+
+    /// Turns what the terminal sent into messages.
+    fn sort(&mut self, event: Input) -> Vec<Msg> {
+        match event {
+            Input::Key(key) => match self.late.sort(key) {
+                Sorted::Keys(keys) => keys.into_iter().map(Msg::Key).collect(),
+                Sorted::Ground(rgb) => rgb.map(Msg::Ground).into_iter().collect(),
+            },
+            Input::Paste(text) => vec![Msg::Paste(text)],
+            Input::Mouse(mouse) => vec![Msg::Mouse(mouse)],
+            Input::Resize(columns, rows) => vec![Msg::Resize(columns, rows)],
+            Input::FocusGained => vec![Msg::Focus(true)],
+            Input::FocusLost => vec![Msg::Focus(false)],
+        }
+    }
+
+    /// Does what takes no time, and returns what needs the terminal.
+    fn perform_now(&mut self, effects: Vec<Effect>) -> Result<Vec<Away>, Error> {
+        let mut away = Vec::new();
+        for effect in effects {
+            match effect {
+                // A closed channel is noticed by its other half.
+                Effect::Send(command) => drop(self.commands.send(command)),
+                Effect::Copy(text) => self.screen.copy(&text)?,
+                Effect::Bell(words) => self.screen.call(&words)?,
+                Effect::Mouse(on) => self.screen.set_mouse(on)?,
+                Effect::Redraw => self.screen.redraw()?,
+                Effect::Quit(exit) => self.exit = Some(exit),
+                Effect::Edit { purpose, text, name } => away.push(Away::Edit(purpose, text, name)),
+                Effect::OpenFile(path) => away.push(Away::Open(self.root.join(path))),
+                Effect::Suspend => away.push(Away::Suspend),
+                // `App` did these itself.
+                Effect::Ask(_) | Effect::Line { .. } | Effect::Focus(_) | Effect::FocusInput => {}
+                Effect::Do(_) | Effect::Say(_) => {}
+            }
+        }
+        Ok(away)
+    }
+
+    /// Gives the terminal away and takes it back. The agent is listened to meanwhile.
+    async fn away(
+        &mut self,
+        what: Away,
+        events: &mut mpsc::Receiver<Event>,
+        signals: &mut Signals,
+    ) -> Result<Vec<Away>, Error> {
+        self.screen.leave();
+        let mut messages = Vec::new();
+        match what {
+            Away::Suspend => signals.suspend().await,
+            Away::Open(path) => {
+                if let Err(why) = self.editor(&path, events, &mut messages).await {
+                    messages.push(Msg::Edited(EditFor::Input, Err(why)));
+                }
+            }
+            Away::Edit(purpose, text, name) => {
+                let result = self.edit(&text, &name, events, &mut messages).await;
+                messages.push(Msg::Edited(purpose, result));
+            }
+        }
+        self.screen.again()?;
+        let (columns, rows) = crossterm::terminal::size()?;
+        messages.push(Msg::Resize(columns, rows));
+        self.take_in(messages)
+    }
+
+    /// Opens a text in the editor and reads what it left.
+    async fn edit(
+        &mut self,
+        text: &[u8],
+        name: &str,
+        events: &mut mpsc::Receiver<Event>,
+        messages: &mut Vec<Msg>,
+    ) -> Result<Vec<u8>, String> {
+        let lost = |e: io::Error| format!("the text could not be handed to the editor: {e}");
+        let folder = tempfile::Builder::new().prefix("nebula-").tempdir().map_err(lost)?;
+        let name = Path::new(name).file_name().unwrap_or_else(|| "text".as_ref());
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).map_err(lost)?;
+        self.editor(&path, events, messages).await?;
+        std::fs::read(&path).map_err(|e| format!("what the editor left could not be read: {e}"))
+    }
+
+    /// Runs the editor on a file until it closes.
+    async fn editor(
+        &mut self,
+        path: &Path,
+        events: &mut mpsc::Receiver<Event>,
+        messages: &mut Vec<Msg>,
+    ) -> Result<(), String> {
+        let editor = ["VISUAL", "EDITOR"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.trim().is_empty()));
+        let editor = editor.unwrap_or_else(|| "vi".into());
+        let mut words = editor.split_whitespace();
+        let program = words.next().unwrap_or("vi");
+        let mut command = tokio::process::Command::new(program);
+        command.args(words).arg(path).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+        let mut child =
+            command.spawn().map_err(|e| format!("{program} could not be started ({e}); set $EDITOR to another"))?;
+        loop {
+            tokio::select! {
+                status = child.wait() => {
+                    return match status {
+                        Ok(status) if status.success() => Ok(()),
+                        Ok(status) => Err(format!("{program} ended with {status}; what it wrote was not used")),
+                        Err(e) => Err(format!("{program}: {e}")),
+                    };
+                }
+                Some(event) = events.recv() => messages.push(Msg::Agent(event)),
+            }
+        }
+    }
+}
+
+/// Unix milliseconds.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+enum Signal {
+    Continued,
+    End(i32),
+}
+
+/// The signals that concern the terminal.
+#[cfg(unix)]
+struct Signals {
+    term: tokio::signal::unix::Signal,
+    hup: tokio::signal::unix::Signal,
+    int: tokio::signal::unix::Signal,
+    cont: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            term: signal(SignalKind::terminate())?,
+            hup: signal(SignalKind::hangup())?,
+            int: signal(SignalKind::interrupt())?,
+            cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        use rustix::process::Signal as S;
+        tokio::select! {
+            _ = self.term.recv() => Signal::End(S::TERM.as_raw()),
+            _ = self.hup.recv() => Signal::End(S::HUP.as_raw()),
+            _ = self.int.recv() => Signal::End(S::INT.as_raw()),
+            _ = self.cont.recv() => Signal::Continued,
+        }
+    }
+
+    /// Stops this process until the shell continues it.
+    async fn suspend(&mut self) {
+        let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        // Where stopping is not possible (no shell above) nothing will continue us either.
+        if stopped.is_ok() {
+            let _ = tokio::time::timeout(Duration::from_millis(300), self.cont.recv()).await;
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals)
+    }
+
+    async fn next(&mut self) -> Signal {
+        let _ = tokio::signal::ctrl_c().await;
+        Signal::End(2)
+    }
+
+    async fn suspend(&mut self) {}
+}
