@@ -162,7 +162,7 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
                 found: read.state,
             });
         }
-        if is_read_only(&read.state, file.after()) {
+        if is_read_only(file.before(), &read.state, file.after()) {
             return Err(ApplyError::ReadOnly(file.path().into()));
         }
         now.push(read);
@@ -178,11 +178,15 @@ fn same(expected: &State, found: &State) -> bool {
     }
 }
 
-/// Whether no one may write the file, and the change is not about that.
-fn is_read_only(now: &State, after: &State) -> bool {
-    let State::File { mode: Some(mode), .. } = now else { return false };
-    let changes_mode = matches!(after, State::File { mode: Some(new), .. } if new != mode);
-    mode & 0o222 == 0 && !changes_mode
+/// Whether a file must not be written because its mode says so: it became read-only since the proposal was made, or was
+/// so all along and the change is to its text alone. Taking back a file that was made read-only is fine.
+fn is_read_only(before: &State, now: &State, after: &State) -> bool {
+    let locked = |state: &State| matches!(state, State::File { mode: Some(mode), .. } if mode & 0o222 == 0);
+    let keeps_mode = match (now, after) {
+        (State::File { mode: old, .. }, State::File { mode: new, .. }) => new.is_none() || new == old,
+        _ => false,
+    };
+    locked(now) && (keeps_mode || !locked(before))
 }
 
 /// Why writing stopped. Everything is put back by then, as far as it goes.

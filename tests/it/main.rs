@@ -2,6 +2,7 @@
 
 mod edits;
 mod memory;
+mod road;
 mod rules;
 mod streams;
 mod support;
