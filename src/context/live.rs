@@ -28,7 +28,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let ms = Duration::from_millis;
-        Limits { entries: 20_000, whole: 200, folders: 80, walk: ms(150), git: ms(300) }
+        Limits { entries: 20_000, whole: 400, folders: 80, walk: ms(150), git: ms(300) }
     }
 }
 
@@ -178,7 +178,9 @@ fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> 
         let mut kinds: Vec<_> = kinds.iter().filter(|(k, _)| !k.is_empty()).collect();
         kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
         let kinds: Vec<&str> = kinds.iter().take(3).map(|(k, _)| **k).collect();
-        lines.push(format!("{}: {more}{count} files ({})", shown(folder), kinds.join(", ")));
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        let files = if *count == 1 { "file" } else { "files" };
+        lines.push(format!("{}: {more}{count} {files}{kinds}", shown(folder)));
     }
     if below.len() > limits.folders {
         lines.push(format!("and {} more folders", below.len() - limits.folders));
