@@ -196,7 +196,9 @@ fn resident() -> f64 {
 fn memory() {
     let (ready, wake) = std::sync::mpsc::channel();
     let mut screen = Screen::new(140, 40);
-    screen.colours = Highlighter::new(move || drop(ready.send(()).ok()));
+    screen.colours = Highlighter::new(move || {
+        let _ = ready.send(());
+    });
     screen.draw();
     let before = resident();
     let start = Instant::now();

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::wrap::cells;
 
 /// Cells from one tab stop to the next.
@@ -85,11 +83,6 @@ pub fn is_invisible(c: char) -> bool {
         '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Whether the grapheme at the start of `text` would be drawn at all.
-pub fn is_drawn(text: &str) -> bool {
-    text.graphemes(true).next().is_some_and(|g| cells(g) > 0)
 }
 
 fn control(c: char) -> String {

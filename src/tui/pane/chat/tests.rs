@@ -372,3 +372,77 @@ fn colours_are_those_of_the_theme() {
     assert_eq!((buf[(11, 5)].fg, buf[(11, 5)].bg), (colour(0xd6a9dc), colour(0x20232b)));
     assert_eq!((buf[(81, 5)].bg, buf[(82, 5)].bg), (colour(0x20232b), Color::Reset));
 }
+
+fn the_shop(s: &mut Screen) {
+    s.tell(Event::TurnStarted(TurnId(1)));
+    s.you("The cart page asks the database once per line. Load all prices in one query, and keep @cart.rs readable.");
+    s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
+    s.nebula("`Cart::total` awaits `price_of` inside its loop, so a cart of forty lines costs forty round trips. Three changes make it **one query**:\n\n1. `Catalog::prices` takes every id and returns a map\n2. `Cart::total` looks each price up in that map\n3. a missing price is an error; today it silently counts as **zero**\n\n### The new query\n\n```rust\n/// The prices of several products, in one query.\npub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {\n    sqlx::query_as(PRICES_BY_IDS) // id = any($1)\n        .bind(ids)\n        .fetch_all(&self.pool)\n        .await\n        .map(Prices::from_rows)\n}\n```\n");
+    s.call("readFile", "src/cart.rs", CallState::Done);
+    s.call("readFile", "src/catalog.rs", CallState::Done);
+    s.call("searchInDirectory", "price_of", CallState::Done);
+    s.nebula("Only two places call `price_of`: the cart, and the product page in `src/handlers/product.rs`. The page needs a single price, so it keeps a thin `price_of` over the new query. I'll change the catalog first, then the cart.\n\nAfterwards `cargo test cart` should see **two** queries, not forty-one:\n\n- one for the lines of the cart\n- one for their prices, whatever their number");
+}
+
+#[test]
+fn the_finished_frame() {
+    let mut s = Screen::new(83, 36);
+    the_shop(&mut s);
+    insta::assert_snapshot!(s.text());
+}
+
+#[test]
+fn the_finished_frame_without_colours() {
+    let mut s = Screen::new(83, 36);
+    s.theme = Theme::shipped("plain");
+    the_shop(&mut s);
+    insta::assert_snapshot!(s.text());
+}
+
+#[test]
+fn the_narrow_frame() {
+    let mut s = Screen::new(60, 19);
+    the_shop(&mut s);
+    insta::assert_snapshot!(s.text());
+}
+
+#[test]
+fn the_finished_frame_in_japanese() {
+    let mut s = Screen::new(83, 36);
+    s.tell(Event::TurnStarted(TurnId(1)));
+    s.you("カートのページが商品ごとにデータベースへ問い合わせています。価格を一回の問い合わせで読み込んでください。@cart.rs は読みやすいままにしたいです。");
+    s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
+    s.nebula("`Cart::total` がループの中で `price_of` を待っているため、四十行のカートでは四十回の往復になります。次の三つの変更で**一回の問い合わせ**にします。\n\n1. `Catalog::prices` がすべての ID を受け取り、価格の表を返す\n2. `Cart::total` はその表から価格を引く\n3. 価格のない商品はエラーにする（今は黙って**ゼロ**になる）\n\n```rust\n/// 複数の商品の価格を、一回の問い合わせで読む。\npub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {\n    let rows = sqlx::query_as(PRICES_BY_IDS) // 半角ｶﾅ: ｶｰﾄ\n        .bind(ids)\n        .fetch_all(&self.pool)\n        .await?;\n    Ok(Prices::from_rows(rows, \"価格がありません\"))\n}\n```\n");
+    s.call("readFile", "src/cart.rs", CallState::Done);
+    s.nebula("`price_of` を呼んでいるのはカートと商品ページの二か所だけです。商品ページは一つの価格だけが必要なので、新しい問い合わせの上に薄い `price_of` を残します。先に `src/catalog.rs` を直し、次に `src/cart.rs` を直します。\n\nそのあと `cargo test cart` で問い合わせが四十一回ではなく**二回**になることを確かめます。一回はカートの行、もう一回は");
+    insta::assert_snapshot!(s.text());
+}
+
+#[test]
+fn the_finished_frame_of_errors() {
+    let mut s = Screen::new(83, 34);
+    s.you("Load all prices in one query, and keep @cart.rs readable.");
+    s.nebula("I'll change the catalog first, then the cart.");
+    let n = |level, title: &str, detail: &str, actions| {
+        Item::Notice(Notice { level, title: title.into(), detail: detail.into(), actions })
+    };
+    s.add(n(Level::Warning, "edit of src/cart.rs refused: the file is newer than nebula's copy", "Someone changed line 27 at 12:06:02, after nebula read it. Nothing was written; nebula is told to read the file again.", vec![NoticeAction::ShowChange("a".into()), NoticeAction::OpenFile("a".into())]));
+    s.chat.read.insert("src/cart.rs".into());
+    s.call("readFile", "src/cart.rs", CallState::Done);
+    s.nebula("The new line only renames a variable, so the same change still fits. I'll apply");
+    s.add(n(
+        Level::Broken,
+        "the answer broke off: api.openai.com closed the connection",
+        "What arrived is kept above.",
+        vec![NoticeAction::GoOn, NoticeAction::AskAgain],
+    ));
+    s.you("go on");
+    s.add(n(Level::Error, "OPENAI_API_KEY was not accepted (401 from api.openai.com)", "The variable is set, but the server does not know this key. Set a valid one and start nebula again; this session will be here.", vec![NoticeAction::ChooseModel]));
+    s.tell(Event::Retrying(Some(Wait {
+        attempt: 3,
+        of: 5,
+        until: 10_000,
+        why: "api.openai.com asks to wait (429)".into(),
+    })));
+    insta::assert_snapshot!(s.text());
+}

@@ -379,7 +379,10 @@ impl Builder<'_> {
         if self.inlines.is_empty() {
             self.inline_start = range.start;
         }
-        let text = if text.contains('\n') { text.into() } else { show::plain(text) };
+        let text = match text.contains('\n') {
+            true => text.split('\n').map(show::plain).collect::<Vec<_>>().join("\n").into(),
+            false => show::plain(text),
+        };
         match self.inlines.last_mut() {
             Some(last) if last.face == face => last.text.push_str(&text),
             _ => self.inlines.push(Inline { text: text.into_owned(), face }),
