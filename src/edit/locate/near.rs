@@ -41,7 +41,8 @@ pub(super) fn find(hay: &[Cow<str>], needle: &[Cow<str>]) -> Vec<Near> {
     if rows.is_empty() || cols.is_empty() {
         return Vec::new();
     }
-    let band = (rows.len() / 10 + 2).min(WIDEST);
+    // Narrower than the needle is long, so that two runs side by side are never seen as one.
+    let band = (rows.len() / 10 + 2).min(WIDEST).min(rows.len() - 1);
     let starts = diagonals(hay, needle, &rows, &cols, band);
     let mut budget = BUDGET;
     let aligner = Aligner { hay, needle, rows: &rows, cols: &cols, band };
@@ -126,7 +127,8 @@ struct Aligner<'a> {
 impl Aligner<'_> {
     /// The best alignment within a band around a diagonal.
     ///
-    /// `best[r][k]` is the best sum of the first `r` rows with the first `r + diagonal - band + k` columns.
+    /// `best[r][k]` is the best sum of the first `r` rows with the first `r + diagonal - band + k` columns. What is
+    /// alike counts for it, every column from the first that answers to the last counts against it.
     fn at(&self, diagonal: isize, budget: &mut usize) -> Option<Near> {
         let width = 2 * self.band + 1;
         let mut best = vec![0.0_f32; (self.rows.len() + 1) * width];
@@ -135,11 +137,12 @@ impl Aligner<'_> {
             let pattern = std::cell::OnceCell::new();
             for k in 0..width {
                 let above = row * width + k;
-                let gain = self.column(row, k, diagonal).map_or(0.0, |col| self.gain(row, col, &pattern, budget));
-                gains[above] = gain;
-                let skip_row = if k + 1 < width { best[above + 1] } else { 0.0 };
-                let skip_column = if k > 0 { best[above + width - 1] } else { 0.0 };
-                best[above + width] = skip_row.max(skip_column).max(best[above] + gain);
+                let col = self.column(row, k, diagonal);
+                gains[above] = col.map_or(0.0, |col| self.gain(row, col, &pattern, budget));
+                let skip_row = if k + 1 < width { best[above + 1] } else { f32::MIN };
+                let skip_column = if k > 0 { best[above + width - 1] - self.cost(col) } else { f32::MIN };
+                let answer = if gains[above] > 0.0 { best[above] + gains[above] - self.cost(col) } else { f32::MIN };
+                best[above + width] = skip_row.max(skip_column).max(answer);
             }
         }
         self.near(&best, &gains, diagonal)
@@ -149,6 +152,11 @@ impl Aligner<'_> {
     fn column(&self, row: usize, k: usize, diagonal: isize) -> Option<usize> {
         let col = row as isize + diagonal - self.band as isize + k as isize;
         usize::try_from(col).ok().filter(|c| *c < self.cols.len())
+    }
+
+    /// What a column costs that lies inside of the run.
+    fn cost(&self, col: Option<usize>) -> f32 {
+        col.map_or(0.0, |col| weight(&self.hay[self.cols[col]]) / 2.0)
     }
 
     fn gain<'p>(&'p self, row: usize, col: usize, pattern: &OnceCell<Pattern<'p>>, budget: &mut usize) -> f32 {
@@ -174,11 +182,12 @@ impl Aligner<'_> {
         let mut k = (0..width).max_by(|a, b| last[*a].total_cmp(&last[*b]))?;
         while row > 0 {
             let (here, above) = (best[row * width + k], (row - 1) * width + k);
-            if gains[above] > 0.0 && here == best[above] + gains[above] {
+            let col = self.column(row - 1, k, diagonal);
+            if gains[above] > 0.0 && here == best[above] + gains[above] - self.cost(col) {
                 sum += gains[above];
-                solid.push((row - 1, self.column(row - 1, k, diagonal)?));
+                solid.push((row - 1, col?));
                 row -= 1;
-            } else if k > 0 && here == best[row * width + k - 1] {
+            } else if k > 0 && here == best[row * width + k - 1] - self.cost(col) {
                 k -= 1;
             } else {
                 row -= 1;
