@@ -167,7 +167,7 @@ fn every_case_of_the_corpus_lands_or_is_refused_as_it_should() {
     let folders = folders(&fixtures("edits"));
     let failed = folders.iter().filter(|folder| std::panic::catch_unwind(|| check_case(folder)).is_err()).count();
     assert_eq!(failed, 0, "of {} cases", folders.len());
-    assert!(folders.len() >= 1, "only {} cases", folders.len());
+    assert!(folders.len() >= 150, "only {} cases", folders.len());
 }
 
 /// The replies of a real model: what each must come to is stored beside it, as bytes (`after`) or as the whole text the
@@ -207,4 +207,200 @@ fn replies(folder: &Path) -> Vec<(String, String)> {
         }
     }
     replies
+}
+
+/// A change of whole lines, written in a format. `first` is the number of the first line, from 1.
+fn written(format: &str, path: &str, first: usize, old: &[&str], new: &[&str], text: &str) -> String {
+    let (gone, come) = (old.join("\n"), new.join("\n"));
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    match format {
+        "xml" => format!(
+            "<replace_file><path>{path}</path><search>\n{gone}\n</search><replace>\n{come}\n</replace></replace_file>"
+        ),
+        "blocks" => format!("{path}\n<<<<<<< SEARCH\n{gone}\n=======\n{come}\n>>>>>>> REPLACE\n"),
+        "tools" => format!(
+            "{{\"name\": \"replaceInFile\", \"arguments\": {{\"path\": \"{path}\", \"search\": {}, \"replace\": {}}}}}",
+            json(&gone),
+            json(&come)
+        ),
+        "whole" => format!("{path}\n````\n{}\n````\n", text.replace(&gone, &come).trim_end_matches('\n')),
+        "envelope" | "unified" => {
+            let lines = |mark: char, lines: &[&str]| lines.iter().map(|l| format!("{mark}{l}\n")).collect::<String>();
+            let body = lines('-', old) + &lines('+', new);
+            match format {
+                "envelope" => format!("*** Begin Patch\n*** Update File: {path}\n@@\n{body}*** End Patch\n"),
+                _ => {
+                    let (old, new) = (old.len(), new.len());
+                    format!("--- a/{path}\n+++ b/{path}\n@@ -{first},{old} +{first},{new} @@\n{body}")
+                }
+            }
+        }
+        _ => format!(
+            "<replace_lines><path>{path}</path><start>{first}</start><end>{}</end><expect>\n{gone}\n</expect>\
+             <replace>\n{come}\n</replace></replace_lines>",
+            first + old.len() - 1
+        ),
+    }
+}
+
+const WRITTEN: [&str; 7] = ["xml", "blocks", "tools", "whole", "envelope", "unified", "lines"];
+
+fn change(text: &str, before: &[u8]) -> Vec<u8> {
+    let files = Files::from([("src/a.rs".to_string(), before.to_vec())]);
+    let answer = answer_any("property", text, None, &files, End::Ordinary);
+    let outcome = place(&answer.edits, &files);
+    assert_eq!((told(&answer, &outcome).as_str(), answer.edits.len()), ("", 1), "{text}");
+    after(&outcome, &files).remove("src/a.rs").unwrap()
+}
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Lines of which no two are alike, so that every passage is unique.
+    fn lines() -> impl Strategy<Value = Vec<String>> {
+        let line = "[ \t]{0,6}[a-z(){}=;,.\"'<>&本語é]{0,20}";
+        prop::collection::vec(line, 2..25)
+            .prop_map(|lines| lines.iter().enumerate().map(|(i, line)| format!("{}#{i}", line.trim_end())).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        /// Any passage of any file lands exactly in every format, and the same edit the other way round undoes it.
+        #[test]
+        fn a_unique_passage_lands_in_every_format(
+            lines in lines(), at in any::<prop::sample::Index>(), count in 1..5_usize, ended: bool, crlf: bool,
+            new in prop::collection::vec("[ ]{0,4}[a-z本]{1,12}!", 1..4),
+        ) {
+            let ending = if crlf { "\r\n" } else { "\n" };
+            let start = at.index(lines.len());
+            let end = (start + count).min(lines.len());
+            let text = lines.join("\n") + if ended { "\n" } else { "" };
+            let mut changed: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let new: Vec<&str> = new.iter().map(String::as_str).collect();
+            let old: Vec<&str> = changed.splice(start..end, new.iter().copied()).collect();
+            let text_after = changed.join("\n") + if ended { "\n" } else { "" };
+            let bytes = |t: &str| t.replace('\n', ending).into_bytes();
+            prop_assume!(text_after.matches(&new.join("\n")).count() == 1);
+            for format in WRITTEN {
+                let there = written(format, "src/a.rs", start + 1, &old, &new, &text);
+                let now = change(&there, &bytes(&text));
+                prop_assert_eq!(String::from_utf8(now.clone()).unwrap(), String::from_utf8(bytes(&text_after)).unwrap(), "{}", there);
+                let back = written(format, "src/a.rs", start + 1, &new, &old, &text_after);
+                prop_assert_eq!(change(&back, &now), bytes(&text), "{}", back);
+            }
+        }
+
+        /// Whatever rung finds the place, no byte before or after it changes.
+        #[test]
+        fn nothing_outside_the_place_changes(
+            lines in lines(), at in any::<prop::sample::Index>(), count in 1..5_usize, endings in prop::collection::vec(any::<bool>(), 25),
+            shift in 0..6_usize, trailing: bool,
+        ) {
+            let start = at.index(lines.len());
+            let end = (start + count).min(lines.len());
+            let ended: Vec<String> =
+                lines.iter().zip(&endings).map(|(l, crlf)| format!("{l}{}", if *crlf { "\r\n" } else { "\n" })).collect();
+            let model: Vec<String> = lines[start..end].iter().map(|l| {
+                format!("{}{l}{}", " ".repeat(shift), if trailing { "  " } else { "" })
+            }).collect();
+            let model: Vec<&str> = model.iter().map(String::as_str).collect();
+            let new: Vec<String> = model.iter().map(|l| l.replace('#', "@")).collect();
+            let new: Vec<&str> = new.iter().map(String::as_str).collect();
+            for format in ["xml", "blocks", "envelope", "lines"] {
+                let edit = written(format, "src/a.rs", start + 1, &model, &new, "");
+                let now = String::from_utf8(change(&edit, ended.concat().as_bytes())).unwrap();
+                let (head, tail) = (ended[..start].concat(), ended[end..].concat());
+                prop_assert!(now.starts_with(&head) && now.ends_with(&tail), "{}\n{:?}", edit, now);
+                prop_assert!(!now[head.len()..now.len() - tail.len()].contains('#'));
+            }
+        }
+
+        /// Fragments of every format in any order: how the text is cut makes no difference, and nothing panics.
+        #[test]
+        fn chunks_make_no_difference(parts in prop::collection::vec(prop::sample::select(FRAGMENTS.to_vec()), 1..14), cut: bool, mode in 0..7_usize) {
+            let text = parts.concat();
+            let files = Files::from([("a.rs".to_string(), b"fn a() {}\nfn b() {}\n".to_vec())]);
+            let end = if cut { End::Cut } else { End::Ordinary };
+            let expected = Format::ALL.get(mode).copied();
+            let answer = answer_any("fragments", &text, expected, &files, end);
+            place(&answer.edits, &files);
+        }
+
+        /// Text of any kind: likewise.
+        #[test]
+        fn any_text_is_read(text in "(\\PC|\n|[`<>=*@+-]{1,4}| ){0,120}") {
+            let files = Files::from([("a.rs".to_string(), b"fn a() {}\n".to_vec())]);
+            let answer = answer_any("text", &text, None, &files, End::Ordinary);
+            place(&answer.edits, &files);
+        }
+    }
+
+    const FRAGMENTS: [&str; 64] = [
+        "hello ",
+        "a.rs",
+        "\n",
+        "\n\n",
+        "```",
+        "```rust",
+        "```\n",
+        "````md\n",
+        "~~~\n",
+        "<replace_file>",
+        "</replace_file>",
+        "<path>a.rs</path>",
+        "<path>",
+        "<search>",
+        "</search>",
+        "<replace>",
+        "</replace>",
+        "\nfn a() {}\n",
+        "fn a() {}",
+        "fn c() {}",
+        "<write_file>",
+        "<content>",
+        "</content>",
+        "</write_file>",
+        "<replace_lines>",
+        "<start>1</start>",
+        "<end>1</end>",
+        "<expect>",
+        "</expect>",
+        "</replace_lines>",
+        "<<<<<<< SEARCH\n",
+        "=======\n",
+        ">>>>>>> REPLACE\n",
+        "<<<<<",
+        "*** Begin Patch\n",
+        "*** Update File: a.rs\n",
+        "*** Add File: b.rs\n",
+        "*** End Patch\n",
+        "@@\n",
+        "@@ -1,2 +1,2 @@\n",
+        "--- a/a.rs\n",
+        "+++ b/a.rs\n",
+        "-fn a() {}\n",
+        "+fn c() {}\n",
+        " fn b() {}\n",
+        "diff --git a/a.rs b/a.rs\n",
+        "{\"name\": \"replaceInFile\", ",
+        "\"arguments\": {\"path\": \"a.rs\", ",
+        "\"search\": \"fn a() {}\", ",
+        "\"replace\": \"\"\"fn c() {}\"\"\"}}",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "\"\"\"",
+        "<tool_call>",
+        "</tool_call>",
+        "  ",
+        "\t",
+        "# ",
+        "path: ",
+        "<",
+        "&lt;",
+    ];
 }

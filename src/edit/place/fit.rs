@@ -20,7 +20,9 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<Place>) ->
             continue; // every place of a text that overlaps itself: from left to right, as everywhere
         }
         let fitted = one(text, search.text, new, &place)?;
-        let fitted = bytes::fit_endings(&fitted, endings, &text[place.range.clone()], &text[..place.range.start]);
+        // With the line ending after it: a last line that stays is followed by what is new.
+        let old = &text[place.range.start..with_ending(text, place.range.clone()).end];
+        let fitted = bytes::fit_endings(&fitted, endings, old, &text[..place.range.start]);
         let mut splice = Splice { range: place.range, new: fitted.into_owned() };
         if search.shape == Shape::Lines && new.is_empty() {
             splice.range = with_ending(text, splice.range);

@@ -178,7 +178,8 @@ pub(super) fn may_be_path(partial: &str) -> bool {
     }
     // Up to two words may yet turn out to be a label.
     let lower = text.to_ascii_lowercase();
-    if LABELS.iter().any(|l| l.starts_with(lower.as_str())) || text.bytes().all(|b| b.is_ascii_digit()) {
+    if LABELS.iter().chain(&["<!--"]).any(|l| l.starts_with(lower.as_str())) || text.bytes().all(|b| b.is_ascii_digit())
+    {
         return true;
     }
     let mut words = text.split_ascii_whitespace();
