@@ -261,7 +261,7 @@ mod properties {
     fn lines() -> impl Strategy<Value = Vec<String>> {
         let line = "[ \t]{0,6}[a-z(){}=;,.\"'<>&本語é]{0,20}";
         prop::collection::vec(line, 2..25)
-            .prop_map(|lines| lines.iter().enumerate().map(|(i, line)| format!("{}#{i}", line.trim_end())).collect())
+            .prop_map(|lines| lines.iter().enumerate().map(|(i, line)| format!("{}#{i}.", line.trim_end())).collect())
     }
 
     proptest! {
@@ -282,6 +282,8 @@ mod properties {
             let old: Vec<&str> = changed.splice(start..end, new.iter().copied()).collect();
             let text_after = changed.join("\n") + if ended { "\n" } else { "" };
             let bytes = |t: &str| t.replace('\n', ending).into_bytes();
+            // A text of one line has no line ending for the way back to follow.
+            prop_assume!(!crlf || text_after.contains('\n'));
             prop_assume!(text_after.matches(&new.join("\n")).count() == 1);
             for format in WRITTEN {
                 let there = written(format, "src/a.rs", start + 1, &old, &new, &text);

@@ -192,9 +192,13 @@ impl Xml {
             }
         }
         let mut lines = false;
+        let short = matches!(field.name, "path" | "start" | "end" | "to");
         loop {
             let rest = input.rest();
-            let found = memchr::memchr(b'<', rest.as_bytes());
+            let found = match short {
+                true => memchr::memchr2(b'<', b'\n', rest.as_bytes()),
+                false => memchr::memchr(b'<', rest.as_bytes()),
+            };
             lines |= memchr::memchr(b'\n', &rest.as_bytes()[..found.unwrap_or(rest.len())]).is_some();
             let Some(at) = found else {
                 field.text.push_str(rest);
@@ -203,6 +207,16 @@ impl Xml {
             };
             let (before, from) = rest.split_at(at);
             field.text.push_str(before);
+            // A path, like a number, ends with its line though its closing tag was forgotten.
+            if from.starts_with('\n') {
+                input.skip(at + 1);
+                if field.text.trim().is_empty() {
+                    continue;
+                }
+                (field.open, field.whole) = (false, true);
+                self.close(ctx);
+                return Progress::Again;
+            }
             match end_of(field, self.kind, from, input.ended()) {
                 Ending::No => {
                     field.text.push('<');
@@ -219,15 +233,6 @@ impl Xml {
                     return Progress::Again;
                 }
             }
-        }
-        // A path, like a number, ends with its line though its closing tag was forgotten.
-        if matches!(field.name, "path" | "start" | "end" | "to")
-            && let Some((line, _)) = field.text.trim_start().split_once('\n')
-        {
-            field.text = line.trim().to_string();
-            (field.open, field.whole) = (false, true);
-            self.close(ctx);
-            return Progress::Again;
         }
         if lines {
             self.grow(ctx);
