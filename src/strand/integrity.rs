@@ -1,8 +1,14 @@
 //! Referential integrity where ops of several authors meet: new danglings, and what is done.
 
-use super::id::{DefId, QName};
+use std::collections::BTreeSet;
+
+use super::id::{DefId, Layer, OpId, QName};
+use super::issue::{depends, heads};
 use super::lang::ast::{Body, Element, Expr, ExprKind, Prim, Ref, To};
+use super::lang::parse::parse_body;
 use super::lang::print;
+use super::lang::resolve::Place;
+use super::op::{Kind, Op};
 use super::state::State;
 
 /// The name and the stub body that bring a removed definition back: its interface kept, its
@@ -75,4 +81,112 @@ fn stub_tile(state: &State, types: &super::check::types::Types, def: DefId) -> E
         root.children.push(button);
     }
     root
+}
+
+/// A reference that leads nowhere since two concurrent edits met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dangling {
+    /// The definition that refers.
+    pub from: DefId,
+    /// Where it does.
+    pub place: Place,
+    /// The op that wrote the reference.
+    pub writer: OpId,
+    /// The definition that was removed.
+    pub removed: DefId,
+    /// The removes.
+    pub heads: Vec<OpId>,
+}
+
+impl Dangling {
+    /// The referring place and what it refers to, as records have them.
+    pub fn edge(&self, state: &State) -> (String, String) {
+        let place = match self.place {
+            Place::Unit(n) => n.to_string(),
+            Place::Header(name) => name.to_owned(),
+        };
+        let name = |id: DefId| state.view(id).map_or_else(|| id.to_string(), |view| view.qname().to_string());
+        (format!("{}:{place}", name(self.from)), name(self.removed))
+    }
+}
+
+/// The danglings around some new ops that nobody intended: each written concurrently with every
+/// removal of what it refers to.
+pub fn new_danglings(state: &State, fresh: &BTreeSet<OpId>) -> Vec<Dangling> {
+    let mut near: BTreeSet<DefId> = BTreeSet::new();
+    for node in fresh.iter().filter_map(|id| state.graph().node(*id)) {
+        let target = node.op.target();
+        near.insert(target);
+        near.extend(state.watchers(target));
+        if let Some(view) = state.view(target) {
+            near.extend(state.late_watchers(view.layer, &view.name));
+        }
+    }
+    let mut out = Vec::new();
+    for view in near.iter().filter_map(|id| state.view(*id)).filter(|view| view.live()) {
+        for edge in &view.edges {
+            let removed = match edge.to {
+                To::Dangling(removed) => removed,
+                To::Missing => match last_holder(state, edge.layer, &edge.name) {
+                    Some(removed) => removed,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let (Some(writer), Some(lattice)) = (edge.writer, state.graph().lattice(removed)) else { continue };
+            let ordered = |head: &OpId| {
+                *head == writer || state.graph().is_ancestor(*head, writer) || state.graph().is_ancestor(writer, *head)
+            };
+            if lattice.heads.iter().any(ordered) {
+                continue;
+            }
+            let heads = lattice.heads.iter().copied().collect();
+            out.push(Dangling { from: view.id, place: edge.place, writer, removed, heads });
+        }
+    }
+    out
+}
+
+/// The dead definition that held a name last.
+fn last_holder(state: &State, layer: Layer, name: &str) -> Option<DefId> {
+    let holders = state.graph().holders(layer, name).into_iter().filter_map(|def| state.view(def));
+    holders.filter(|view| !view.live() && view.name == name).map(|view| view.id).max()
+}
+
+/// The op that brings a removed definition back as a stub. Equal states make equal ops.
+pub fn heal(state: &State, def: DefId) -> Option<Op> {
+    let (qname, text) = stub(state, def)?;
+    let mut body = parse_body(qname.layer, &text).ok()?;
+    let (depends, follow) = depends(state, &mut body, state.view(def));
+    let mut parents = heads(state, follow);
+    parents.extend(heads(state, Some(def)));
+    parents.extend(heads(state, state.graph().holders(qname.layer, &qname.name)));
+    let above = parents.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.max_ts).max()?;
+    let mut op = Op {
+        kind: Kind::Add,
+        layer: qname.layer,
+        name: qname.name,
+        body: Some(print::body(&body)),
+        author: "strand:heal".to_owned(),
+        ts: above.saturating_add(1),
+        id: def,
+        parents: parents.into_iter().collect(),
+        depends,
+        def: Some(def),
+        name_new: None,
+        patch: None,
+        base: None,
+        changes: Vec::new(),
+        to: None,
+        bundle: None,
+        cause: Some("heal".to_owned()),
+        doc: None,
+        extra: serde_json::Map::new(),
+    };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"heal\0");
+    hasher.update(op.json_without_id().to_string().as_bytes());
+    let random = hasher.finalize().as_bytes()[..10].iter().fold(0u128, |all, byte| all << 8 | u128::from(*byte));
+    op.id = OpId::from_parts(op.ts, random);
+    Some(op)
 }

@@ -10,3 +10,4 @@ pub mod lang;
 pub mod op;
 pub mod runtime;
 pub mod state;
+pub mod store;

@@ -116,6 +116,11 @@ impl Graph {
         offered
     }
 
+    /// Forgets ops that wait for a parent.
+    pub fn drop_pending(&mut self, ids: &HashSet<OpId>) {
+        self.pending.retain(|id, _| !ids.contains(id));
+    }
+
     /// The largest set of pending ops closed under parents and bundles, parents first.
     fn ready(&self) -> Vec<OpId> {
         let mut children: HashMap<OpId, Vec<OpId>> = HashMap::new();

@@ -173,6 +173,11 @@ impl State {
         gone
     }
 
+    /// Forgets ops that wait for a parent.
+    pub fn drop_pending(&mut self, ids: &HashSet<OpId>) {
+        self.graph.drop_pending(ids);
+    }
+
     /// Brings every view up to date.
     pub fn refresh(&mut self) -> Changed {
         let dirty = std::mem::take(&mut self.dirty);

@@ -1,0 +1,399 @@
+//! Accepting sealed ops: the gate where edits of several authors meet.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use serde_json::{Value, json};
+
+use super::{Conflict, Error, Policy, Store, atomic_write, files};
+use crate::strand::id::{OpId, new_id, now_ms};
+use crate::strand::integrity::{Dangling, heal, new_danglings};
+use crate::strand::op::Op;
+use crate::strand::state::{State, Status};
+
+/// A bundle that was not accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    /// The bundle, or the op-id of an op without one.
+    pub bundle: String,
+    /// Its ops.
+    pub ops: Vec<OpId>,
+    /// `dangling`, `locked`, `op-id-collision` or `malformed`.
+    pub reason: &'static str,
+    /// The record that keeps its ops.
+    pub conflict: Option<String>,
+    /// Referring places and what they refer to.
+    pub edges: Vec<(String, String)>,
+    /// One sentence.
+    pub message: String,
+}
+
+/// What became of ops offered to a store.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Accepted {
+    /// Accepted now.
+    pub accepted: Vec<OpId>,
+    /// Known before.
+    pub duplicate: Vec<OpId>,
+    /// Waiting, with what they wait for.
+    pub pending: Vec<(OpId, Vec<OpId>)>,
+    /// Refused.
+    pub rejected: Vec<Rejected>,
+    /// Name, winner, loser.
+    pub absorbed: Vec<(String, OpId, OpId)>,
+    /// Heal ops that were added.
+    pub healed: Vec<OpId>,
+    /// Things to tell.
+    pub warnings: Vec<String>,
+    /// The state afterwards.
+    pub state_hash: String,
+}
+
+impl Accepted {
+    /// The exit code of the command.
+    pub fn exit(&self) -> u8 {
+        let has = |reason: &str| self.rejected.iter().any(|rejected| rejected.reason == reason);
+        if has("dangling") {
+            4
+        } else if has("locked") {
+            5
+        } else if self.rejected.is_empty() {
+            0
+        } else {
+            2
+        }
+    }
+
+    /// The result as programs read it.
+    pub fn to_json(&self) -> Value {
+        let rejected = |r: &Rejected| json!({"bundle": r.bundle, "ops": r.ops, "reason": r.reason, "conflict": r.conflict, "edges": r.edges});
+        json!({
+            "accepted": self.accepted,
+            "duplicate": self.duplicate,
+            "pending": self.pending.iter().map(|(id, missing)| json!({"op-id": id, "missing": missing})).collect::<Vec<_>>(),
+            "rejected": self.rejected.iter().map(rejected).collect::<Vec<_>>(),
+            "absorbed": self.absorbed.iter().map(|(q, w, l)| json!({"qname": q, "winner": w, "loser": l})).collect::<Vec<_>>(),
+            "healed": self.healed,
+            "warnings": self.warnings,
+            "state-hash": self.state_hash,
+        })
+    }
+}
+
+/// What the gate made of ops offered to a state.
+#[derive(Debug, Default)]
+pub(super) struct Gated {
+    pub result: Accepted,
+    pub kept: Vec<Op>,
+    pub conflicts: Vec<Conflict>,
+}
+
+/// The rules of one gate.
+pub(super) struct Gate<'g> {
+    pub policy: Policy,
+    /// Why an op may not touch what it touches.
+    pub forbidden: &'g dyn Fn(&State, &Op) -> Option<String>,
+}
+
+impl Store {
+    /// Accepts sealed ops as one transaction, by this store's policy and locks.
+    pub fn accept(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
+        let _lock = self.lock()?;
+        let gated = self.gate(ops);
+        self.keep(gated, &[])
+    }
+
+    /// What accepting would come to, without doing it.
+    pub fn rehearse(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
+        let _lock = self.lock()?;
+        let gated = self.gate(ops);
+        self.state = State::new();
+        self.offset = 0;
+        self.catch_up()?;
+        Ok(gated.result)
+    }
+
+    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Gated {
+        let (enforced, locks) = (self.config.locks_enforced, self.locks().unwrap_or_default());
+        let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
+        let gate = Gate { policy: self.config.policy, forbidden: &forbidden };
+        gate.run(&mut self.state, ops)
+    }
+
+    /// Makes what a gate let through durable.
+    pub(super) fn keep(&mut self, gated: Gated, control: &[String]) -> Result<Accepted, Error> {
+        let waiting: Vec<String> = self.state.graph().pending().map(Op::to_line).collect();
+        let pending = self.inner("pending.jsonl");
+        // Waiting ops are safe before anything is reported; admitted ones leave the file last.
+        if !waiting.is_empty() {
+            atomic_write(&pending, (waiting.join("\n") + "\n").as_bytes())?;
+        }
+        self.commit(&gated.kept, control)?;
+        if waiting.is_empty() && pending.exists() {
+            atomic_write(&pending, b"")?;
+        }
+        files::append_conflicts(&self.root, &gated.conflicts)?;
+        Ok(gated.result)
+    }
+}
+
+/// Why an op may not touch what it touches, by ownership.
+pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State, op: &Op) -> Option<String> {
+    use crate::strand::id::QName;
+    use crate::strand::op::Kind;
+    if !enforced {
+        return None;
+    }
+    let claimed = match op.kind {
+        Kind::Add => Some(QName::new(op.layer, op.name.clone())),
+        Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
+        _ => None,
+    };
+    let label = state.view(op.target()).map(|view| view.qname());
+    [label, claimed].into_iter().flatten().find_map(|qname| {
+        let lock = super::forbids(locks, &op.author, &qname)?;
+        Some(format!("{qname} is owned by {} (pattern {})", lock.owner, lock.pattern))
+    })
+}
+
+impl Gate<'_> {
+    /// Offers ops to a state and takes out again what may not stay.
+    pub(super) fn run(&self, state: &mut State, ops: Vec<Op>) -> Gated {
+        let mut gated = Gated::default();
+        let ops = self.first_look(state, ops, &mut gated);
+        let absorbed_before = absorbed(state);
+        let offered = state.offer(ops);
+        state.refresh();
+        gated.result.duplicate = offered.duplicates;
+        let mut fresh: BTreeSet<OpId> = offered.admitted.iter().copied().collect();
+        if self.policy == Policy::Strict {
+            self.roll_back(state, &mut fresh, &mut gated);
+        }
+        let order = offered.admitted.into_iter().filter(|id| fresh.contains(id));
+        gated.result.accepted = order.collect();
+        let op = |id: &OpId| state.graph().node(*id).map(|node| node.op.clone());
+        gated.kept = gated.result.accepted.iter().filter_map(op).collect();
+        match self.policy {
+            Policy::Strict => {}
+            Policy::Heal => self.heal(state, &fresh, &mut gated),
+            Policy::Warn => self.warn(state, &fresh, &mut gated),
+        }
+        let graph = state.graph();
+        gated.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
+        let now = absorbed(state);
+        gated.result.absorbed = now.into_iter().filter(|found| !absorbed_before.contains(found)).collect();
+        gated.result.state_hash = state.state_hash();
+        gated
+    }
+
+    /// Puts aside bundles with an op-id of other content, or that touch what belongs to another.
+    fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Gated) -> Vec<Op> {
+        let mut bundles: BTreeMap<String, Vec<Op>> = BTreeMap::new();
+        let mut order: Vec<String> = Vec::new();
+        for op in ops {
+            let key = op.bundle_key();
+            if !bundles.contains_key(&key) {
+                order.push(key.clone());
+            }
+            bundles.entry(key).or_default().push(op);
+        }
+        // Names of definitions that these very ops bring are judged by what they claim.
+        let mut pass = Vec::new();
+        for key in order {
+            let ops = bundles.remove(&key).unwrap_or_default();
+            let graph = state.graph();
+            let collides = ops.iter().any(|op| graph.node(op.id).is_some_and(|node| node.op.to_json() != op.to_json()));
+            let new = |op: &&Op| graph.node(op.id).is_none();
+            let locked = ops.iter().filter(new).find_map(|op| (self.forbidden)(state, op));
+            let (reason, message) = match (collides, locked) {
+                (true, _) => ("op-id-collision", "an op-id of this bundle is known with other content".to_owned()),
+                (_, Some(message)) => ("locked", message),
+                _ => {
+                    pass.extend(ops);
+                    continue;
+                }
+            };
+            self.reject(key, &ops, reason, &[], message, gated);
+        }
+        pass
+    }
+
+    fn reject(
+        &self,
+        bundle: String,
+        ops: &[Op],
+        reason: &'static str,
+        edges: &[(String, String)],
+        message: String,
+        gated: &mut Gated,
+    ) {
+        let conflict = Conflict {
+            id: new_id("cf_"),
+            kind: reason.to_owned(),
+            policy: self.policy.word().to_owned(),
+            at: now_ms(),
+            edges: edges.to_vec(),
+            ops: ops.iter().map(Op::to_json).collect(),
+            status: "open".to_owned(),
+        };
+        gated.result.rejected.push(Rejected {
+            bundle,
+            ops: ops.iter().map(|op| op.id).collect(),
+            reason,
+            conflict: Some(conflict.id.clone()),
+            edges: edges.to_vec(),
+            message,
+        });
+        gated.conflicts.push(conflict);
+    }
+
+    /// Takes bundles that bring new danglings out again, until there is none left.
+    fn roll_back(&self, state: &mut State, fresh: &mut BTreeSet<OpId>, gated: &mut Gated) {
+        loop {
+            let found = new_danglings(state, fresh);
+            let Some(first) = found.first() else { return };
+            let group: Vec<&Dangling> = found.iter().filter(|other| other.removed == first.removed).collect();
+            let edges: Vec<(String, String)> = group.iter().map(|found| found.edge(state)).collect();
+            let guilty = guilty_ops(state, &group, fresh);
+            if guilty.is_empty() {
+                return;
+            }
+            let bundles: BTreeSet<String> =
+                guilty.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.op.bundle_key()).collect();
+            let out: HashSet<OpId> = fresh
+                .iter()
+                .copied()
+                .filter(|id| state.graph().node(*id).is_some_and(|node| bundles.contains(&node.op.bundle_key())))
+                .collect();
+            let mut gone = state.retract(&out);
+            // What followed an op that went belongs to a bundle that cannot stand alone either.
+            loop {
+                let keys: BTreeSet<String> = gone.iter().map(Op::bundle_key).collect();
+                let rest: HashSet<OpId> = fresh
+                    .iter()
+                    .copied()
+                    .filter(|id| state.graph().node(*id).is_some_and(|node| keys.contains(&node.op.bundle_key())))
+                    .collect();
+                if rest.is_empty() {
+                    break;
+                }
+                gone.extend(state.retract(&rest));
+            }
+            state.refresh();
+            let mut by_bundle: BTreeMap<String, Vec<Op>> = BTreeMap::new();
+            for op in gone {
+                fresh.remove(&op.id);
+                by_bundle.entry(op.bundle_key()).or_default().push(op);
+            }
+            let message = edges.iter().map(|(from, to)| format!("{from} -> {to}")).collect::<Vec<_>>().join(", ");
+            self.reject_group(by_bundle, &edges, format!("dangling: {message}"), gated);
+        }
+    }
+
+    /// One record for all bundles of a group.
+    fn reject_group(
+        &self,
+        bundles: BTreeMap<String, Vec<Op>>,
+        edges: &[(String, String)],
+        message: String,
+        gated: &mut Gated,
+    ) {
+        let all: Vec<Op> = bundles.values().flatten().cloned().collect();
+        let conflict = Conflict {
+            id: new_id("cf_"),
+            kind: "dangling".to_owned(),
+            policy: self.policy.word().to_owned(),
+            at: now_ms(),
+            edges: edges.to_vec(),
+            ops: all.iter().map(Op::to_json).collect(),
+            status: "open".to_owned(),
+        };
+        for (bundle, ops) in bundles {
+            gated.result.rejected.push(Rejected {
+                bundle,
+                ops: ops.iter().map(|op| op.id).collect(),
+                reason: "dangling",
+                conflict: Some(conflict.id.clone()),
+                edges: edges.to_vec(),
+                message: message.clone(),
+            });
+        }
+        gated.conflicts.push(conflict);
+    }
+
+    fn heal(&self, state: &mut State, fresh: &BTreeSet<OpId>, gated: &mut Gated) {
+        let mut fresh = fresh.clone();
+        loop {
+            let found = new_danglings(state, &fresh);
+            let removed: BTreeSet<_> = found.iter().map(|found| found.removed).collect();
+            let heals: Vec<Op> = removed.iter().filter_map(|def| heal(state, *def)).collect();
+            if heals.is_empty() {
+                return;
+            }
+            self.note(state, &found, "healed", gated);
+            let offered = state.offer(heals.clone());
+            state.refresh();
+            if offered.admitted.is_empty() {
+                return;
+            }
+            fresh = offered.admitted.iter().copied().collect();
+            gated.result.healed.extend(&offered.admitted);
+            gated.kept.extend(heals);
+        }
+    }
+
+    fn warn(&self, state: &State, fresh: &BTreeSet<OpId>, gated: &mut Gated) {
+        let found = new_danglings(state, fresh);
+        self.note(state, &found, "warned", gated);
+    }
+
+    fn note(&self, state: &State, found: &[Dangling], status: &str, gated: &mut Gated) {
+        let mut groups: BTreeMap<_, Vec<&Dangling>> = BTreeMap::new();
+        for dangling in found {
+            groups.entry(dangling.removed).or_default().push(dangling);
+        }
+        for group in groups.into_values() {
+            let edges: Vec<(String, String)> = group.iter().map(|found| found.edge(state)).collect();
+            let ids: BTreeSet<OpId> =
+                group.iter().flat_map(|found| found.heads.iter().copied().chain([found.writer])).collect();
+            let ops = ids.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.op.to_json()).collect();
+            for (from, to) in &edges {
+                gated.result.warnings.push(format!("dangling: {from} -> {to} ({status})"));
+            }
+            gated.conflicts.push(Conflict {
+                id: new_id("cf_"),
+                kind: "dangling".to_owned(),
+                policy: self.policy.word().to_owned(),
+                at: now_ms(),
+                edges,
+                ops,
+                status: status.to_owned(),
+            });
+        }
+    }
+}
+
+/// The ops of this transaction that make the danglings: writers and removers, or, when both sides
+/// were there before, whatever touched either definition.
+fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTreeSet<OpId> {
+    let sides = group.iter().flat_map(|found| found.heads.iter().copied().chain([found.writer]));
+    let direct: BTreeSet<OpId> = sides.filter(|id| fresh.contains(id)).collect();
+    if !direct.is_empty() {
+        return direct;
+    }
+    let about: BTreeSet<_> = group.iter().flat_map(|found| [found.from, found.removed]).collect();
+    let touches = |id: &&OpId| state.graph().node(**id).is_some_and(|node| about.contains(&node.op.target()));
+    fresh.iter().filter(touches).copied().collect()
+}
+
+/// Name, winner and loser of every absorption.
+fn absorbed(state: &State) -> Vec<(String, OpId, OpId)> {
+    let mut out: Vec<_> = state
+        .views()
+        .filter_map(|view| match view.status {
+            Status::Absorbed(by) => Some((view.qname().to_string(), by, view.id)),
+            _ => None,
+        })
+        .collect();
+    out.sort();
+    out
+}

@@ -1,0 +1,53 @@
+//! What can go wrong with a store's files.
+
+use std::path::{Path, PathBuf};
+
+use crate::strand::issue::Refusal;
+
+/// A failure of a store.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Error {
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("the store is busy: another process has held its lock for {0} seconds; try again or raise --lock-timeout")]
+    Busy(u64),
+    #[error("{} is corrupt at line {line}; nothing was written. 'strand store repair' saves every readable op", path.display())]
+    Corrupt { path: PathBuf, line: usize },
+    #[error("{} is not valid: {message}; mend the file or remove it", path.display())]
+    BadFile { path: PathBuf, message: String },
+    #[error("no store here: make one with 'strand init', or name one with --store")]
+    NoStore,
+    #[error("{0}")]
+    NotFound(String),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Error {
+    /// A failed file call, with what was tried.
+    pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> Error {
+        Error::Io { what, path: path.to_owned(), source }
+    }
+
+    /// The exit code of the command.
+    pub fn exit(&self) -> u8 {
+        match self {
+            Error::Refused(refusal) => refusal.exit(),
+            Error::NoStore | Error::NotFound(_) => 6,
+            _ => 7,
+        }
+    }
+
+    /// The word for the kind of failure.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::Io { .. } => "io",
+            Error::Busy(_) => "busy",
+            Error::Corrupt { .. } => "corrupt",
+            Error::BadFile { .. } => "bad-file",
+            Error::NoStore | Error::NotFound(_) => "not-found",
+            Error::Refused(refusal) => refusal.kind(),
+        }
+    }
+}

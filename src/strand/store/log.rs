@@ -1,0 +1,227 @@
+//! The op log: the truth. Append-only transactions of ops, each closed by a checked commit line.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::Error;
+use crate::strand::id::{OpId, new_id, now_ms};
+use crate::strand::op::Op;
+
+/// What a stretch of the log holds.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// Ops in order; an op that was withdrawn later in the stretch is not among them.
+    pub ops: Vec<Op>,
+    /// Ops withdrawn and not accepted again.
+    pub withdrawn: HashSet<OpId>,
+    /// The offset after the last commit line.
+    pub end: u64,
+    /// The sum of the last commit line.
+    pub sum: String,
+    /// How many bytes after the last commit belong to no transaction.
+    pub torn: u64,
+}
+
+/// The log of one store.
+#[derive(Clone, Debug)]
+pub struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    /// The log at a path.
+    pub fn new(path: PathBuf) -> Log {
+        Log { path }
+    }
+
+    /// Writes a log without ops.
+    pub fn create(&self) -> Result<(), Error> {
+        let header = json!({"strand": 1, "store": new_id("st_")});
+        let at = |error| Error::io("write", &self.path, error);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(at)?;
+        file.write_all(format!("{header}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(at)?;
+        sync_folder(&self.path)
+    }
+
+    /// How long the log is, in bytes.
+    pub fn len(&self) -> Result<u64, Error> {
+        std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
+    }
+
+    /// Reads everything from an offset that follows a commit line, or from the start. Text after
+    /// the last commit is not read: a transaction that was not finished never happened.
+    pub fn read(&self, from: u64) -> Result<Entries, Error> {
+        let at = |error| Error::io("read", &self.path, error);
+        let mut file = File::open(&self.path).map_err(at)?;
+        file.seek(SeekFrom::Start(from)).map_err(at)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(at)?;
+        self.parse(&text, from)
+    }
+
+    /// Reads the log as it was up to and with an op.
+    pub fn read_until(&self, id: OpId) -> Result<Vec<Op>, Error> {
+        let mut ops = self.read(0)?.ops;
+        if let Some(at) = ops.iter().position(|op| op.id == id) {
+            ops.truncate(at + 1);
+        }
+        Ok(ops)
+    }
+
+    /// Reads the transactions up to an offset.
+    pub fn read_prefix(&self, end: u64) -> Result<Vec<Op>, Error> {
+        let at = |error| Error::io("read", &self.path, error);
+        let mut text = Vec::new();
+        File::open(&self.path).map_err(at)?.take(end).read_to_end(&mut text).map_err(at)?;
+        Ok(self.parse(&text, 0)?.ops)
+    }
+
+    fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
+        let mut entries = Entries { end: from, ..Entries::default() };
+        let mut ops: Vec<Option<Op>> = Vec::new();
+        let mut place: HashMap<OpId, usize> = HashMap::new();
+        let (mut start, mut open, mut first_bad) = (0usize, Transaction::default(), None);
+        let mut line_number = 0;
+        while let Some(length) = text[start..].iter().position(|byte| *byte == b'\n') {
+            let line = &text[start..start + length];
+            let whole = &text[start..=start + length];
+            start += length + 1;
+            line_number += 1;
+            if from == 0 && line_number == 1 && is_header(line) {
+                entries.end = start as u64;
+                continue;
+            }
+            let value: Option<Value> = serde_json::from_slice(line).ok();
+            let Some(commit) = value.as_ref().filter(|value| value.get("commit").is_some()) else {
+                open.take(whole, value);
+                continue;
+            };
+            if !open.is_closed_by(commit) {
+                first_bad.get_or_insert(line_number);
+                open = Transaction::default();
+                continue;
+            }
+            // A fault before a commit that holds is no torn tail.
+            if let Some(bad) = first_bad {
+                return Err(Error::Corrupt { path: self.path.clone(), line: bad });
+            }
+            let sum = open.sum();
+            for value in std::mem::take(&mut open).values {
+                if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
+                    for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
+                        entries.withdrawn.insert(id);
+                        if let Some(at) = place.remove(&id) {
+                            ops[at] = None;
+                        }
+                    }
+                    continue;
+                }
+                let op =
+                    Op::from_json(&value).map_err(|_| Error::Corrupt { path: self.path.clone(), line: line_number })?;
+                entries.withdrawn.remove(&op.id);
+                place.insert(op.id, ops.len());
+                ops.push(Some(op));
+            }
+            entries.end = from + start as u64;
+            entries.sum = sum;
+        }
+        if entries.end == 0 && !text.is_empty() {
+            return Err(Error::Corrupt { path: self.path.clone(), line: 1 });
+        }
+        entries.torn = from + text.len() as u64 - entries.end;
+        entries.ops = ops.into_iter().flatten().collect();
+        Ok(entries)
+    }
+
+    /// Moves what follows the last commit out of the way. Call it under the lock only.
+    pub fn truncate(&self, end: u64, rejected: &Path) -> Result<PathBuf, Error> {
+        let at = |error| Error::io("repair", &self.path, error);
+        let mut file = OpenOptions::new().read(true).write(true).open(&self.path).map_err(at)?;
+        file.seek(SeekFrom::Start(end)).map_err(at)?;
+        let mut torn = Vec::new();
+        file.read_to_end(&mut torn).map_err(at)?;
+        let kept = rejected.join(format!("torn-{}.jsonl", now_ms()));
+        std::fs::create_dir_all(rejected)
+            .and_then(|()| std::fs::write(&kept, torn))
+            .map_err(|e| Error::io("write", &kept, e))?;
+        file.set_len(end).and_then(|()| file.sync_all()).map_err(at)?;
+        Ok(kept)
+    }
+
+    /// Appends one transaction and makes it durable. Returns the new end and the commit's sum.
+    pub fn append(&self, lines: &[String]) -> Result<(u64, String), Error> {
+        let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        let sum = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let commit = json!({"commit": new_id("tx_"), "n": lines.len(), "sum": sum});
+        text.push_str(&format!("{commit}\n"));
+        let at = |error| Error::io("append to", &self.path, error);
+        let mut file = OpenOptions::new().append(true).open(&self.path).map_err(at)?;
+        let before = file.metadata().map_err(at)?.len();
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)?;
+        Ok((before + text.len() as u64, sum))
+    }
+
+    /// Every op that can be read, whatever the rest looks like.
+    pub fn salvage(&self) -> Result<Vec<Op>, Error> {
+        let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let values = text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        let mut ops: Vec<Op> = Vec::new();
+        let mut seen: HashSet<OpId> = HashSet::new();
+        for value in values {
+            if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
+                let gone: HashSet<OpId> = list.iter().filter_map(Value::as_str).filter_map(OpId::parse).collect();
+                ops.retain(|op| !gone.contains(&op.id));
+                seen.retain(|id| !gone.contains(id));
+            } else if let Ok(op) = Op::from_json(&value)
+                && seen.insert(op.id)
+            {
+                ops.push(op);
+            }
+        }
+        Ok(ops)
+    }
+}
+
+fn is_header(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("strand").is_some())
+}
+
+/// Makes a new file's name durable.
+pub fn sync_folder(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("flush", folder, error))
+}
+
+/// The lines of a transaction whose commit line has not come yet.
+#[derive(Default)]
+struct Transaction {
+    hasher: Option<blake3::Hasher>,
+    values: Vec<Value>,
+    lines: u64,
+}
+
+impl Transaction {
+    fn take(&mut self, whole: &[u8], value: Option<Value>) {
+        self.hasher.get_or_insert_with(blake3::Hasher::new).update(whole);
+        self.lines += 1;
+        self.values.extend(value);
+    }
+
+    fn sum(&self) -> String {
+        self.hasher.as_ref().map_or_else(|| blake3::hash(b""), blake3::Hasher::finalize).to_hex().to_string()
+    }
+
+    fn is_closed_by(&self, commit: &Value) -> bool {
+        let whole =
+            self.lines == self.values.len() as u64 && commit.get("n").and_then(Value::as_u64) == Some(self.lines);
+        whole && commit.get("sum").and_then(Value::as_str) == Some(&self.sum())
+    }
+}

@@ -1,0 +1,100 @@
+//! Stores on disk: durability, the gate, exchange.
+
+use super::{Policy, Store, pull, push};
+use crate::strand::id::QName;
+use crate::strand::issue::{Draft, Issuer, Removal};
+
+fn qname(text: &str) -> QName {
+    QName::parse(text).unwrap()
+}
+
+fn add(name: &str, body: &str) -> Draft {
+    Draft::Add { qname: qname(name), body: body.into(), doc: None, def: None }
+}
+
+fn remove(name: &str) -> Draft {
+    Draft::Remove { qname: qname(name), how: Removal::Refuse }
+}
+
+fn me() -> Issuer {
+    Issuer::new("user:me")
+}
+
+#[test]
+fn a_torn_tail_is_ignored_then_put_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    let hash = store.state().state_hash();
+    let log = store.inner("op-log.jsonl");
+    let whole = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, format!("{whole}{{\"op\":\"add\"")).unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.state().state_hash(), hash);
+    store.issue(&[add("slot.b", "Int = 2")], &me(), false).unwrap();
+    assert_eq!(store.take_notices().len(), 1);
+    let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+    assert_eq!(now, rebuilt);
+    std::fs::write(&log, std::fs::read_to_string(&log).unwrap().replacen("Int = 1", "Int = 7", 1)).unwrap();
+    assert_eq!(Store::open(dir.path()).unwrap_err().kind(), "corrupt");
+    let (saved, _) = Store::repair(dir.path()).unwrap();
+    assert_eq!(saved, 2);
+    assert!(Store::open(dir.path()).unwrap().state().named(&qname("slot.b")).is_some());
+}
+
+/// A master with a slot, and two snapshots of it: one removes the slot, one refers to it.
+fn meeting(policy: Policy) -> (tempfile::TempDir, Store, Store, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut master = Store::init(&dir.path().join("m")).unwrap();
+    let mut config = master.config().clone();
+    config.policy = policy;
+    master.set_config(config).unwrap();
+    master.issue(&[add("slot.draft", "Text = \"x\"")], &me(), false).unwrap();
+    let mut a = master.snapshot(&dir.path().join("a")).unwrap();
+    let mut b = master.snapshot(&dir.path().join("b")).unwrap();
+    a.issue(&[remove("slot.draft")], &me(), false).unwrap();
+    b.issue(&[add("tile.NewForm", "input(bind=draft, label=\"d\")")], &me(), false).unwrap();
+    (dir, master, a, b)
+}
+
+#[test]
+fn strict_refuses_the_newcomer_and_pull_withdraws_it() {
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Strict);
+    assert_eq!(push(&mut a, &mut master).unwrap().exit(), 0);
+    let result = push(&mut b, &mut master).unwrap();
+    assert_eq!(result.exit(), 4);
+    assert_eq!(result.rejected[0].edges, [("tile.NewForm:1".to_owned(), "slot.draft".to_owned())]);
+    let pulled = pull(&mut b, &mut master, true).unwrap();
+    assert_eq!(pulled.withdrawn.len(), 1);
+    assert_eq!(b.state().state_hash(), master.state().state_hash());
+    assert_eq!(Store::open(b.root()).unwrap().state().state_hash(), master.state().state_hash());
+    assert_eq!(b.conflicts().unwrap().len(), 1);
+}
+
+#[test]
+fn heal_and_warn_accept_both() {
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Heal);
+    push(&mut a, &mut master).unwrap();
+    let result = push(&mut b, &mut master).unwrap();
+    assert_eq!((result.exit(), result.healed.len()), (0, 1));
+    assert_eq!(master.state().named(&qname("slot.draft")).unwrap().text, "slot draft = Text = \"\"\n");
+    assert_eq!(master.check(), []);
+    pull(&mut a, &mut master, true).unwrap();
+    pull(&mut b, &mut master, true).unwrap();
+    assert_eq!(a.state().state_hash(), b.state().state_hash());
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Warn);
+    push(&mut a, &mut master).unwrap();
+    assert_eq!(push(&mut b, &mut master).unwrap().warnings.len(), 1);
+    assert_eq!(master.check()[0].code, "E0501");
+}
+
+#[test]
+fn both_sides_of_one_transaction_are_rolled_back() {
+    let (_dir, mut master, a, b) = meeting(Policy::Strict);
+    let before = master.state().state_hash();
+    let mut ops = a.ops();
+    ops.extend(b.ops());
+    let result = master.accept(ops).unwrap();
+    assert_eq!((result.rejected.len(), result.accepted.len()), (2, 0));
+    assert_eq!(master.state().state_hash(), before);
+}
