@@ -1,2 +1,5 @@
 //! The `strand` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    std::process::ExitCode::from(nebula::strand::cli::main(std::env::args_os()))
+}

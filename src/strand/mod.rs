@@ -1,6 +1,20 @@
 //! Strand: code as a graph of definitions, edited by structured ops instead of text diffs.
+//!
+//! From the bottom up, each layer knowing only those before it:
+//!
+//! - [`id`]: op-ids, layers, qualified names.
+//! - [`lang`]: text to bodies and back, registers and units, names in scope.
+//! - [`op`]: ops and their wire form. [`graph`]: which are known, which are void.
+//! - [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
+//! - [`check`]: every fault of a state, and the patch that mends it.
+//! - [`issue`]: drafts become ops. [`integrity`]: edits that met badly. [`findings`]: what merging left.
+//! - [`runtime`]: runs a graph, records episodes, replays them.
+//! - [`store`]: a folder with a durable op log; push and pull. [`sync`]: files as another view of it.
+//! - [`cli`]: the `strand` command, thin over all of it.
 
 pub mod check;
+pub mod cli;
+pub mod findings;
 pub mod graph;
 pub mod hash;
 pub mod id;
@@ -11,3 +25,4 @@ pub mod op;
 pub mod runtime;
 pub mod state;
 pub mod store;
+pub mod sync;

@@ -2,6 +2,7 @@
 
 mod patch;
 mod refusal;
+mod reissue;
 mod remove;
 mod revert;
 
@@ -11,8 +12,9 @@ use serde_json::Value;
 
 pub use patch::{find_tokens, replace_tokens};
 pub use refusal::Refusal;
+pub use reissue::reissue;
 pub use remove::{References, Removal, references};
-pub use revert::revert;
+pub use revert::{changed_body, revert};
 
 use super::id::{DefId, Layer, OpId, QName, new_op_id, now_ms};
 use super::lang::ast::{Body, To};

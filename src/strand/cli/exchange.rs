@@ -1,0 +1,192 @@
+//! Ops that come and go: `patch apply`, `op`, `snapshot`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::Session;
+use super::out::Out;
+use super::read::{history_line, op_id};
+use crate::strand::id::OpId;
+use crate::strand::issue::{self, Draft, Refusal};
+use crate::strand::op::Op;
+use crate::strand::state::State;
+use crate::strand::store::{self, Accepted, Error, Log, Store, atomic_write};
+
+/// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
+fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
+    let mut text = String::new();
+    if file == "-" {
+        let read = std::io::stdin().read_to_string(&mut text);
+        read.map_err(|error| Error::io("read", Path::new("stdin"), error))?;
+    } else {
+        text = std::fs::read_to_string(file).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NotFound(format!("there is no file {file}")),
+            _ => Error::io("read", Path::new(file), error),
+        })?;
+    }
+    let values = match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Array(ops)) => ops,
+        Ok(Value::Object(mut object)) => match object.remove("ops") {
+            Some(Value::Array(ops)) => ops,
+            _ => serde_json::from_str(&text).map(|value| vec![value]).unwrap_or_default(),
+        },
+        Ok(Value::Null) => Vec::new(),
+        _ => {
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            let parsed = lines.map(|(at, line)| {
+                serde_json::from_str(line).map_err(|error| Refusal::Malformed(format!("line {}: {error}", at + 1)))
+            });
+            parsed.collect::<Result<_, _>>()?
+        }
+    };
+    if values.is_empty() {
+        return Err(Refusal::Malformed(format!("there is no op in {file}")).into());
+    }
+    Ok(values)
+}
+
+pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -> Result<u8, Error> {
+    let (mut drafts, mut sealed) = (Vec::new(), Vec::new());
+    for value in read_ops(file)? {
+        if value.get("op-id").is_some() {
+            sealed.push(Op::from_json(&value).map_err(Refusal::Malformed)?);
+        } else {
+            drafts.push(Draft::from_json(&value)?);
+        }
+    }
+    let mut result = if sealed.is_empty() {
+        Accepted::default()
+    } else if dry_run {
+        s.store.rehearse(sealed)?
+    } else {
+        s.store.accept(sealed)?
+    };
+    if !drafts.is_empty() {
+        let issuer = if drafts.len() > 1 { s.issuer.bundled() } else { s.issuer.clone() };
+        if dry_run {
+            let mut rehearsal = State::new();
+            rehearsal.apply(s.store.ops());
+            let ops = issue::issue_all(&mut rehearsal, &drafts, &issuer)?;
+            result.accepted.extend(ops.iter().map(|op| op.id));
+        } else {
+            let written = s.store.issue(&drafts, &issuer, false)?;
+            result.accepted.extend(written.ops.iter().map(|op| op.id));
+            out.new_faults(&written.new_faults);
+        }
+    }
+    result.state_hash = s.store.state().state_hash();
+    Ok(told(out, &result))
+}
+
+/// Prints what became of offered ops. Returns the exit code.
+pub fn told(out: &Out, result: &Accepted) -> u8 {
+    for rejected in &result.rejected {
+        let conflict = rejected.conflict.as_deref().unwrap_or_default();
+        out.note(&format!("Error: {} (kept as {conflict})", rejected.message));
+    }
+    result.warnings.iter().for_each(|warning| out.note(&format!("Warning: {warning}")));
+    for (name, _, loser) in &result.absorbed {
+        out.note(&format!("Warning: {name} was added twice; {loser} is absorbed"));
+    }
+    let counts = format!(
+        "applied {}, duplicate {}, pending {}, rejected {}",
+        result.accepted.len(),
+        result.duplicate.len(),
+        result.pending.len(),
+        result.rejected.iter().map(|rejected| rejected.ops.len()).sum::<usize>()
+    );
+    out.answer(&counts, || result.to_json());
+    result.exit()
+}
+
+pub(super) fn log(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+    for op in s.store.ops() {
+        if out.json {
+            out.value(&op.to_json());
+        } else {
+            out.line(&format!("{} {}.{}", history_line(&op), op.layer, op.name));
+        }
+    }
+    Ok(0)
+}
+
+pub(super) fn show(s: &mut Session, out: &mut Out, id: &str) -> Result<u8, Error> {
+    let id = op_id(id)?;
+    let graph = s.store.state().graph();
+    let op = graph.node(id).map(|node| &node.op).or_else(|| graph.pending().find(|op| op.id == id));
+    let op = op.ok_or_else(|| Error::NotFound(format!("there is no op {id}")))?;
+    out.answer(&format!("{:#}", op.to_json()), || op.to_json());
+    Ok(0)
+}
+
+pub(super) fn pending(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+    let graph = s.store.state().graph();
+    let list: Vec<(OpId, Vec<OpId>)> = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
+    if out.json {
+        out.value(&list.iter().map(|(id, missing)| json!({"op-id": id, "missing": missing})).collect());
+        return Ok(0);
+    }
+    for (id, missing) in list {
+        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        out.line(&format!("{id} waits for {}", missing.join(", ")));
+    }
+    Ok(0)
+}
+
+/// The other store: as named, else the upstream. Also whether it is the upstream.
+fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
+    let upstream = s.store.config().upstream.clone().map(PathBuf::from);
+    let same = |a: &Path, b: &Path| std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok();
+    let is_upstream = match (&named, &upstream) {
+        (Some(named), Some(upstream)) => same(named, upstream),
+        (None, _) => true,
+        _ => false,
+    };
+    let path = named.or(upstream);
+    let none = || Refusal::Usage("name a store, or set one: strand config upstream <store>".to_owned());
+    Ok((Store::open(&path.ok_or_else(none)?)?, is_upstream))
+}
+
+pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
+    let (mut target, _) = other(s, named)?;
+    let result = store::push(&mut s.store, &mut target)?;
+    Ok(told(out, &result))
+}
+
+pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
+    let (mut source, upstream) = other(s, named)?;
+    let pulled = store::pull(&mut s.store, &mut source, upstream)?;
+    if !pulled.withdrawn.is_empty() {
+        out.note(&format!("withdrew {} ops; see strand conflicts", pulled.withdrawn.len()));
+    }
+    Ok(told(out, &pulled.result))
+}
+
+pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output: &Path) -> Result<u8, Error> {
+    let mut ops = s.store.log().read(0)?.ops;
+    if let Some(since) = since {
+        let id = op_id(since)?;
+        let at = ops.iter().position(|op| op.id == id);
+        let at = at.ok_or_else(|| Error::NotFound(format!("there is no op {id}")))?;
+        ops.drain(..=at);
+    }
+    let text: String = ops.iter().map(|op| op.to_line() + "\n").collect();
+    atomic_write(output, text.as_bytes())?;
+    out.answer(&format!("{} ops in {}", ops.len(), output.display()), || json!({"ops": ops.len(), "file": output}));
+    Ok(0)
+}
+
+pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Error> {
+    let ops = Log::new(log.to_owned()).read(0)?.ops;
+    let result = s.store.accept(ops)?;
+    Ok(told(out, &result))
+}
+
+pub(super) fn snapshot(s: &mut Session, out: &mut Out, dir: &Path) -> Result<u8, Error> {
+    let copy = s.store.snapshot(dir)?;
+    let hash = copy.state().state_hash();
+    out.answer(&dir.display().to_string(), || json!({"path": dir, "state-hash": hash}));
+    Ok(0)
+}

@@ -1,0 +1,142 @@
+//! The `strand` command. Thin over the façade: results on stdout, messages on stderr.
+
+mod admin;
+mod args;
+mod exchange;
+mod fix;
+mod out;
+mod read;
+mod run;
+mod write;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::json;
+
+use super::issue::{Issuer, Refusal};
+use super::store::{Error, Store};
+use args::{Args, Command, ConflictCommand, OpCommand, PatchCommand, StoreCommand};
+use out::Out;
+
+/// Runs the command with its arguments, the program's name first. Returns the exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are answers, everything else is a usage error. A closed pipe is no concern.
+            let _ = error.print();
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    let mut out = Out::new(&args);
+    match dispatch(args, &mut out) {
+        Ok(code) => code,
+        Err(error) => out.failure(&error),
+    }
+}
+
+/// What every command needs.
+struct Session {
+    store: Store,
+    issuer: Issuer,
+    /// Whether someone said who issues.
+    author_given: bool,
+}
+
+fn root(args: &Args) -> Result<PathBuf, Error> {
+    let named = args.store.clone().or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
+    if let Some(path) = named {
+        return Ok(path);
+    }
+    let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
+    Store::find(&here).ok_or(Error::NoStore)
+}
+
+fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
+    let mut store = Store::open(&root(args)?)?;
+    store.set_timeout(Duration::from_secs(args.lock_timeout));
+    for notice in store.take_notices() {
+        out.note(&notice);
+    }
+    let named = args.author.clone().or_else(|| std::env::var("STRAND_AUTHOR").ok());
+    let named = named.or_else(|| store.config().author.clone());
+    let author_given = named.is_some();
+    let author = named.unwrap_or_else(login);
+    if !super::op::author_is_valid(&author) {
+        return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
+    }
+    Ok(Session { store, issuer: Issuer::new(author), author_given })
+}
+
+/// `user:` and the login name, whatever of it may stand there.
+fn login() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
+    let fit: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).take(64).collect();
+    format!("user:{}", if fit.is_empty() { "someone" } else { &fit })
+}
+
+fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
+    if let Command::Init { path } = &args.command {
+        let path = path.clone().or_else(|| args.store.clone()).unwrap_or_else(|| PathBuf::from("project.strand"));
+        Store::init(&path)?;
+        out.answer(&path.display().to_string(), || json!({"path": path}));
+        return Ok(0);
+    }
+    if let Command::Store(StoreCommand::Repair) = &args.command {
+        let (saved, kept) = Store::repair(&root(&args)?)?;
+        let line = format!("saved {saved} ops; the old log is {}", kept.display());
+        out.answer(&line, || json!({"saved": saved, "old_log": kept}));
+        return Ok(0);
+    }
+    let mut session = open(&args, out)?;
+    let s = &mut session;
+    let code = match args.command {
+        Command::Init { .. } | Command::Store(StoreCommand::Repair) => Ok(0),
+        Command::View(view) => read::view(s, out, &view),
+        Command::List { layer, hash, long } => read::list(s, out, layer.as_deref(), hash, long),
+        Command::Add(add) => write::add(s, out, &add),
+        Command::Replace { qname, body, check } => write::replace(s, out, &qname, &body, check),
+        Command::Edit { qname, patch, check } => write::edit(s, out, &qname, &patch, check),
+        Command::Rename { qname, new } => write::rename(s, out, &qname, &new),
+        Command::Remove(remove) => write::remove(s, out, &remove),
+        Command::Link { from, to } => write::link(s, out, &from, &to, true),
+        Command::Unlink { from, to } => write::link(s, out, &from, &to, false),
+        Command::Patch(PatchCommand::Apply { file, dry_run }) => exchange::apply(s, out, &file, dry_run),
+        Command::Patch(PatchCommand::Revert { op, dry_run }) => write::revert(s, out, &op, dry_run),
+        Command::Check(check) => fix::check(s, out, &check),
+        Command::Fix(fix) => fix::fix(s, out, &fix),
+        Command::Config { key, value } => admin::config(s, out, &key, value.as_deref()),
+        Command::Lock { owner, patterns, steal } => admin::lock(s, out, &owner, &patterns, steal),
+        Command::Unlock { owner, patterns } => admin::unlock(s, out, &owner, patterns.as_deref()),
+        Command::Locks => admin::locks(s, out),
+        Command::Sync(sync) => admin::sync(s, out, &sync),
+        Command::Conflicts { command, all } => {
+            let command = command.unwrap_or(ConflictCommand::List);
+            admin::conflicts(s, out, &command, all)
+        }
+        Command::Op(OpCommand::Log) => exchange::log(s, out),
+        Command::Op(OpCommand::Show { id }) => exchange::show(s, out, &id),
+        Command::Op(OpCommand::Pending) => exchange::pending(s, out),
+        Command::Op(OpCommand::Push { store }) => exchange::push(s, out, store),
+        Command::Op(OpCommand::Pull { store }) => exchange::pull(s, out, store),
+        Command::Op(OpCommand::Bundle { since, output }) => exchange::bundle(s, out, since.as_deref(), &output),
+        Command::Op(OpCommand::Merge { log }) => exchange::merge(s, out, &log),
+        Command::Snapshot { dir } => exchange::snapshot(s, out, &dir),
+        Command::StateHash => {
+            let hash = s.store.state().state_hash();
+            out.answer(&hash, || json!({"state-hash": hash}));
+            Ok(0)
+        }
+        Command::Store(StoreCommand::Verify) => admin::verify(s, out),
+        Command::Run(run) => run::run(s, out, &run),
+        Command::Replay { episode, at_graph, update } => run::replay(s, out, &episode, at_graph, update),
+        Command::Episodes => run::episodes(s, out),
+    };
+    for notice in session.store.take_notices() {
+        out.note(&notice);
+    }
+    code
+}

@@ -1,0 +1,183 @@
+//! `view` and `list`.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use super::Session;
+use super::args;
+use super::out::Out;
+use crate::strand::id::{DefId, Layer, OpId, QName};
+use crate::strand::issue::{Refusal, references, target};
+use crate::strand::lang::{print, unit};
+use crate::strand::op::Op;
+use crate::strand::state::{State, View};
+use crate::strand::store::{Error, covers};
+
+/// The visible definitions a selector names, in layer order then by name.
+pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Error> {
+    let mut chosen: HashSet<DefId> = HashSet::new();
+    for part in selector.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let before = chosen.len();
+        if let Some(id) = OpId::parse(part) {
+            chosen.extend(state.view(id).filter(|view| view.visible()).map(|view| view.id));
+        } else {
+            let pattern = if part == "*" { "*.*" } else { part };
+            chosen.extend(state.visible().filter(|view| covers(pattern, &view.qname())).map(|view| view.id));
+        }
+        if chosen.len() == before && !part.contains(['*', '?']) && OpId::parse(part).is_none() {
+            match QName::parse(part) {
+                // One that another part chose already is found again here without a word.
+                Some(qname) => {
+                    target(state, &qname)?;
+                }
+                None => return Err(Refusal::Usage(format!("'{part}' is no selector: use layer.Name")).into()),
+            }
+        } else if chosen.len() == before {
+            return Err(Refusal::NotFound { name: part.to_owned(), near: None }.into());
+        }
+    }
+    let mut views: Vec<&View> = chosen.iter().filter_map(|id| state.view(*id)).collect();
+    views.sort_by(|a, b| (a.layer, &a.label).cmp(&(b.layer, &b.label)));
+    Ok(views)
+}
+
+/// Reads `layer.Name`.
+pub fn qname(text: &str) -> Result<QName, Error> {
+    QName::parse(text).ok_or_else(|| Refusal::Usage(format!("'{text}' is not layer.Name")).into())
+}
+
+/// Reads an op-id.
+pub fn op_id(text: &str) -> Result<OpId, Error> {
+    OpId::parse(text).ok_or_else(|| Refusal::Usage(format!("'{text}' is not an op-id")).into())
+}
+
+/// Units with their numbers: each as `(number, text)`.
+fn units(view: &View) -> Vec<(usize, String)> {
+    let count = unit::count(&view.body);
+    (1..=count).filter_map(|n| print::unit(&view.body, n).map(|printed| (n, printed.text))).collect()
+}
+
+pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<u8, Error> {
+    let past;
+    let state = match &args.at {
+        Some(at) => {
+            past = s.store.state_at(op_id(at)?)?;
+            &past
+        }
+        None => s.store.state(),
+    };
+    let mut views = select(state, &args.selector)?;
+    if args.with_deps {
+        views = with_deps(state, &views);
+    }
+    if out.json {
+        let all: Vec<Value> = views.iter().map(|view| view_json(s, state, view, args)).collect();
+        out.value(&Value::Array(all));
+        return Ok(0);
+    }
+    let mut blocks: Vec<String> = Vec::new();
+    for view in views {
+        let mut block = String::new();
+        if args.hash {
+            block.push_str(&format!("{} {}\n", view.qname(), view.hash));
+        }
+        if args.history {
+            s.store.history(view.id).iter().for_each(|op| block.push_str(&format!("{}\n", history_line(op))));
+        }
+        if args.refs {
+            references(state, view.id).places().iter().for_each(|place| block.push_str(&format!("{place}\n")));
+        }
+        if args.units {
+            block.push_str(&format!("{} {} =\n", view.layer, view.label));
+            units(view).iter().for_each(|(n, text)| block.push_str(&format!("{n}  {text}\n")));
+        } else if !(args.hash || args.history || args.refs) {
+            block.push_str(&out.code(&view.text));
+        }
+        blocks.push(block);
+    }
+    let separator = if args.hash || args.refs { "" } else { "\n" };
+    out.text(&blocks.join(separator));
+    Ok(0)
+}
+
+/// Definitions with everything they need, dependencies first.
+fn with_deps<'s>(state: &'s State, views: &[&'s View]) -> Vec<&'s View> {
+    let (mut seen, mut out) = (HashSet::new(), Vec::new());
+    let mut stack: Vec<(DefId, bool)> = views.iter().rev().map(|view| (view.id, false)).collect();
+    while let Some((id, done)) = stack.pop() {
+        let Some(view) = state.view(id) else { continue };
+        if done {
+            out.push(view);
+        } else if seen.insert(id) {
+            stack.push((id, true));
+            let mut deps: Vec<&View> = view.deps().iter().filter_map(|dep| state.view(*dep)).collect();
+            deps.sort_by(|a, b| (b.layer, &b.label).cmp(&(a.layer, &a.label)));
+            stack.extend(deps.into_iter().map(|dep| (dep.id, false)));
+        }
+    }
+    out
+}
+
+fn view_json(s: &Session, state: &State, view: &View, args: &args::View) -> Value {
+    let names = |ids: &[DefId]| -> Vec<String> {
+        ids.iter().filter_map(|id| state.view(*id)).map(|view| view.qname().to_string()).collect()
+    };
+    let mut value = Map::new();
+    value.insert("qname".into(), json!(view.qname().to_string()));
+    value.insert("def".into(), json!(view.id));
+    value.insert("hash".into(), json!(view.hash.to_string()));
+    value.insert("text".into(), json!(view.text));
+    let units: Vec<Value> = units(view).into_iter().map(|(n, text)| json!({"unit": n, "text": text})).collect();
+    value.insert("units".into(), Value::Array(units));
+    value.insert("deps".into(), json!(names(view.deps())));
+    if args.history {
+        value.insert("history".into(), s.store.history(view.id).iter().map(Op::to_json).collect());
+    }
+    if args.refs {
+        value.insert("refs".into(), json!(references(state, view.id).places()));
+    }
+    Value::Object(value)
+}
+
+/// One op as a line: id, time, kind, author, first line of what it says.
+pub fn history_line(op: &Op) -> String {
+    let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+    let text = op
+        .body
+        .clone()
+        .or_else(|| op.name_new.as_ref().map(|new| format!("{} -> {new}", op.name)))
+        .or_else(|| op.patch.as_ref().map(Value::to_string))
+        .or_else(|| op.to.clone())
+        .unwrap_or_default();
+    let (time, first) = (time.unwrap_or_default(), text.lines().next().unwrap_or_default().to_owned());
+    format!("{} {time} {} {}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()
+}
+
+pub(super) fn list(s: &mut Session, out: &mut Out, layer: Option<&str>, hash: bool, long: bool) -> Result<u8, Error> {
+    let layer = layer
+        .map(|word| Layer::parse(word).ok_or_else(|| Refusal::Usage(format!("there is no layer '{word}'"))))
+        .transpose()?;
+    let state = s.store.state();
+    let views: Vec<&View> = state.visible().filter(|view| layer.is_none_or(|layer| view.layer == layer)).collect();
+    if out.json {
+        let entry =
+            |view: &&View| json!({"qname": view.qname().to_string(), "def": view.id, "hash": view.hash.to_string()});
+        out.value(&views.iter().map(entry).collect());
+        return Ok(0);
+    }
+    let mut text = String::new();
+    for view in views {
+        text.push_str(&if layer.is_some() { view.label.clone() } else { view.qname().to_string() });
+        if hash || long {
+            text.push_str(&format!(" {}", view.hash));
+        }
+        if long {
+            text.push_str(&format!(" {}  {}", view.id, view.body_text().lines().next().unwrap_or_default()));
+        }
+        text.push('\n');
+    }
+    out.text(&text);
+    Ok(0)
+}

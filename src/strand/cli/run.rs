@@ -1,0 +1,101 @@
+//! `run`, `replay`, `episodes`.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use super::Session;
+use super::args;
+use super::out::Out;
+use crate::strand::id::{Layer, QName};
+use crate::strand::issue::Refusal;
+use crate::strand::runtime::episode;
+use crate::strand::runtime::run::Trigger;
+use crate::strand::runtime::{perform, replay as run_again};
+use crate::strand::store::Error;
+
+/// Reads `Tile.event`, `reducer.name` or `slot.name=json`.
+fn trigger(what: &str, payload: Option<&str>) -> Result<Trigger, Error> {
+    let json = |text: &str| serde_json::from_str(text).map_err(|e| Refusal::Usage(format!("'{text}' is no JSON: {e}")));
+    let wrong = || Refusal::Usage(format!("'{what}' is not Tile.event, reducer.name or slot.name=json"));
+    if let Some((slot, value)) = what.split_once('=') {
+        let qname = QName::parse(slot).filter(|qname| qname.layer == Layer::Slot).ok_or_else(wrong)?;
+        return Ok(Trigger::Set(qname, json(value)?));
+    }
+    let payload: Option<Value> = payload.map(json).transpose()?;
+    let (head, rest) = what.split_once('.').ok_or_else(wrong)?;
+    Ok(match Layer::parse(head) {
+        Some(Layer::Reducer) => Trigger::Reducer(QName::new(Layer::Reducer, rest), payload),
+        Some(_) => return Err(wrong().into()),
+        None => Trigger::Event(QName::new(Layer::Tile, head), rest.to_owned(), payload),
+    })
+}
+
+fn answers(path: &std::path::Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+    let bad = |message: String| Error::BadFile { path: path.to_owned(), message };
+    serde_json::from_str(&text).map_err(|error| bad(error.to_string()))
+}
+
+pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8, Error> {
+    if args.live {
+        return Err(
+            Refusal::Usage("this build performs no http requests; give answers with --effects".to_owned()).into()
+        );
+    }
+    let trigger = trigger(&args.what, args.payload.as_deref())?;
+    let given = args.effects.as_deref().map(answers).transpose()?.unwrap_or_default();
+    let (episode, printed) = perform(&mut s.store, &trigger, given, args.seed, args.reset)?;
+    printed.iter().for_each(|line| out.note(line));
+    if out.json {
+        out.value(&episode.to_json());
+    } else {
+        out.line(&format!("{} {} ({} steps)", episode.id, episode.status(), episode.steps.len()));
+        for step in &episode.steps {
+            for write in step.get("writes").and_then(Value::as_array).into_iter().flatten() {
+                out.line(&format!(
+                    "  {} {} -> {}",
+                    write["slot"].as_str().unwrap_or_default(),
+                    write["from"],
+                    write["to"]
+                ));
+            }
+            if let Some(trap) = step.get("trap").and_then(Value::as_str) {
+                out.line(&format!("  trap {trap}"));
+            }
+        }
+    }
+    Ok(u8::from(matches!(episode.status(), "trap" | "limit")))
+}
+
+pub(super) fn replay(s: &mut Session, out: &mut Out, id: &str, at_graph: bool, update: bool) -> Result<u8, Error> {
+    let found = run_again(&mut s.store, id, at_graph, update)?;
+    let words = found.difference.clone().unwrap_or_else(|| format!("replay ok ({} steps)", found.steps));
+    out.answer(&words, || {
+        json!({
+            "episode": found.episode, "equal": found.difference.is_none(),
+            "steps": found.steps, "difference": found.difference,
+        })
+    });
+    Ok(u8::from(found.difference.is_some()))
+}
+
+pub(super) fn episodes(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+    let episodes = episode::read(&s.store.inner("episode-log.jsonl"))?;
+    let row = |episode: &episode::Episode| {
+        let first = episode.steps.first().cloned().unwrap_or_default();
+        let (ts, trigger) = (first.get("ts").cloned(), first.get("trigger").cloned());
+        json!({"episode": episode.id, "ts": ts, "trigger": trigger, "steps": episode.steps.len(), "status": episode.status()})
+    };
+    if out.json {
+        out.value(&episodes.iter().map(row).collect());
+        return Ok(0);
+    }
+    for episode in &episodes {
+        let row = row(episode);
+        let time = row["ts"].as_i64().and_then(chrono::DateTime::<chrono::Utc>::from_timestamp_millis);
+        let time = time.map(|time| time.format("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default();
+        out.line(&format!("{} {time} {} {} {}", episode.id, row["trigger"], row["steps"], episode.status()));
+    }
+    Ok(0)
+}

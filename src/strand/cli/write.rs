@@ -1,0 +1,167 @@
+//! Commands that issue ops.
+
+use std::io::Read;
+
+use serde_json::{Value, json};
+
+use super::Session;
+use super::args;
+use super::out::Out;
+use super::read::{op_id, qname};
+use crate::strand::id::{Layer, OpId, QName};
+use crate::strand::issue::{self, Draft, Refusal, Removal};
+use crate::strand::op::Op;
+use crate::strand::state::State;
+use crate::strand::store::{Error, Written};
+
+/// A body as given, or from stdin.
+fn body(text: &str) -> Result<String, Error> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.map_err(|error| Error::io("read", std::path::Path::new("stdin"), error))?;
+    Ok(text)
+}
+
+/// Prints the ops of a write, and on stderr the faults it brought.
+fn told(s: &Session, out: &Out, written: &Written, about: Option<&QName>) {
+    let diagnostics: Vec<Value> = written.new_faults.iter().map(|fault| fault.to_json()).collect();
+    if out.json {
+        let first = written.ops.first();
+        let name = about.map(ToString::to_string);
+        let def = first.map(Op::target).and_then(|def| s.store.state().view(def));
+        let qname = name.or_else(|| def.map(|view| view.qname().to_string()));
+        out.value(&json!({
+            "op-id": first.map(|op| op.id),
+            "qname": qname,
+            "hash": def.map(|view| view.hash.to_string()),
+            "diagnostics": diagnostics,
+        }));
+        return;
+    }
+    written.ops.iter().for_each(|op| out.line(&op.id.to_string()));
+    out.new_faults(&written.new_faults);
+}
+
+pub(super) fn add(s: &mut Session, out: &mut Out, args: &args::Add) -> Result<u8, Error> {
+    let (qname, text) = match args.parts.as_slice() {
+        [name, text] => (qname(name)?, text),
+        [layer, name, text] => {
+            let layer = Layer::parse(layer).ok_or_else(|| Refusal::Usage(format!("there is no layer '{layer}'")))?;
+            (QName::new(layer, name.clone()), text)
+        }
+        _ => return Err(Refusal::Usage("add needs a layer, a name and a body".to_owned()).into()),
+    };
+    let draft = Draft::Add { qname: qname.clone(), body: body(text)?, doc: args.doc.clone(), def: None };
+    let written = s.store.issue(&[draft], &s.issuer, args.check)?;
+    told(s, out, &written, Some(&qname));
+    Ok(0)
+}
+
+pub(super) fn replace(s: &mut Session, out: &mut Out, name: &str, text: &str, check: bool) -> Result<u8, Error> {
+    let draft = Draft::Replace { qname: qname(name)?, body: body(text)?, doc: None };
+    let written = s.store.issue(&[draft], &s.issuer, check)?;
+    told(s, out, &written, None);
+    Ok(0)
+}
+
+pub(super) fn edit(s: &mut Session, out: &mut Out, name: &str, patch: &str, check: bool) -> Result<u8, Error> {
+    let text = match patch.strip_prefix('@') {
+        Some(path) => {
+            let path = std::path::Path::new(path);
+            std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?
+        }
+        None => body(patch)?,
+    };
+    let patch = serde_json::from_str(&text).map_err(|e| Refusal::Usage(format!("the patch is no JSON: {e}")))?;
+    let draft = Draft::Edit { qname: qname(name)?, patch };
+    let written = s.store.issue(&[draft], &s.issuer, check)?;
+    told(s, out, &written, None);
+    Ok(0)
+}
+
+pub(super) fn rename(s: &mut Session, out: &mut Out, name: &str, new: &str) -> Result<u8, Error> {
+    let draft = Draft::Rename { qname: qname(name)?, to: new.to_owned() };
+    let written = s.store.issue(&[draft], &s.issuer, false)?;
+    told(s, out, &written, None);
+    Ok(0)
+}
+
+pub(super) fn link(s: &mut Session, out: &mut Out, from: &str, to: &str, link: bool) -> Result<u8, Error> {
+    let (from, to) = (qname(from)?, qname(to)?);
+    let draft = if link { Draft::Link(from, to) } else { Draft::Unlink(from, to) };
+    let written = s.store.issue(&[draft], &s.issuer, false)?;
+    told(s, out, &written, None);
+    Ok(0)
+}
+
+pub(super) fn remove(s: &mut Session, out: &mut Out, args: &args::Remove) -> Result<u8, Error> {
+    let how = match (args.cascade, args.force) {
+        (true, _) => Removal::Cascade,
+        (_, true) => Removal::Force,
+        _ => Removal::Refuse,
+    };
+    let qname = qname(&args.qname)?;
+    let id = issue::target(s.store.state(), &qname)?.id;
+    let found = issue::references(s.store.state(), id);
+    let draft = Draft::Remove { qname: qname.clone(), how };
+    if args.dry_run {
+        let mut rehearsal = State::new();
+        rehearsal.apply(s.store.ops());
+        let ops = issue::issue(&mut rehearsal, &draft, &s.issuer)?;
+        let removed = names(s.store.state(), &ops);
+        out.answer(&removed.join("\n"), || json!({"op-ids": [], "removed": removed, "dangling": found.places()}));
+        return Ok(0);
+    }
+    let before: Vec<(OpId, String)> = s.store.state().views().map(|view| (view.id, view.qname().to_string())).collect();
+    let written = s.store.issue(&[draft], &s.issuer, false)?;
+    let name = |op: &Op| before.iter().find(|(id, _)| *id == op.target()).map(|(_, name)| name.clone());
+    let removed: Vec<String> = written.ops.iter().filter_map(name).collect();
+    let ids: Vec<OpId> = written.ops.iter().map(|op| op.id).collect();
+    let dangling = if how == Removal::Force { found.places() } else { Vec::new() };
+    if how == Removal::Cascade && !out.json {
+        removed.iter().for_each(|name| out.note(&format!("removed {name}")));
+    }
+    let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    out.answer(&lines.join("\n"), || json!({"op-ids": ids, "removed": removed, "dangling": dangling}));
+    if !dangling.is_empty() {
+        out.note(&format!("Warning: {} references to {qname} are now dangling", dangling.len()));
+    }
+    Ok(0)
+}
+
+/// The names of what ops are about.
+fn names(state: &State, ops: &[Op]) -> Vec<String> {
+    ops.iter().filter_map(|op| state.view(op.target())).map(|view| view.qname().to_string()).collect()
+}
+
+pub(super) fn revert(s: &mut Session, out: &mut Out, op: &str, dry_run: bool) -> Result<u8, Error> {
+    let id = op_id(op)?;
+    if s.store.state().graph().node(id).is_none() {
+        return Err(Error::NotFound(format!("there is no op {id}")));
+    }
+    let before = s.store.state_before(id)?;
+    let issuer = s.issuer.clone();
+    if dry_run {
+        let mut rehearsal = State::new();
+        rehearsal.apply(s.store.ops());
+        let (ops, skipped) = issue::revert(&mut rehearsal, &before, id, &issuer)?;
+        let lines: Vec<String> = ops.iter().map(Op::to_line).collect();
+        let values: Vec<Value> = ops.iter().map(Op::to_json).collect();
+        out.answer(&lines.join("\n"), || json!({"ops": values, "skipped": skipped}));
+        return Ok(0);
+    }
+    let mut skipped = Vec::new();
+    let written = s.store.transact(false, |state| {
+        let (ops, left) = issue::revert(state, &before, id, &issuer)?;
+        skipped = left;
+        Ok(ops)
+    })?;
+    told(s, out, &written, None);
+    for register in skipped {
+        out.note(&format!("skipped {register}: something newer stands there"));
+    }
+    Ok(0)
+}

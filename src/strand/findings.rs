@@ -1,0 +1,177 @@
+//! What merging left for a person to look at: derived from the ops, never stored.
+
+use serde_json::{Value, json};
+
+use super::graph::Node;
+use super::id::{DefId, OpId};
+use super::lang::ast::To;
+use super::op::Change;
+use super::state::{State, Status, View};
+
+/// One finding about a merge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// `W0901` to `W0906`.
+    pub code: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The definition's qualified name, or the op's id.
+    pub location: String,
+    /// One sentence.
+    pub message: String,
+    /// Text that does not show, where there is some.
+    pub lost: Option<String>,
+    /// A draft op that issues it again.
+    pub draft: Value,
+}
+
+impl Finding {
+    /// The finding in the shape of a diagnostic.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "code": self.code, "kind": self.kind, "location": self.location, "message": self.message,
+            "suggestion": self.lost.as_ref().map(|lost| json!({"kind": "lost", "text": lost})),
+            "auto-patch": self.draft, "severity": "warning", "id": self.id(),
+        })
+    }
+
+    /// Its identity: code and place.
+    pub fn id(&self) -> String {
+        format!("{}@{}", self.code, self.location)
+    }
+}
+
+/// Every finding of a state, by definition.
+pub fn findings(state: &State) -> Vec<Finding> {
+    let mut views: Vec<&View> = state.views().filter(|view| view.live()).collect();
+    views.sort_by_key(|view| (view.layer, view.label.clone(), view.id));
+    let mut out: Vec<Finding> = views.into_iter().flat_map(|view| of_view(state, view)).collect();
+    let mut void: Vec<&Node> = state.graph().ids().filter_map(|id| state.graph().node(id)).map(AsRef::as_ref).collect();
+    void.retain(|node| node.void.is_some());
+    void.sort_by_key(|node| node.op.id);
+    out.extend(void.into_iter().map(|node| Finding {
+        code: "W0906",
+        kind: "void-op",
+        location: node.op.id.to_string(),
+        message: format!("This op has no effect: {}", node.void.as_deref().unwrap_or_default()),
+        lost: node.op.body.clone(),
+        draft: Value::Null,
+    }));
+    out
+}
+
+fn of_view(state: &State, view: &View) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let finding = |code, kind, message, lost, draft| Finding {
+        code,
+        kind,
+        location: view.qname().to_string(),
+        message,
+        lost,
+        draft,
+    };
+    if let Status::Absorbed(by) = view.status
+        && let Some(winner) = state.view(by)
+        && winner.hash != view.hash
+        && !acknowledged(state, by, winner.claim, view.claim)
+    {
+        let message = format!("Added twice at once; {by} holds the name, the body of {} does not show", view.id);
+        out.push(finding("W0901", "add-add", message, Some(view.body_text()), Value::Null));
+    }
+    if view.visible() && view.label != view.name {
+        let message = format!("Another definition holds the name '{}'; rename this one", view.name);
+        out.push(finding("W0905", "label-clash", message, None, Value::Null));
+    }
+    for node in superseded(state, view) {
+        let message = format!(
+            "{} by {} was made while the body was replaced; it does not show",
+            node.op.kind.word(),
+            node.op.author
+        );
+        let draft = node.op.patch.clone().map_or(
+            Value::Null,
+            |patch| json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch}),
+        );
+        let lost = node.op.body.clone().or_else(|| node.op.patch.as_ref().map(Value::to_string));
+        out.push(finding("W0902", "edit-superseded", message, lost, draft));
+    }
+    for (register, value) in on_deleted(state, view) {
+        let message = format!("'{register}' was written while its unit was deleted");
+        out.push(finding("W0903", "edit-on-deleted", message, Some(value), Value::Null));
+    }
+    for name in stale(state, view) {
+        let message = format!("'{name}' changed while this was written against it");
+        out.push(finding("W0904", "stale-dep", message, None, Value::Null));
+    }
+    out
+}
+
+fn concurrent(state: &State, a: OpId, b: OpId) -> bool {
+    a != b && !state.graph().is_ancestor(a, b) && !state.graph().is_ancestor(b, a)
+}
+
+/// Whether some op on a definition has both ops among its ancestors.
+fn acknowledged(state: &State, def: DefId, a: OpId, b: OpId) -> bool {
+    let heads = state.graph().lattice(def).map(|lattice| &lattice.heads);
+    let below = |old: OpId, head: OpId| old == head || state.graph().is_ancestor(old, head);
+    heads.into_iter().flatten().any(|head| below(a, *head) && below(b, *head) && *head != a && *head != b)
+}
+
+/// Edits and bodies that lost to the present body without knowing it.
+fn superseded<'s>(state: &'s State, view: &View) -> Vec<&'s Node> {
+    let Some(summary) = state.graph().summary(view.id) else { return Vec::new() };
+    let lost = summary
+        .inactive
+        .into_iter()
+        .filter(|id| concurrent(state, *id, view.epoch) && !acknowledged(state, view.id, *id, view.epoch));
+    lost.filter_map(|id| state.graph().node(id)).map(AsRef::as_ref).collect()
+}
+
+/// Registers written concurrently with the deletion of their unit, with the lost text.
+fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
+    let Some(summary) = state.graph().summary(view.id) else { return Vec::new() };
+    let nodes: Vec<_> = summary.edits.iter().filter_map(|id| state.graph().node(*id)).collect();
+    let mut out = Vec::new();
+    for deleter in &nodes {
+        for change in &deleter.op.changes {
+            let Change::Delete(unit) = change else { continue };
+            for writer in nodes.iter().filter(|node| concurrent(state, node.op.id, deleter.op.id)) {
+                if acknowledged(state, view.id, writer.op.id, deleter.op.id) {
+                    continue;
+                }
+                for change in &writer.op.changes {
+                    match change {
+                        Change::Set { unit: Some(u), register, value: Some(value) } if u == unit => {
+                            out.push((register.clone(), value.clone()));
+                        }
+                        Change::Insert { parent: Some(parent), regs, .. } if parent == unit => {
+                            let text: Vec<String> =
+                                regs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                            out.push(("insert".to_owned(), text.join(" ")));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Names of what changed concurrently with the op that refers to it.
+fn stale(state: &State, view: &View) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for edge in &view.edges {
+        let (To::Def(target), Some(writer)) = (edge.to, edge.writer) else { continue };
+        let (Some(other), Some(node)) = (state.view(target), state.graph().node(writer)) else { continue };
+        let seen = node.op.depends.iter().find(|dep| dep.def == Some(target)).map(|dep| dep.hash.as_str());
+        if seen.is_none_or(|seen| seen == other.hash.hex()) || out.contains(&edge.name) {
+            continue;
+        }
+        let heads = state.graph().lattice(target).map(|lattice| lattice.heads.clone()).unwrap_or_default();
+        if heads.iter().any(|head| concurrent(state, *head, writer)) {
+            out.push(edge.name.clone());
+        }
+    }
+    out
+}
