@@ -167,6 +167,8 @@ pub enum Setting {
     Config(String, String),
     /// Look again for a local server, and connect to what is found.
     Reconnect,
+    /// Try to write memory's file again.
+    RetryMemory,
 }
 
 /// What the agent may do.
@@ -295,6 +297,8 @@ pub enum Event {
     Drifted(Vec<String>),
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
+    /// Tokens of one step, in and out; the session's sum is in the status.
+    Usage(u64, u64),
     /// What `/commit` proposes.
     CommitMessage(String),
     /// What was asked for.

@@ -14,12 +14,13 @@ use crate::protocol::{Event, Item, ItemId, Level, Notice, NoticeAction, Question
 pub struct Events {
     to: mpsc::Sender<Event>,
     next: Arc<AtomicU64>,
+    turn: Arc<AtomicU64>,
 }
 
 impl Events {
     /// Over the bounded channel to the front end.
     pub fn new(to: mpsc::Sender<Event>) -> Self {
-        Events { to, next: Arc::new(AtomicU64::new(1)) }
+        Events { to, next: Arc::new(AtomicU64::new(1)), turn: Arc::default() }
     }
 
     /// Sends one event.
@@ -53,7 +54,14 @@ impl Events {
 
     /// A name for a turn.
     pub fn turn(&self) -> TurnId {
-        TurnId(self.number())
+        let id = self.number();
+        self.turn.store(id, Ordering::Relaxed);
+        TurnId(id)
+    }
+
+    /// The name of the turn that began last.
+    pub fn last_turn(&self) -> TurnId {
+        TurnId(self.turn.load(Ordering::Relaxed))
     }
 
     /// A name for a proposal.

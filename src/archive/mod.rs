@@ -166,6 +166,19 @@ impl Archive {
         &self.folder
     }
 
+    /// How many files have versions. Reads names only.
+    ///
+    /// # Errors
+    /// When the archive is there and cannot be read.
+    pub fn file_count(&self) -> Result<usize, Error> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(e) => return Err(at(&self.folder)(e)),
+        };
+        Ok(entries.flatten().filter(|e| e.file_name().len() == 64).count())
+    }
+
     /// The glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change to it
     /// always asks.
     pub fn excluded_by(&self, path: &str) -> Option<&str> {

@@ -1,4 +1,205 @@
-//! (being built)
+//! The command line: what can be typed, and the commands that need no screen.
 
+mod args;
 pub mod diff;
 pub mod files;
+mod print;
+mod sessions;
+mod settings;
+mod task;
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+
+pub use args::{Cli, Cmd, Global};
+
+use crate::agent::{self, Parts};
+use crate::archive::Archive;
+use crate::config::{Config, Env, Flags, Paths};
+use crate::memory::{self, Memory};
+use crate::protocol::{Mode, SessionChoice};
+use crate::provider::{Provider, Replay};
+use crate::workspace::Workspace;
+
+/// What every command works with.
+pub struct Context {
+    /// The configuration with environment and flags.
+    pub config: Config,
+    /// The folder the agent may touch.
+    pub workspace: Workspace,
+    /// The flags that go with every command.
+    pub global: Global,
+    /// The shell's current folder.
+    pub folder: PathBuf,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Context {
+    /// Finds the workspace and reads the configuration. Opens nothing else.
+    ///
+    /// # Errors
+    /// When there is no usable folder.
+    pub fn new(global: Global, approval: Option<String>) -> Result<Self> {
+        let env = Env::capture();
+        let paths = Paths::from_env(&env);
+        let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
+        let mut workspace = match &global.workspace {
+            Some(dir) => Workspace::open(dir)?,
+            None => Workspace::find(&folder, paths.home())?,
+        };
+        if let Some(own) = paths.folder() {
+            workspace = workspace.protect(own);
+        }
+        let flags = Flags {
+            provider: global.provider.clone(),
+            model: global.model.clone(),
+            edit_format: global.format.clone(),
+            approval,
+            max_steps: global.max_steps,
+        };
+        let config = Config::load(paths, env, flags, Some(workspace.root()));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .context("cannot start threads")?;
+        Ok(Context { config, workspace, global, folder, runtime })
+    }
+
+    /// Runs a future to its end.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// The memory of all sessions; says on standard error what is wrong with it.
+    pub fn memory(&self) -> Memory {
+        let (memory, notices) = Memory::open(self.memory_options());
+        for notice in notices {
+            eprintln!("nebula: {notice}");
+        }
+        memory
+    }
+
+    fn memory_options(&self) -> memory::Options {
+        self.config.paths.folder().map_or_else(memory::Options::nowhere, memory::Options::in_folder)
+    }
+
+    /// The workspace's archive.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn archive(&self) -> Result<Archive> {
+        Ok(agent::open_archive(&self.config, &self.workspace)?)
+    }
+
+    /// The workspace's root, as memory names projects.
+    pub fn project(&self) -> String {
+        self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// What an agent for this workspace is made of.
+    ///
+    /// # Errors
+    /// When a recording that was named cannot be played.
+    pub fn parts(&self) -> Result<Parts> {
+        let provider: Option<Arc<dyn Provider>> = match &self.global.replay {
+            Some(path) => Some(Arc::new(Replay::open(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?)),
+            None => None,
+        };
+        let mode = if self.global.mode.as_deref() == Some("plan") { Mode::Plan } else { Mode::Agent };
+        Ok(Parts {
+            config: self.config.clone(),
+            workspace: self.workspace.clone(),
+            archive: self.archive()?,
+            provider,
+            record: self.global.record.clone(),
+            mode,
+        })
+    }
+
+    /// The session that flags ask for; none where they do not say.
+    pub fn session(&self) -> Option<SessionChoice> {
+        match (&self.global.resume, self.global.go_on) {
+            (Some(id), _) if !id.is_empty() => Some(SessionChoice::Resume(id.clone())),
+            (_, true) => Some(SessionChoice::Continue),
+            _ => None,
+        }
+    }
+}
+
+/// Runs a command that needs no screen; the exit code.
+///
+/// # Errors
+/// What went wrong, for one line on standard error.
+pub fn run(command: Cmd, global: Global) -> Result<i32> {
+    let approval = match &command {
+        Cmd::Task(args) => args.approve.clone(),
+        _ => None,
+    };
+    if let Cmd::Completions { shell } = command {
+        settings::completions(shell);
+        return Ok(0);
+    }
+    let mut context = Context::new(global, approval)?;
+    if !matches!(command, Cmd::Doctor(_)) {
+        context.config.warnings.iter().for_each(|w| eprintln!("nebula: {w}"));
+    }
+    match command {
+        Cmd::Task(args) => run_task(&context, args),
+        Cmd::Sessions { what } => sessions::run(&context, what),
+        Cmd::Model(args) => settings::model(&mut context, &args),
+        Cmd::Config { what } => settings::config(&mut context, what),
+        Cmd::Doctor(args) => settings::doctor(&mut context, args.json),
+        Cmd::Stats(args) => settings::stats(&context, args.json),
+        Cmd::Files(command) => run_files(&context, &command),
+        Cmd::Demo | Cmd::Completions { .. } => Ok(0),
+    }
+}
+
+fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
+    let (archive, memory) = (context.archive()?, context.memory());
+    let (mut input, mut out, mut err) = (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
+    let mut desk = files::Desk {
+        workspace: &context.workspace,
+        archive: &archive,
+        memory: &memory,
+        folder: context.folder.clone(),
+        max_size: context.config.archive_max_size,
+        format: context.global.format.clone(),
+        can_ask: print::at_terminal(),
+        colour: print::colour(),
+        input: &mut input,
+        out: &mut out,
+        err: &mut err,
+    };
+    Ok(i32::from(desk.run(command)?))
+}
+
+fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
+    let mut prompt = args.prompt.join(" ");
+    if prompt == "-" {
+        prompt.clear();
+        io::stdin().read_to_string(&mut prompt).context("the prompt cannot be read from standard input")?;
+    }
+    if prompt.trim().is_empty() {
+        eprintln!("nebula: the prompt is empty: say what to do");
+        return Ok(2);
+    }
+    let ask = context.config.approval == "ask" && print::at_terminal();
+    if args.approve.as_deref() == Some("ask") && !ask {
+        bail!("--approve ask needs a terminal: use --approve edits, all or none");
+    }
+    let mut parts = context.parts()?;
+    if parts.config.approval == "ask" && !ask {
+        parts.config.approval = "none".into();
+    }
+    let session = context.session().unwrap_or(SessionChoice::New);
+    let exit = context.block_on(async {
+        let handle = agent::spawn(parts);
+        task::run(handle, task::Task { prompt, json: args.json, session, ask }).await
+    })?;
+    Ok(exit as i32)
+}

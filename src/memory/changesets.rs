@@ -150,6 +150,16 @@ impl Memory {
         })
     }
 
+    /// It was written, and nothing of it is archived, as the configuration wants: there is no changeset to remember.
+    pub fn applied_unarchived(&self, pending: PendingId) -> Result<(), Error> {
+        self.settle(pending, |tx, n| {
+            written::settle(tx, n)?;
+            tx.execute("DELETE FROM changeset_files WHERE n = ?1", [n])?;
+            tx.execute("DELETE FROM changesets WHERE n = ?1", [n])?;
+            Ok(())
+        })
+    }
+
     /// It was archived as `id` (if it came so far), but writing failed and what had been written was put back.
     pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[ChangesetFile]) -> Result<(), Error> {
         self.settle(pending, |tx, n| {

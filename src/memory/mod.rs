@@ -60,6 +60,12 @@ impl Options {
     pub fn in_folder(home: &Path) -> Self {
         Options { path: home.join("memory.db"), locks: home.join("locks"), wait: Duration::from_secs(5) }
     }
+
+    /// For a person without a home: nothing can be kept, and memory lives in RAM.
+    pub fn nowhere() -> Self {
+        let locks = std::env::temp_dir().join(format!("nebula-locks-{}", std::process::id()));
+        Options { path: PathBuf::from("/dev/null/memory.db"), locks, wait: Duration::ZERO }
+    }
 }
 
 /// Something about the database that the person should know.

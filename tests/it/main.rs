@@ -4,5 +4,6 @@ mod edits;
 mod memory;
 mod road;
 mod rules;
+mod session;
 mod streams;
 mod support;

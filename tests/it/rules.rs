@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace"]),
     ("memory", &[]),
-    ("apply", &["proposal", "workspace", "archive"]),
+    ("apply", &["proposal", "workspace", "archive", "disk"]),
     ("provider", &["config", "edit"]),
     ("context", &["workspace", "memory", "provider", "config"]),
     ("tools", &["edit", "proposal", "workspace", "archive", "memory", "strand", "provider"]),

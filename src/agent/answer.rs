@@ -1,0 +1,436 @@
+//! One step: the model's answer as it streams. Prose goes up at once, edits in the prose are recognised, calls are
+//! collected, and reads begin as soon as their arguments are whole.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::env::Env;
+use super::session::{Session, assistant_record};
+use super::shown::{self, Shown};
+use crate::edit::stream::{EditId, End, Parser, Part, Piece};
+use crate::edit::{Edit, Format};
+use crate::memory::{MessageMeta, MessageState};
+use crate::protocol::{self, CallState, Event, Item, ItemId};
+use crate::provider::{self, Answer, Delta, EndReason, Message, Request, ToolCall};
+use crate::tools::{self, Prepared};
+
+/// What one answer came to.
+pub struct Step {
+    /// What is to be done, in the order in which it was written.
+    pub acts: Vec<Act>,
+    /// How it ended.
+    pub ended: Ended,
+    /// Tokens, where they were told.
+    pub usage: Option<provider::Usage>,
+}
+
+/// How an answer ended.
+pub enum Ended {
+    /// By itself.
+    Whole,
+    /// The model's limit of tokens cut it.
+    Cut,
+    /// The person stopped it.
+    Interrupted,
+    /// The connection, or the server.
+    Broken(provider::Error),
+}
+
+/// Something an answer asks for.
+pub enum Act {
+    /// An edit written in the text.
+    Edit(Shown, Box<Edit>),
+    /// An edit or a call in the text that came to nothing: what the model is told.
+    Dropped(String),
+    /// A tool call.
+    Call(Box<CallAct>),
+}
+
+/// A tool call of an answer.
+pub struct CallAct {
+    /// Its entry on the screen.
+    pub shown: Shown,
+    /// The call, as the model wrote it.
+    pub call: ToolCall,
+    /// Made through the API; otherwise written as text.
+    pub native: bool,
+    /// A read that has already begun.
+    pub early: Option<JoinHandle<Result<Prepared, String>>>,
+}
+
+/// How often growing text is kept, so that a kill loses no more than this.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+/// How often a growing edit is shown anew at most.
+const PREVIEW: Duration = Duration::from_millis(40);
+
+/// Asks, and takes the answer in until it ends or is stopped. What arrived is kept in memory and in the session
+/// whatever happens.
+pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, stop: &CancellationToken) -> Step {
+    let format = env.live().format;
+    let mut intake = Intake::new(env, session, format, request.model.clone());
+    let provider = env.live().provider.clone();
+    let Some(provider) = provider else {
+        let error = provider::Error::new(
+            provider::Kind::NoKey,
+            "no model is connected",
+            "Set OPENAI_API_KEY, or start a local server, and start nebula again.",
+        );
+        return intake.finish(Ended::Broken(error)).await;
+    };
+    let mut deltas = provider.stream(request);
+    let mut tick = tokio::time::interval(CHECKPOINT);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let ended = loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break Ended::Interrupted,
+            delta = deltas.next() => match delta {
+                Some(Ok(delta)) => intake.take(delta).await,
+                Some(Err(error)) => break Ended::Broken(error),
+                None => break match intake.answer.end {
+                    Some(EndReason::Length) => Ended::Cut,
+                    _ => Ended::Whole,
+                },
+            },
+            _ = tick.tick(), if intake.dirty => intake.checkpoint(),
+        }
+    };
+    drop(deltas);
+    intake.finish(ended).await
+}
+
+/// An answer on its way in.
+struct Intake<'a> {
+    env: &'a Arc<Env>,
+    session: &'a mut Session,
+    format: Format,
+    model: String,
+    answer: Answer,
+    parser: Parser,
+    row: Option<i64>,
+    dirty: bool,
+    retrying: bool,
+    /// The entry that grows with prose, if one does.
+    prose: Option<ItemId>,
+    thinking: Option<(ItemId, Instant)>,
+    acts: Vec<Act>,
+    /// Edits in the text that are growing or done: their place in `acts` once they are done.
+    edits: Vec<(EditId, Growing)>,
+    /// Native calls by index, while they grow.
+    calls: Vec<Option<Shown>>,
+}
+
+struct Growing {
+    shown: Shown,
+    path: String,
+    old: String,
+    new: String,
+    told: Instant,
+}
+
+impl<'a> Intake<'a> {
+    fn new(env: &'a Arc<Env>, session: &'a mut Session, format: Format, model: String) -> Self {
+        let parser = Parser::new(Some(format), session.known());
+        Intake {
+            env,
+            session,
+            format,
+            model,
+            answer: Answer::default(),
+            parser,
+            row: None,
+            dirty: false,
+            retrying: false,
+            prose: None,
+            thinking: None,
+            acts: Vec::new(),
+            edits: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    async fn take(&mut self, delta: Delta) {
+        self.answer.push(&delta);
+        if let Delta::Retrying(wait) = delta {
+            self.retrying = true;
+            let wait = protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why };
+            return self.env.events.send(Event::Retrying(Some(wait))).await;
+        }
+        if std::mem::take(&mut self.retrying) {
+            self.env.events.send(Event::Retrying(None)).await;
+        }
+        if !matches!(delta, Delta::Thinking(_) | Delta::Usage(_)) {
+            self.end_thinking().await;
+        }
+        match delta {
+            Delta::Text(text) => {
+                self.keep();
+                for piece in self.parser.push(&text) {
+                    self.piece(piece).await;
+                }
+            }
+            Delta::Thinking(text) => {
+                self.keep();
+                self.think(text).await;
+            }
+            Delta::Call { index, name, arguments, .. } => {
+                self.keep();
+                self.call(index, name, arguments).await;
+            }
+            Delta::End(_) => self.begin_reads(true).await,
+            Delta::Usage(_) | Delta::Retrying(_) => {}
+        }
+    }
+
+    /// The first piece makes the message's row; from then on it is kept once a second.
+    fn keep(&mut self) {
+        self.dirty = true;
+        if self.row.is_none() {
+            let message = Message::assistant("", Vec::new());
+            let record = assistant_record(&message, MessageState::Streaming, self.meta());
+            self.row = self.env.kept(self.env.memory.append(&self.session.id, &record));
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        self.dirty = false;
+        let Some(row) = self.row else { return };
+        let thinking = Some(self.answer.thinking.as_str()).filter(|t| !t.is_empty());
+        self.env.kept(self.env.memory.checkpoint(&self.session.id, row, &self.answer.text, thinking));
+    }
+
+    fn meta(&self) -> MessageMeta {
+        MessageMeta {
+            turn: self.session.turn,
+            model: Some(self.model.clone()),
+            format: Some(self.format.name().into()),
+            input_tokens: self.answer.usage.map(|u| u.input),
+            output_tokens: self.answer.usage.map(|u| u.output),
+            ..MessageMeta::default()
+        }
+    }
+
+    async fn think(&mut self, text: String) {
+        match self.thinking {
+            Some((id, _)) => self.env.events.send(Event::Grew(id, text)).await,
+            None => {
+                let id = self.env.events.add(Item::Thinking { text, took: None }).await;
+                self.thinking = Some((id, Instant::now()));
+            }
+        }
+    }
+
+    async fn end_thinking(&mut self) {
+        if let Some((id, began)) = self.thinking.take() {
+            let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(began.elapsed()) };
+            self.env.events.send(Event::Changed(id, item)).await;
+        }
+    }
+
+    async fn piece(&mut self, piece: Piece) {
+        match piece {
+            Piece::Prose(text) => self.prose(text).await,
+            Piece::EditStarted { id, format } => {
+                self.prose = None;
+                let shown = Shown::add(&self.env.events, tag(format), CallState::Streaming).await;
+                let growing = Growing {
+                    shown,
+                    path: String::new(),
+                    old: String::new(),
+                    new: String::new(),
+                    told: Instant::now(),
+                };
+                self.edits.push((id, growing));
+            }
+            Piece::EditGrew { id, part, text } => self.grow(id, part, &text).await,
+            Piece::EditDone { id, edit } => {
+                if let Some(mut growing) = self.grown(id) {
+                    growing.show();
+                    if let Some(path) = &edit.path {
+                        growing.shown.call.main.clone_from(path);
+                    }
+                    growing.shown.set(&self.env.events, CallState::Waiting).await;
+                    self.acts.push(Act::Edit(growing.shown, Box::new(edit)));
+                }
+            }
+            Piece::EditDropped { id, why } => {
+                if let Some(mut growing) = self.grown(id) {
+                    growing.shown.end(&self.env.events, CallState::Failed, &why, &why).await;
+                    self.acts.push(Act::Dropped(format!("an edit was left out: {why}")));
+                }
+            }
+            Piece::BrokenCall { text, why } => {
+                self.prose = None;
+                let mut shown = Shown::add(&self.env.events, "tool call", CallState::Streaming).await;
+                let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
+                shown.end(&self.env.events, CallState::Failed, &why, &told).await;
+                self.acts.push(Act::Dropped(told));
+            }
+            Piece::Call { name, arguments } => {
+                self.prose = None;
+                let mut shown = Shown::add(&self.env.events, &name, CallState::Waiting).await;
+                if let Some(tool) = tools::find(&name) {
+                    shown.call.main = tool.main_of(&arguments);
+                }
+                let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
+                shown.call.arguments.clone_from(&call.arguments);
+                shown.tell(&self.env.events).await;
+                self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
+            }
+        }
+    }
+
+    async fn prose(&mut self, text: String) {
+        match self.prose {
+            Some(id) => self.env.events.send(Event::Grew(id, text)).await,
+            // White space alone between calls is nothing to show.
+            None if text.trim().is_empty() => {}
+            None => self.prose = Some(self.env.events.add(Item::Answer { text }).await),
+        }
+    }
+
+    async fn grow(&mut self, id: EditId, part: Part, text: &str) {
+        let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) else { return };
+        match part {
+            Part::Path => growing.path.push_str(text),
+            Part::Old => growing.old.push_str(text),
+            Part::New => growing.new.push_str(text),
+            Part::Same => {}
+        }
+        if growing.told.elapsed() >= PREVIEW {
+            growing.told = Instant::now();
+            growing.show();
+            growing.shown.tell(&self.env.events).await;
+        }
+    }
+
+    fn grown(&mut self, id: EditId) -> Option<Growing> {
+        let at = self.edits.iter().position(|(e, _)| *e == id)?;
+        Some(self.edits.remove(at).1)
+    }
+
+    async fn call(&mut self, index: usize, name: Option<String>, arguments: String) {
+        self.prose = None;
+        let at = index.min(self.calls.len());
+        if at == self.calls.len() {
+            // A new call: those before it are whole.
+            self.begin_reads(false).await;
+            let shown = Shown::add(&self.env.events, name.as_deref().unwrap_or(""), CallState::Streaming).await;
+            self.calls.push(Some(shown));
+        }
+        let Some(shown) = &mut self.calls[at] else { return };
+        shown.call.arguments.push_str(&arguments);
+        if !arguments.is_empty() {
+            self.env.events.send(Event::Grew(shown.id, arguments)).await;
+        }
+    }
+
+    /// Moves native calls whose arguments are whole from growing to waiting, in order, and begins those that only
+    /// read, as long as nothing before them changes files. At the `end` of the answer all arguments are as whole as
+    /// they will be.
+    async fn begin_reads(&mut self, end: bool) {
+        for at in 0..self.calls.len() {
+            let call = &self.answer.calls[at];
+            let parsed = super::arguments(&call.arguments);
+            if !end && serde_json::from_str::<serde_json::Value>(&call.arguments).is_err() {
+                return;
+            }
+            let call = call.clone();
+            let Some(mut shown) = self.calls[at].take() else { continue };
+            let tool = tools::find(&call.name);
+            if let (Some(tool), Ok(value)) = (tool, &parsed) {
+                shown.call.main = tool.main_of(value);
+            }
+            let early = match (tool, parsed) {
+                (Some(tool), Ok(value)) if tool.kind == tools::Kind::Read && self.only_reads_so_far() => {
+                    shown.set(&self.env.events, CallState::Running).await;
+                    Some(self.env.prepare(tool, value, self.session, None))
+                }
+                _ => {
+                    shown.set(&self.env.events, CallState::Waiting).await;
+                    None
+                }
+            };
+            self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: true, early })));
+        }
+    }
+
+    fn only_reads_so_far(&self) -> bool {
+        self.acts.iter().all(|a| match a {
+            Act::Call(c) => tools::find(&c.call.name).is_some_and(|t| t.kind == tools::Kind::Read),
+            Act::Edit(..) | Act::Dropped(_) => false,
+        })
+    }
+
+    async fn finish(mut self, ended: Ended) -> Step {
+        if std::mem::take(&mut self.retrying) {
+            self.env.events.send(Event::Retrying(None)).await;
+        }
+        self.end_thinking().await;
+        let whole = matches!(ended, Ended::Whole);
+        let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new()));
+        for piece in parser.finish(if whole { End::Ordinary } else { End::Cut }) {
+            self.piece(piece).await;
+        }
+        for (_, mut growing) in std::mem::take(&mut self.edits) {
+            growing.shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        }
+        if whole {
+            self.begin_reads(true).await;
+        }
+        self.drop_unfinished_calls().await;
+        self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
+        Step { acts: self.acts, ended, usage: self.answer.usage }
+    }
+
+    /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
+    async fn drop_unfinished_calls(&mut self) {
+        let mut whole = Vec::new();
+        for (at, shown) in self.calls.iter_mut().enumerate() {
+            match shown {
+                Some(shown) => {
+                    shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
+                }
+                None => whole.push(self.answer.calls[at].clone()),
+            }
+        }
+        self.answer.calls = whole;
+    }
+
+    fn save(&mut self, state: MessageState) {
+        if self.answer.is_empty() && self.row.is_none() {
+            return;
+        }
+        let meta = self.meta();
+        let message = std::mem::take(&mut self.answer);
+        let usage = message.usage;
+        let message = message.into_message();
+        let record = assistant_record(&message, state, meta);
+        if let Some(row) = self.row {
+            self.env.kept(self.env.memory.replace(&self.session.id, row, &record));
+            self.session.push(message, row);
+        }
+        self.answer.usage = usage;
+    }
+}
+
+impl Growing {
+    /// Shows the growing edit as a small diff.
+    fn show(&mut self) {
+        self.shown.call.main = self.path.trim().to_string();
+        self.shown.call.preview = shown::lines('-', &self.old).chain(shown::lines('+', &self.new)).collect();
+    }
+}
+
+/// What an edit in text is called on the screen.
+fn tag(format: Format) -> &'static str {
+    match format {
+        Format::Tools => "edit",
+        Format::Xml => "replace_file",
+        other => other.name(),
+    }
+}

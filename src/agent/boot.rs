@@ -1,0 +1,135 @@
+//! Opening what the agent works with, and connecting a model. Runs after the front end's first frame.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::env::{Env, Live};
+use super::events::Events;
+use super::start::Parts;
+use super::{Agent, restore, watch};
+use crate::archive::{self, Archive};
+use crate::config::Config;
+use crate::edit::Format;
+use crate::memory::{self, Memory};
+use crate::protocol::{Approval, Event, Level};
+use crate::provider::{self, Provider, Recorder};
+use crate::workspace::Workspace;
+
+/// Puts the agent together.
+pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
+    let events = Events::new(outbox);
+    let Parts { config, workspace, archive, provider, record, mode } = parts;
+    let warnings = config.warnings.clone();
+    let workspace = Arc::new(workspace);
+    let options = match config.paths.folder() {
+        Some(folder) => memory::Options::in_folder(folder),
+        None => memory::Options::nowhere(),
+    };
+    let opened = tokio::task::spawn_blocking(move || Memory::open(options)).await;
+    let (memory, notices) = opened.unwrap_or_else(|_| Memory::open(memory::Options::nowhere()));
+    let live = Live {
+        provider: None,
+        model: config.model.clone(),
+        mode,
+        format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
+        approval: Approval::parse(&config.approval).unwrap_or_default(),
+        max_steps: config.max_steps,
+        tried: Vec::new(),
+    };
+    let env = Arc::new(Env::new(workspace, Arc::new(archive), Arc::new(memory), events, config, live));
+    listen_to_memory(&env);
+    connect_first(&env, provider, record.as_deref()).await;
+    for warning in warnings {
+        env.say(Level::Warning, warning, "The defaults are used for what is wrong; the file is left as it is.").await;
+    }
+    for notice in notices {
+        env.say(Level::Warning, notice.to_string(), "").await;
+    }
+    env.tell_status().await;
+    restore::start_up(&env);
+    watch::begin(&env);
+    Agent { env, session: None, turn: None, restores: restore::Restores::default() }
+}
+
+/// The archive of a workspace, as the configuration says.
+///
+/// # Errors
+/// When something that is no folder lies in its place, or a glob is broken.
+pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, archive::Error> {
+    let folder = config.archive_dir.as_deref().map(PathBuf::from);
+    Archive::open(workspace, &archive::Settings { folder, exclude: config.archive_exclude.clone() })
+}
+
+/// Memory's troubles reach the person while they last.
+fn listen_to_memory(env: &Arc<Env>) {
+    let weak = Arc::downgrade(env);
+    let runtime = tokio::runtime::Handle::current();
+    env.memory.listen(Box::new(move |notice| {
+        let Some(env) = weak.upgrade() else { return };
+        runtime.spawn(async move {
+            env.say(Level::Warning, notice.to_string(), "").await;
+        });
+    }));
+}
+
+async fn connect_first(env: &Arc<Env>, given: Option<Arc<dyn Provider>>, record: Option<&Path>) {
+    match given {
+        Some(provider) => {
+            env.change(|live| {
+                if provider.recorded() {
+                    live.model = "recording".into();
+                }
+                live.provider = Some(provider);
+            });
+        }
+        None => connect(env).await,
+    }
+    let connected = env.live().provider.clone();
+    if let (Some(path), Some(inner)) = (record, connected) {
+        match Recorder::create(inner, path) {
+            Ok(recorder) => env.change(|live| live.provider = Some(Arc::new(recorder))),
+            Err(e) => env.say(Level::Error, e.message, e.hint).await,
+        }
+    }
+}
+
+/// Connects the configured model; without a key, a local server that answers.
+pub async fn connect(env: &Arc<Env>) {
+    let connection = super::env::lock(&env.config).connection();
+    match provider::connect(&connection) {
+        Ok(provider) => env.change(|live| live.provider = Some(provider)),
+        Err(e) if e.kind == provider::Kind::NoKey => look_for_local(env).await,
+        Err(e) => env.say(Level::Error, e.message, e.hint).await,
+    }
+}
+
+/// Looks for a local server without holding anything up; the status line changes when one is found.
+async fn look_for_local(env: &Arc<Env>) {
+    let env = Arc::clone(env);
+    tokio::spawn(async move {
+        let found = provider::find().await;
+        match found.into_iter().next() {
+            Some(server) => take_local(&env, server).await,
+            None => env.change(|live| live.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()),
+        }
+        env.tell_status().await;
+    });
+}
+
+async fn take_local(env: &Arc<Env>, server: provider::LocalServer) {
+    match provider::connect(&server.connection()) {
+        Ok(provider) => {
+            env.change(|live| {
+                live.provider = Some(provider);
+                live.tried = Vec::new();
+                if let Some(model) = server.models.first() {
+                    live.model.clone_from(model);
+                }
+            });
+            env.say(Level::Info, format!("connected to {} on this computer", server.name), "").await;
+        }
+        Err(e) => env.say(Level::Error, e.message, e.hint).await,
+    }
+}

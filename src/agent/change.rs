@@ -1,0 +1,441 @@
+//! From edits to what the model is told of them: neighbours become one proposal, which is decided and settled.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::env::Env;
+use super::restore;
+use super::session::{EditRecord, ResultRecord, SeenRecord, Session, hex, sha};
+use super::settle::{self, Asking, Settled};
+use super::shown::{self, Shown};
+use crate::edit::{self, Current, Edit, EditResult, Rules};
+use crate::memory::Cause;
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
+use crate::protocol::{CallState, Level, NoticeAction, Outcome, PreviewLine};
+use crate::provider::ToolCall;
+use crate::workspace::Access;
+
+/// Neighbouring edits of one answer, each with its entry on the screen.
+#[derive(Default)]
+pub struct Edits(Vec<Pending>);
+
+struct Pending {
+    shown: Shown,
+    /// The call it came by, and whether that was native; none: it was written in the text.
+    call: Option<(ToolCall, bool)>,
+    edits: Vec<Edit>,
+}
+
+impl Edits {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the edits of one call, or one edit of the text.
+    pub fn push(&mut self, shown: Shown, call: Option<(ToolCall, bool)>, edits: Vec<Edit>) {
+        self.0.push(Pending { shown, call, edits });
+    }
+}
+
+/// What came of a run of edits.
+pub struct Done {
+    /// One result a call, or an edit of the text, in their order.
+    pub results: Vec<Told>,
+    /// Everything was placed, accepted and written: there is nothing the model must answer to.
+    pub all_well: bool,
+}
+
+/// What the model is told of one call, or one edit of the text.
+pub struct Told {
+    /// The call; none for an edit of the text.
+    pub call: Option<(ToolCall, bool)>,
+    /// For memory.
+    pub record: ResultRecord,
+    /// For the model.
+    pub text: String,
+}
+
+/// Places the edits, proposes what changes, waits for the decision and settles it.
+pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &CancellationToken) -> Done {
+    let mut pending = edits.0;
+    let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
+    let (changes, results) = place(env, session, flat).await;
+    for (p, results) in each(&mut pending, &results) {
+        show_placed(env, p, results, &changes).await;
+    }
+    let settled = if changes.is_empty() {
+        None
+    } else {
+        let title = session.title.clone().unwrap_or_default();
+        let cause = Cause {
+            session: Some(session.id.clone()),
+            turn: session.turn,
+            tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
+            kind: "edit".into(),
+            title: super::prompt_words(session).unwrap_or(title),
+            ..Cause::default()
+        };
+        let id = env.events.proposal();
+        let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files: changes.clone() });
+        let settled = settle::settle(env, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
+        after(env, session, &proposal, &settled).await;
+        Some((proposal, settled))
+    };
+    let mut told = Vec::new();
+    let mut all_well = true;
+    let mut said = std::collections::HashSet::new();
+    for (p, results) in each(&mut pending, &results) {
+        let one = tell(env, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
+        all_well &= one.record.ok;
+        told.push(one);
+    }
+    Done { results: told, all_well }
+}
+
+/// Each call with the results of its edits.
+fn each<'a>(
+    pending: &'a mut [Pending],
+    results: &'a [EditResult],
+) -> impl Iterator<Item = (&'a mut Pending, &'a [EditResult])> {
+    let mut from = 0;
+    pending.iter_mut().map(move |p| {
+        let part = &results[from..from + p.edits.len()];
+        from += p.edits.len();
+        (p, part)
+    })
+}
+
+/// The model's `undo`: a proposal from the archive that the person decides.
+pub async fn undo(
+    env: &Arc<Env>,
+    session: &mut Session,
+    mut shown: Shown,
+    call: &ToolCall,
+    count: usize,
+    path: Option<String>,
+    stop: &CancellationToken,
+) -> Told {
+    let mut record = ResultRecord::failed(&call.id, &call.name);
+    let plan = match restore::plan_of_tool(env, count, path) {
+        Ok(plan) => plan,
+        Err(why) => {
+            shown.end(&env.events, CallState::Failed, &why, &why).await;
+            return Told { call: None, record, text: why };
+        }
+    };
+    shown.set(&env.events, CallState::Asking).await;
+    let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
+    let settled = restore::run(env, &plan, chosen, stop).await;
+    let (state, text) = match &settled {
+        None => (
+            CallState::Failed,
+            "Nothing to take back: there is no such version, or the files are as they were then.".into(),
+        ),
+        Some(settled) => undo_told(settled),
+    };
+    if let Some(settled) = settled {
+        record.ok = state == CallState::Done;
+        record.changeset.clone_from(&settled.changeset);
+        for (path, bytes) in &settled.written {
+            if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
+                let sha = session.know(path, bytes);
+                record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
+            }
+        }
+    }
+    shown.end(&env.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
+    Told { call: None, record, text }
+}
+
+fn undo_told(settled: &Settled) -> (CallState, String) {
+    let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
+    match &settled.outcome {
+        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
+            (CallState::Done, format!("Restored: {}", paths.join(", ")))
+        }
+        Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}", paths.join(", "))),
+        Outcome::Refused => (CallState::Refused, "The person refused it; nothing was restored.".into()),
+        Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
+        Outcome::Conflict { path, .. } => {
+            (CallState::Refused, format!("{path} changed on disk meanwhile; nothing was restored."))
+        }
+        Outcome::Failed(why) => (CallState::Failed, why.clone()),
+    }
+}
+
+/// Reads the files as they are and places the edits in them, on the blocking pool.
+async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<FileChange>, Vec<EditResult>) {
+    let env = Arc::clone(env);
+    let seen = session.shas();
+    let in_play = match session.in_play.as_slice() {
+        [one] => Some(one.clone()),
+        _ => None,
+    };
+    let count = edits.len();
+    let placed = tokio::task::spawn_blocking(move || {
+        let mut lookup = |path: &str| -> Result<Current, String> {
+            let path = env.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())?;
+            let state = env.workspace.read(&path).map_err(|e| e.to_string())?.state;
+            let known = state.bytes().is_some_and(|b| seen.get(&path) == Some(&sha(b)));
+            Ok(Current { path, state, seen: known })
+        };
+        let rules = Rules { in_play, all_or_nothing: false };
+        let outcome = edit::apply(&edits, &mut lookup, &rules);
+        (outcome.changes, outcome.results)
+    });
+    placed.await.unwrap_or_else(|_| {
+        let failed = |index| EditResult {
+            index,
+            path: String::new(),
+            format: edit::Format::Tools,
+            fate: edit::Fate::Failed("placing the edit failed in nebula itself; try another way".into()),
+        };
+        (Vec::new(), (0..count).map(failed).collect())
+    })
+}
+
+/// Shows what an edit would do while it waits, or that it could not be placed.
+async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes: &[FileChange]) {
+    if let Some(failed) = results.iter().find(|r| !r.ok()) {
+        let why = failed.text();
+        let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
+        return p.shown.end(&env.events, CallState::Failed, &why, &text).await;
+    }
+    let change = results.first().and_then(|r| changes.iter().find(|c| c.path == r.path));
+    p.shown.call.rung = results.iter().filter_map(EditResult::rung).max();
+    if let Some(r) = results.first() {
+        p.shown.call.main.clone_from(&r.path);
+    }
+    p.shown.call.preview = p.edits.iter().flat_map(preview).collect();
+    if let Some(change) = change {
+        p.shown.call.counts = Some(change.counts);
+    }
+    p.shown.set(&env.events, CallState::Asking).await;
+}
+
+/// An edit as a small diff.
+fn preview(edit: &Edit) -> Vec<PreviewLine> {
+    use crate::edit::Op;
+    match &edit.op {
+        Op::Replace { search, replace, .. } => shown::lines('-', search).chain(shown::lines('+', replace)).collect(),
+        Op::Write { content } | Op::Overwrite { content } => shown::lines('+', content).collect(),
+        Op::Lines { expect, replace, .. } => shown::lines('-', expect).chain(shown::lines('+', replace)).collect(),
+        Op::Hunks(hunks) => hunks
+            .iter()
+            .flat_map(|h| &h.body)
+            .map(|l| match l.chars().next() {
+                Some(sign @ ('+' | '-')) => PreviewLine { sign, text: l[1..].to_string() },
+                _ => PreviewLine { sign: ' ', text: l.strip_prefix(' ').unwrap_or(l).to_string() },
+            })
+            .collect(),
+        Op::Delete => Vec::new(),
+        Op::Move { to } => vec![PreviewLine { sign: '+', text: to.clone() }],
+    }
+}
+
+/// What the session and the chat learn from a settled proposal.
+async fn after(env: &Env, session: &mut Session, proposal: &Proposal, settled: &Settled) {
+    match &settled.outcome {
+        Outcome::Applied { .. } => {
+            for (path, bytes) in &settled.written {
+                match bytes {
+                    Some(bytes) => {
+                        env.knows(path, session.know(path, bytes));
+                    }
+                    None => {
+                        session.seen.remove(path);
+                    }
+                }
+            }
+        }
+        Outcome::Conflict { path, found, .. } => {
+            session.seen.remove(path);
+            let (title, detail) = conflict_words(path, found);
+            let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
+            env.events.notice_with(Level::Warning, title, detail, actions).await;
+        }
+        Outcome::Failed(why) => {
+            env.events.notice(Level::Error, why.clone(), "What had been written was put back; nothing is lost.").await;
+        }
+        Outcome::Refused | Outcome::Withdrawn => {}
+    }
+    for file in &proposal.files {
+        session.touch(&file.path);
+    }
+}
+
+fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String) {
+    let what = if found.is_absent() { "is gone" } else { "is newer than nebula's copy" };
+    (
+        format!("edit of {path} refused: the file {what}"),
+        "Someone changed it after nebula read it. Nothing was written; nebula is told to read the file again.".into(),
+    )
+}
+
+/// Ends the entry of one call and makes what the model is told of it.
+async fn tell(
+    env: &Env,
+    p: &mut Pending,
+    results: &[EditResult],
+    settled: Option<(&Proposal, &Settled)>,
+    said: &mut std::collections::HashSet<String>,
+) -> Told {
+    let call = p.call.take();
+    let (id, name) = call.as_ref().map_or(("", p.shown.call.name.as_str()), |(c, _)| (&c.id, &c.name));
+    let mut record = ResultRecord::failed(id, name);
+    record.edits = results
+        .iter()
+        .map(|r| EditRecord {
+            path: r.path.clone(),
+            format: r.format.name().into(),
+            rung: r.rung().map(|r| r.word().to_string()),
+        })
+        .collect();
+    let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
+    if !p.shown.call.state.is_final() {
+        let verdict = verdict(results, settled, said);
+        record.ok = verdict.state == CallState::Done;
+        if let Some((_, settled)) = settled {
+            record.changeset.clone_from(&settled.changeset);
+            record.seen = seen(results, settled);
+        }
+        if let Some(line) = verdict.told {
+            // Where the place was not found byte for byte, the model should know; else what was decided says enough.
+            let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
+            text = if exact { line } else { format!("{text}\n{line}") };
+        }
+        p.shown.call.summary = verdict.summary;
+        p.shown.call.reason = verdict.reason;
+        p.shown.call.result = Some(text.clone());
+        p.shown.set(&env.events, verdict.state).await;
+    }
+    Told { call, record, text }
+}
+
+fn seen(results: &[EditResult], settled: &Settled) -> Vec<SeenRecord> {
+    let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
+    let files = settled.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
+    files.filter_map(|(p, b)| Some(SeenRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
+}
+
+/// How one call ended.
+struct Verdict {
+    state: CallState,
+    summary: String,
+    reason: Option<String>,
+    told: Option<String>,
+}
+
+fn verdict(
+    results: &[EditResult],
+    settled: Option<(&Proposal, &Settled)>,
+    said: &mut std::collections::HashSet<String>,
+) -> Verdict {
+    let Some((proposal, settled)) = settled else {
+        // Placed, but it changes nothing.
+        return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, told: None };
+    };
+    let refused = |reason: &str, told: &str| Verdict {
+        state: CallState::Refused,
+        summary: "refused".into(),
+        reason: Some(reason.to_string()),
+        told: Some(told.to_string()),
+    };
+    match &settled.outcome {
+        Outcome::Withdrawn => Verdict {
+            state: CallState::Interrupted,
+            summary: String::new(),
+            reason: Some("interrupted".into()),
+            told: Some("Not written: interrupted by the user.".into()),
+        },
+        Outcome::Conflict { path, .. } => refused(
+            &format!("{path} changed on disk"),
+            &format!(
+                "Not written: {path} changed on disk after it was read. Nothing of this proposal was written. Read the file again, then edit."
+            ),
+        ),
+        Outcome::Failed(why) => Verdict {
+            state: CallState::Failed,
+            summary: "failed".into(),
+            reason: Some(why.clone()),
+            told: Some(format!("Not written: {why}. Every file is as it was before.")),
+        },
+        Outcome::Applied { .. } | Outcome::Refused => {
+            let Some(decision) = &settled.decision else { return refused("refused", "Not written.") };
+            decided(results, proposal, decision, said)
+        }
+    }
+}
+
+/// What was decided of the files that this call changes, hunk by hunk.
+fn decided(
+    results: &[EditResult],
+    proposal: &Proposal,
+    decision: &Decision,
+    said: &mut std::collections::HashSet<String>,
+) -> Verdict {
+    let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
+    for (file, choices) in proposal.files.iter().zip(&decision.files) {
+        let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));
+        if !mine {
+            continue;
+        }
+        let taken = choices.hunks.iter().filter(|c| **c == Choice::Accept || choices.edited.is_some()).count();
+        accepted += taken;
+        rejected += choices.hunks.len() - taken;
+        if said.insert(file.path.clone()) {
+            lines.push(file_told(file, choices));
+        } else {
+            lines.push(format!("{}: decided together with the call before", file.path));
+        }
+    }
+    if rejected > 0 {
+        match &decision.reason {
+            Some(reason) if !reason.trim().is_empty() => lines.push(format!("The person's reason: {}", reason.trim())),
+            _ => lines
+                .push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into()),
+        }
+    }
+    let (state, summary) = match (accepted, rejected) {
+        (_, 0) => (CallState::Done, String::new()),
+        (0, _) => (CallState::Refused, "refused".to_string()),
+        (a, r) => (CallState::Refused, format!("{a} of {} accepted", a + r)),
+    };
+    let reason = (rejected > 0).then(|| match &decision.reason {
+        Some(reason) if !reason.trim().is_empty() => reason.trim().to_string(),
+        _ => "you said no".to_string(),
+    });
+    Verdict { state, summary, reason, told: Some(lines.join("\n")) }
+}
+
+/// One file's decision in words: hunk by hunk unless all is the same.
+fn file_told(file: &FileChange, said: &FileDecision) -> String {
+    let path = &file.path;
+    if let Some(edited) = &said.edited {
+        let text = String::from_utf8_lossy(edited);
+        return format!(
+            "{path}: the person changed the result before accepting it. It now reads:\n```\n{}\n```",
+            text.trim_end()
+        );
+    }
+    if said.hunks.iter().all(|c| *c == Choice::Accept) {
+        return format!("{path}: written (+{} −{})", file.counts.added, file.counts.removed);
+    }
+    if said.hunks.iter().all(|c| *c == Choice::Reject) {
+        return format!("{path}: refused by the person; it stays as it was");
+    }
+    let hunks = file.hunks.iter().zip(&said.hunks).enumerate().map(|(i, (hunk, choice))| {
+        let word = if *choice == Choice::Accept { "written" } else { "refused, these lines stay as they were" };
+        let place = match hunk.kind {
+            HunkKind::Lines => {
+                format!("lines {}-{} of before", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1))
+            }
+            _ => "the whole file".into(),
+        };
+        format!("  hunk {} ({place}): {word}", i + 1)
+    });
+    format!("{path}: written in part:\n{}", hunks.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,295 @@
+//! What every part of the agent works with: the stores, the channel up, and the settings that may change while a
+//! turn runs.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use super::events::Events;
+use super::gate::Gate;
+use super::session::Session;
+use crate::archive::{Archive, Id};
+use crate::config::Config;
+use crate::context::templates::Part;
+use crate::edit::Format;
+use crate::memory::{self, Memory};
+use crate::protocol::{Approval, Event, Level, Mode, Notice, RuleChip, Status};
+use crate::provider::{Hurry, Provider};
+use crate::tools::{self, Args, Context, Prepared, Sha, Tool};
+use crate::workspace::Workspace;
+use crate::workspace::find::Files;
+use crate::workspace::watch::Watch;
+
+/// Shared by the actor's loop, the turn and the answers to queries.
+pub struct Env {
+    /// The folder the agent may touch.
+    pub workspace: Arc<Workspace>,
+    /// Its archive.
+    pub archive: Arc<Archive>,
+    /// All sessions.
+    pub memory: Arc<Memory>,
+    /// The channel to the front end.
+    pub events: Events,
+    /// Where proposals and questions wait.
+    pub gate: Gate,
+    /// Ends a pause between tries.
+    pub hurry: Hurry,
+    /// The configuration as it was at the start, with what was set since.
+    pub config: Mutex<Config>,
+    live: Mutex<Live>,
+    trouble: Mutex<Option<String>>,
+    /// The parts of the system prompt that was sent last.
+    pub prompt: Mutex<Vec<Part>>,
+    /// What happened beside the conversation and the model must hear of with the next message.
+    pub notes: Mutex<Vec<String>>,
+    /// What the agent knows of files by their SHA-256, to tell what others change.
+    pub known: Mutex<HashMap<String, Sha>>,
+    /// The newest changeset that was told.
+    pub newest: Mutex<Id>,
+    /// Watches as long as it is kept.
+    pub watch: Mutex<Option<Watch>>,
+    /// The index behind `@`, once it was asked for.
+    index: Mutex<Option<Arc<Files>>>,
+    /// A summary that was accepted, and for which session.
+    pub summary: Mutex<Option<(String, memory::Summary)>>,
+    /// Id of the open session.
+    open: Mutex<Option<String>>,
+    /// What the status line shows beside the settings.
+    pub seen: Mutex<Seen>,
+}
+
+/// What the status line shows beside the settings.
+#[derive(Default, Clone)]
+pub struct Seen {
+    /// Active rules.
+    pub rules: Vec<RuleChip>,
+    /// Tokens of the open session.
+    pub tokens: u64,
+    /// Dollars of the open session, where a price is known.
+    pub cost: Option<f64>,
+    /// Changesets and files in the archive.
+    pub archive: Option<(usize, usize)>,
+}
+
+/// Settings that may change while a turn runs; its next step goes by them.
+#[derive(Clone)]
+pub struct Live {
+    /// The connected provider, if one is.
+    pub provider: Option<Arc<dyn Provider>>,
+    /// The model's name.
+    pub model: String,
+    /// Plan or agent.
+    pub mode: Mode,
+    /// How edits are written.
+    pub format: Format,
+    /// Who decides.
+    pub approval: Approval,
+    /// Steps of one turn before it asks; 0: never.
+    pub max_steps: u32,
+    /// Local ports that were tried without an answer.
+    pub tried: Vec<u16>,
+}
+
+impl Env {
+    /// Puts the parts together.
+    pub fn new(
+        workspace: Arc<Workspace>,
+        archive: Arc<Archive>,
+        memory: Arc<Memory>,
+        events: Events,
+        config: Config,
+        live: Live,
+    ) -> Self {
+        Env {
+            workspace,
+            archive,
+            memory,
+            events,
+            gate: Gate::default(),
+            hurry: Hurry::default(),
+            config: Mutex::new(config),
+            live: Mutex::new(live),
+            trouble: Mutex::new(None),
+            prompt: Mutex::new(Vec::new()),
+            notes: Mutex::new(Vec::new()),
+            known: Mutex::new(HashMap::new()),
+            newest: Mutex::new(Id::MIN),
+            watch: Mutex::new(None),
+            index: Mutex::new(None),
+            summary: Mutex::new(None),
+            open: Mutex::new(None),
+            seen: Mutex::new(Seen::default()),
+        }
+    }
+
+    /// The settings now.
+    pub fn live(&self) -> Live {
+        lock(&self.live).clone()
+    }
+
+    /// Changes settings.
+    pub fn change(&self, change: impl FnOnce(&mut Live)) {
+        change(&mut lock(&self.live));
+    }
+
+    /// The workspace's root, as memory names projects.
+    pub fn project(&self) -> String {
+        self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Takes what memory answered. An error is kept for the banner: the session goes on.
+    pub fn kept<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
+        result.map_err(|e| *self.trouble() = Some(e.to_string())).ok()
+    }
+
+    /// Why something could not be kept in memory, if that happened.
+    pub fn trouble(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prepares a call on the blocking pool. `outside` is a path beyond the workspace that the person approved.
+    pub fn prepare(
+        self: &Arc<Self>,
+        tool: &'static Tool,
+        arguments: Value,
+        session: &Session,
+        outside: Option<PathBuf>,
+    ) -> JoinHandle<Result<Prepared, String>> {
+        let env = Arc::clone(self);
+        let seen = session.shas();
+        tokio::task::spawn_blocking(move || {
+            let context = Context { workspace: &env.workspace, seen: &seen, outside: outside.as_deref() };
+            (tool.prepare)(&Args::new(arguments)?, &context)
+        })
+    }
+
+    /// Whether this tool may be used now.
+    pub fn allows(&self, tool: &Tool) -> bool {
+        tool.kind != tools::Kind::Write || self.live().mode == Mode::Agent
+    }
+
+    /// The open session's id.
+    pub fn open_session(&self) -> Option<String> {
+        lock(&self.open).clone()
+    }
+
+    /// Notes which session is open.
+    pub fn set_open(&self, id: Option<String>) {
+        *lock(&self.open) = id;
+        let mut seen = lock(&self.seen);
+        *seen = Seen { archive: seen.archive, ..Seen::default() };
+    }
+
+    /// Takes the settings up that a stored session went on with.
+    pub fn take_up(&self, record: &memory::Session) {
+        let mut live = lock(&self.live);
+        if let Some(mode) = record.mode.as_deref() {
+            live.mode = if mode == Mode::Plan.word() { Mode::Plan } else { Mode::Agent };
+        }
+        if let Some(format) = record.format.as_deref().and_then(Format::parse) {
+            live.format = format;
+        }
+        let mut seen = lock(&self.seen);
+        seen.tokens = record.totals.input + record.totals.output;
+        seen.cost = record.totals.cost;
+    }
+
+    /// The status line as it is now.
+    pub fn status(&self) -> Status {
+        let live = self.live();
+        let seen = lock(&self.seen).clone();
+        let provider = live.provider.as_ref();
+        Status {
+            workspace: self.workspace.name(),
+            mode: live.mode,
+            approval: live.approval,
+            model: provider.map(|_| live.model.clone()),
+            provider: provider.map(|p| p.place()).unwrap_or_default(),
+            recording: provider.is_some_and(|p| p.recorded()),
+            format: live.format.name().into(),
+            tokens: seen.tokens,
+            cost: seen.cost,
+            rules: seen.rules,
+            archive: seen.archive,
+            banner: self.banner(),
+            tried: live.tried,
+        }
+    }
+
+    /// Why memory is not written, if it is not.
+    fn banner(&self) -> Option<String> {
+        match self.memory.banner() {
+            Some(trouble) => Some(format!("{}: this session is kept in RAM only", trouble.word())),
+            None => self.trouble().clone(),
+        }
+    }
+
+    /// Sends the status line.
+    pub async fn tell_status(&self) {
+        let status = self.status();
+        self.events.send(Event::Status(status)).await;
+    }
+
+    /// Says something in passing, not in the chat.
+    pub async fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        let notice = Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() };
+        self.events.send(Event::Notice(notice)).await;
+    }
+
+    /// The index behind `@`; empty until it is walked.
+    pub fn files(&self) -> Arc<Files> {
+        Arc::clone(lock(&self.index).get_or_insert_with(|| Arc::new(Files::new())))
+    }
+
+    /// Whether the index was asked for before; from now on it was.
+    pub fn index_asked(&self) -> bool {
+        let mut index = lock(&self.index);
+        let asked = index.is_some();
+        index.get_or_insert_with(|| Arc::new(Files::new()));
+        asked
+    }
+
+    /// Takes up what changed, if there is an index.
+    pub fn update_index(&self, paths: &[String]) {
+        let index = lock(&self.index).clone();
+        if let Some(files) = index {
+            files.update(&self.workspace, paths);
+        }
+    }
+
+    /// Forgets the index: it is walked again when it is asked for.
+    pub fn forget_index(&self) {
+        *lock(&self.index) = None;
+    }
+
+    /// Notes what the agent knows of a file.
+    pub fn knows(&self, path: &str, sha: Sha) {
+        lock(&self.known).insert(path.to_string(), sha);
+    }
+
+    /// Trusts this workspace's own configuration file from now on.
+    pub async fn trust(&self) {
+        let done = lock(&self.config).trust();
+        match done {
+            Ok(()) => self.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await,
+            Err(e) => self.say(Level::Warning, e.to_string(), "").await,
+        }
+    }
+
+    /// Writes a key of the configuration to the person's own file.
+    pub async fn persist(&self, key: &str, value: &str) {
+        let done = lock(&self.config).set(key, value);
+        if let Err(e) = done {
+            self.say(Level::Warning, format!("{key} was not kept: {e}"), "It holds until nebula ends.").await;
+        }
+    }
+}
+
+/// Takes a lock of this file.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is replaced whole, so a panic elsewhere leaves nothing half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,185 @@
+//! A session as a document: Markdown, JSON, or a page for a browser.
+
+use serde_json::json;
+
+use super::env::Env;
+use super::session::{read_calls, read_results};
+use crate::memory::{self, Message, Role};
+use crate::proposal::{FileChange, Proposal, State};
+use crate::protocol::ExportFormat;
+
+/// A proposal that writes a session's document to a new file in the workspace's root.
+///
+/// # Errors
+/// When memory does not have the session, or no name is free.
+pub fn proposal(env: &Env, id: &str, format: ExportFormat) -> Result<Proposal, String> {
+    let session = env.memory.get(id).map_err(|e| e.to_string())?;
+    let messages = env.memory.load(id).map_err(|e| e.to_string())?;
+    let text = document(&session, &messages, format);
+    let start = id.get(..8).unwrap_or(id);
+    let names = (1..100).map(|n| match n {
+        1 => format!("session-{start}.{}", extension(format)),
+        n => format!("session-{start}-{n}.{}", extension(format)),
+    });
+    let free = names.into_iter().find(|n| env.workspace.stamp(n).is_none());
+    let Some(path) = free else { return Err("a hundred exports of this session are there already".into()) };
+    let change = FileChange::new(path.clone(), State::Absent, State::file(text.into_bytes()), "export", &[]);
+    Ok(Proposal { id: env.events.proposal(), title: format!("export to {path}"), files: vec![change] })
+}
+
+/// The document.
+pub fn document(session: &memory::Session, messages: &[Message], format: ExportFormat) -> String {
+    match format {
+        ExportFormat::Markdown => markdown(session, messages),
+        ExportFormat::Json => as_json(session, messages),
+        ExportFormat::Html => html(session, messages),
+    }
+}
+
+/// The ending of a file that holds it.
+pub fn extension(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Markdown => "md",
+        ExportFormat::Json => "json",
+        ExportFormat::Html => "html",
+    }
+}
+
+/// The format of that word.
+pub fn parse(word: &str) -> Option<ExportFormat> {
+    [ExportFormat::Markdown, ExportFormat::Json, ExportFormat::Html].into_iter().find(|f| extension(*f) == word)
+}
+
+fn title(session: &memory::Session) -> &str {
+    session.title.as_deref().unwrap_or("a session without words")
+}
+
+/// RFC 3339 in UTC, to the second.
+pub fn time(ms: i64) -> String {
+    let when = std::time::UNIX_EPOCH + std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+    chrono::DateTime::<chrono::Utc>::from(when).to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+}
+
+fn markdown(session: &memory::Session, messages: &[Message]) -> String {
+    let mut out = format!(
+        "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
+        title(session),
+        session.id,
+        session.project,
+        session.model,
+        time(session.started)
+    );
+    for row in messages {
+        let m = &row.message;
+        let text = m.content.as_deref().unwrap_or("");
+        match m.role {
+            Role::User => out.push_str(&format!("\n## you, {}\n\n{}\n", time(row.at), text.trim_end())),
+            Role::Assistant => {
+                out.push_str(&format!("\n## nebula, {}\n\n{}\n", time(row.at), text.trim_end()));
+                for call in read_calls(m.tool_calls.as_deref()) {
+                    out.push_str(&format!("\n### calls {}\n\n{}\n", call.name, fenced(&call.arguments)));
+                }
+            }
+            Role::Tool => {
+                let names: Vec<_> = read_results(m.tool_results.as_deref()).into_iter().map(|r| r.name).collect();
+                out.push_str(&format!("\n### result of {}\n\n{}\n", names.join(", "), fenced(text)));
+            }
+        }
+    }
+    out
+}
+
+/// A fence longer than any inside.
+fn fenced(text: &str) -> String {
+    let longest = text.lines().map(|l| l.trim_start().chars().take_while(|c| *c == '`').count()).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}
+
+fn as_json(session: &memory::Session, messages: &[Message]) -> String {
+    let parsed = |text: &Option<String>| {
+        text.as_deref().and_then(|t| serde_json::from_str::<serde_json::Value>(t).ok()).unwrap_or_default()
+    };
+    let rows: Vec<_> = messages
+        .iter()
+        .map(|row| {
+            let m = &row.message;
+            json!({
+                "timestamp": time(row.at),
+                "role": match m.role { Role::User => "user", Role::Assistant => "assistant", Role::Tool => "tool" },
+                "content": m.content,
+                "tool_calls": parsed(&m.tool_calls),
+                "tool_results": parsed(&m.tool_results),
+                "thinking": m.meta.thinking,
+            })
+        })
+        .collect();
+    let document = json!({
+        "id": session.id,
+        "title": session.title,
+        "project": session.project,
+        "model": session.model,
+        "started_at": time(session.started),
+        "ended_at": session.ended.map(time),
+        "messages": rows,
+    });
+    format!("{document:#}\n")
+}
+
+fn html(session: &memory::Session, messages: &[Message]) -> String {
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>{STYLE}</style></head>\n<body><h1>{0}</h1>\n<p class=\"dim\">{1} · {2} · {3}</p>\n",
+        escape(title(session)),
+        escape(&session.project),
+        escape(&session.model),
+        time(session.started)
+    );
+    for row in messages {
+        let m = &row.message;
+        let text = escape(m.content.as_deref().unwrap_or("").trim_end());
+        let when = time(row.at);
+        match m.role {
+            Role::User => out.push_str(&format!(
+                "<section><h2 class=\"you\">you <time>{when}</time></h2><pre>{text}</pre></section>\n"
+            )),
+            Role::Assistant => {
+                out.push_str(&format!("<section><h2>nebula <time>{when}</time></h2><pre>{text}</pre>"));
+                for call in read_calls(m.tool_calls.as_deref()) {
+                    let (name, arguments) = (escape(&call.name), escape(&call.arguments));
+                    out.push_str(&format!("<details><summary>{name}</summary><pre>{arguments}</pre></details>"));
+                }
+                out.push_str("</section>\n");
+            }
+            Role::Tool => {
+                let names: Vec<_> =
+                    read_results(m.tool_results.as_deref()).into_iter().map(|r| escape(&r.name)).collect();
+                let names = names.join(", ");
+                out.push_str(&format!("<details><summary>result of {names}</summary><pre>{text}</pre></details>\n"));
+            }
+        }
+    }
+    out.push_str("</body></html>\n");
+    out
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#22262d}\
+h2{font-size:1rem;color:#5a43c4}h2.you{color:#0061ad}time,.dim,summary{color:#545c68;font-weight:normal}\
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.5 ui-monospace,monospace}details{margin-left:1rem}\
+@media(prefers-color-scheme:dark){body{background:#16181d;color:#d8dae0}h2{color:#bbabff}h2.you{color:#74c5ff}\
+time,.dim,summary{color:#a6adba}}";
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_messages_stays_text() {
+        assert_eq!(escape("<b>&\"</b>"), "&lt;b&gt;&amp;&quot;&lt;/b&gt;");
+        assert_eq!(fenced("a\n```\nb"), "````\na\n```\nb\n````");
+        assert_eq!(time(0), "1970-01-01T00:00:00Z");
+    }
+}

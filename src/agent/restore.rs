@@ -1,0 +1,303 @@
+//! Undo, redo and restores: a proposal from the archive, with the fate of each file, that goes the one road.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::Agent;
+use super::env::{Env, lock};
+use super::settle::{self, Asking, Settled};
+use crate::apply;
+use crate::archive::restore::{LastWritten, Written};
+use crate::archive::{Choices, Id, Request, Restoration};
+use crate::memory::{self, Cause, Memory};
+use crate::proposal::{FateKind, ForeignChoice, Proposal};
+use crate::protocol::{Level, Outcome, RestoreRequest};
+
+/// The restore that waits for the person, if one does.
+#[derive(Default)]
+pub struct Restores {
+    pending: Option<Pending>,
+}
+
+struct Pending {
+    task: JoinHandle<()>,
+    stop: CancellationToken,
+    choices: mpsc::UnboundedSender<(String, ForeignChoice)>,
+}
+
+impl Restores {
+    /// Takes a waiting restore back; one that is being written is finished.
+    pub fn withdraw(&mut self) {
+        if let Some(pending) = &self.pending {
+            pending.stop.cancel();
+        }
+    }
+
+    /// Waits until nothing is under way.
+    pub async fn finish(&mut self) {
+        self.withdraw();
+        if let Some(pending) = self.pending.take() {
+            let _ = pending.task.await;
+        }
+    }
+
+    /// Puts a ready proposal to the person, outside a turn.
+    pub fn begin_plain(&mut self, env: &Arc<Env>, proposal: Proposal, kind: &str) {
+        let cause =
+            Cause { session: env.open_session(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
+        let env = Arc::clone(env);
+        self.begin(move |stop, _| async move {
+            let settled = settle::settle(&env, Arc::new(proposal), Vec::new(), Asking::Person, cause, &stop).await;
+            tell(&env, &settled).await;
+        });
+    }
+
+    fn begin<F>(&mut self, run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.withdraw();
+        let stop = CancellationToken::new();
+        let (choices, chosen) = mpsc::unbounded_channel();
+        let task = tokio::spawn(run(stop.clone(), chosen));
+        self.pending = Some(Pending { task, stop, choices });
+    }
+}
+
+impl Agent {
+    /// Answers a restore with a proposal, or says why there is none.
+    pub(super) async fn restore(&mut self, request: RestoreRequest) {
+        if let RestoreRequest::Foreign { path, choice, .. } = request {
+            if let Some(pending) = &self.restores.pending {
+                // A restore that is over needs no choice any more.
+                let _ = pending.choices.send((path, choice));
+            }
+            return;
+        }
+        let turn = self.session.as_ref().and_then(|s| s.turn);
+        let env = Arc::clone(&self.env);
+        self.restores.begin(move |stop, chosen| async move {
+            match plan(&env, &request, turn) {
+                Ok(plan) => {
+                    if let Some(settled) = run(&env, &plan, chosen, &stop).await {
+                        tell(&env, &settled).await;
+                    }
+                }
+                Err(why) => env.say(Level::Warning, why, "Nothing was changed.").await,
+            }
+        });
+    }
+}
+
+/// A restore that can be tried.
+pub struct Plan {
+    /// What is asked of the archive.
+    pub request: Request,
+    /// `undo` or `redo`.
+    pub kind: &'static str,
+    /// In words.
+    pub title: String,
+}
+
+/// What a request asks of the archive.
+fn plan(env: &Env, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, String> {
+    let say = |e: crate::archive::Error| e.to_string();
+    let undo = |request, title| Ok(Plan { request, kind: "undo", title });
+    match request {
+        RestoreRequest::Undo { count, files } => {
+            let title = match files.as_slice() {
+                [] => format!("undo of {}", newest_cause(env).unwrap_or_else(|| "the newest changeset".into())),
+                files => format!("undo of {}", files.join(", ")),
+            };
+            undo(Request::Undo { count: *count, files: files.clone() }, title)
+        }
+        RestoreRequest::Redo => {
+            let Some(newest) = env.archive.list().map_err(say)?.into_iter().next() else {
+                return Err("the archive is empty: there is nothing to redo".into());
+            };
+            let record = env.memory.changeset(&env.project(), &newest.to_string()).map_err(|e| e.to_string())?;
+            match record {
+                Some(r) if r.cause.kind == "undo" => Ok(Plan {
+                    request: Request::Undo { count: 1, files: Vec::new() },
+                    kind: "redo",
+                    title: format!("redo of {}", r.cause.title.trim_start_matches("undo of ")),
+                }),
+                Some(_) => Err("the newest changeset was not made by an undo: there is nothing to redo".into()),
+                None => {
+                    Err("memory does not know what made the newest changeset: use undo, which takes it back".into())
+                }
+            }
+        }
+        RestoreRequest::Changeset(id) => {
+            let id = env.archive.find_changeset(id).map_err(say)?;
+            let title = format!("undo of {}", cause_of(env, id).unwrap_or_else(|| "one changeset".into()));
+            undo(Request::Changesets(vec![id]), title)
+        }
+        RestoreRequest::Since(id) => {
+            let id = env.archive.find_changeset(id).map_err(say)?;
+            let title = format!("undo of everything since {}", cause_of(env, id).unwrap_or_else(|| "then".into()));
+            undo(Request::Since(id), title)
+        }
+        RestoreRequest::Version { path, version } => {
+            let found = env.archive.find_version(Some(path), version).map_err(say)?;
+            undo(Request::Version { path: path.clone(), version: found.id }, format!("undo of {path}"))
+        }
+        RestoreRequest::Turn => {
+            let (Some(session), Some(turn)) = (env.open_session(), turn) else {
+                return Err("no turn of this session changed anything".into());
+            };
+            let records = env.memory.changesets_of_turn(&session, turn).map_err(|e| e.to_string())?;
+            let ids: Vec<Id> = records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect();
+            if ids.is_empty() {
+                return Err("the last turn changed nothing".into());
+            }
+            undo(Request::Changesets(ids), "undo of the last turn".into())
+        }
+        RestoreRequest::Foreign { .. } => Err("no restore is waiting".into()),
+    }
+}
+
+/// A plan for the model's `undo`.
+pub fn plan_of_tool(env: &Env, count: usize, path: Option<String>) -> Result<Plan, String> {
+    plan(env, &RestoreRequest::Undo { count, files: path.into_iter().collect() }, None)
+}
+
+fn newest_cause(env: &Env) -> Option<String> {
+    cause_of(env, *env.archive.list().ok()?.first()?)
+}
+
+fn cause_of(env: &Env, id: Id) -> Option<String> {
+    let record = env.memory.changeset(&env.project(), &id.to_string()).ok()??;
+    Some(record.cause.title).filter(|t| !t.is_empty())
+}
+
+/// Proposes what a plan comes to, again each time something is chosen for a file that someone else changed. None when
+/// there was nothing to restore.
+pub async fn run(
+    env: &Arc<Env>,
+    plan: &Plan,
+    mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
+    stop: &CancellationToken,
+) -> Option<Settled> {
+    let mut choices = Choices::default();
+    loop {
+        let restoration = match look(env, plan, &choices).await {
+            Ok(restoration) => restoration,
+            Err(why) => {
+                env.say(Level::Warning, why, "Nothing was changed.").await;
+                return None;
+            }
+        };
+        for warning in &restoration.warnings {
+            env.say(Level::Warning, warning.clone(), "It was passed over.").await;
+        }
+        let open = restoration.fates.iter().any(|f| matches!(f.kind, FateKind::Foreign { .. }));
+        if restoration.proposal.files.is_empty() && !open {
+            let title = format!("{}: every file is as it was then already", plan.title);
+            env.say(Level::Info, title, "Nothing was changed.").await;
+            return None;
+        }
+        let cause = Cause {
+            session: env.open_session(),
+            kind: plan.kind.into(),
+            title: plan.title.clone(),
+            ..Cause::default()
+        };
+        let again = stop.child_token();
+        let proposal = Arc::new(restoration.proposal);
+        let settle = settle::settle(env, proposal, restoration.fates, Asking::Person, cause, &again);
+        tokio::pin!(settle);
+        let mut rechosen = false;
+        let settled = loop {
+            tokio::select! {
+                settled = &mut settle => break settled,
+                Some((path, choice)) = chosen.recv() => {
+                    choices.each.insert(path, choice);
+                    rechosen = true;
+                    again.cancel();
+                }
+            }
+        };
+        let withdrawn = matches!(settled.outcome, Outcome::Withdrawn);
+        if !(withdrawn && rechosen) || stop.is_cancelled() {
+            return Some(settled);
+        }
+    }
+}
+
+async fn look(env: &Arc<Env>, plan: &Plan, choices: &Choices) -> Result<Restoration, String> {
+    let (env, choices) = (Arc::clone(env), choices.clone());
+    let (request, title) = (plan.request.clone(), plan.title.clone());
+    let looked = tokio::task::spawn_blocking(move || {
+        let project = env.project();
+        let written = ByMemory { memory: &env.memory, project: &project };
+        let id = env.events.proposal();
+        env.archive.restore(&env.workspace, &request, &written, &choices, id, &title).map_err(|e| e.to_string())
+    });
+    looked.await.unwrap_or_else(|_| Err("looking at the archive failed in nebula itself".into()))
+}
+
+/// Says in passing how a restore ended, and leaves a note for the model.
+async fn tell(env: &Env, settled: &Settled) {
+    match &settled.outcome {
+        Outcome::Applied { .. } => {
+            let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
+            let note = format!(
+                "Meanwhile the person restored an earlier state of: {}. Read these files again before you edit them.",
+                paths.join(", ")
+            );
+            lock(&env.notes).push(note);
+            env.say(Level::Info, format!("restored {}", paths.join(", ")), "R takes that back.").await;
+        }
+        Outcome::Conflict { path, .. } => {
+            env.say(Level::Warning, format!("{path} changed on disk meanwhile"), "Nothing was written.").await;
+        }
+        Outcome::Failed(why) => env.say(Level::Error, why.clone(), "").await,
+        Outcome::Refused | Outcome::Withdrawn => {}
+    }
+}
+
+/// What memory knows of nebula's own writing.
+pub struct ByMemory<'a> {
+    /// Memory.
+    pub memory: &'a Memory,
+    /// The workspace's root, as memory names projects.
+    pub project: &'a str,
+}
+
+impl Written for ByMemory<'_> {
+    fn written(&self, path: &str) -> Option<LastWritten> {
+        let last = self.memory.written(self.project, path).ok()??;
+        let mut states = Vec::new();
+        let mut next: Option<&memory::Written> = Some(&last);
+        while let Some(written) = next {
+            states.push(written.sha256);
+            next = written.before.as_deref();
+        }
+        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into) })
+    }
+}
+
+/// At the start: what crashed processes left behind is swept, and the archive counted.
+pub fn start_up(env: &Arc<Env>) {
+    let env = Arc::clone(env);
+    tokio::spawn(async move {
+        let env2 = Arc::clone(&env);
+        let done = tokio::task::spawn_blocking(move || {
+            let swept = apply::sweep(&env2.archive);
+            let count = env2.archive.list().map(|l| l.len());
+            (swept, count, env2.archive.file_count())
+        });
+        let Ok((swept, changesets, files)) = done.await else { return };
+        if let Err(e) = swept {
+            env.say(Level::Warning, e.to_string(), "").await;
+        }
+        if let (Ok(changesets), Ok(files)) = (changesets, files) {
+            lock(&env.seen).archive = Some((changesets, files));
+            env.tell_status().await;
+        }
+    });
+}

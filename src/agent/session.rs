@@ -1,0 +1,326 @@
+//! The conversation as values, and how it is kept: to and from memory's records.
+//!
+//! What is sent is what is kept: a resumed session holds the same messages as if it had never stopped.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::context::live::Live;
+use crate::context::request::Window;
+use crate::context::rules::Rules;
+use crate::edit::Format;
+use crate::edit::stream::Known;
+use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
+use crate::protocol::Mode;
+use crate::provider::{Blob, Message, Role, ToolCall, ToolSpec};
+use crate::tools::{self, Sha};
+
+/// An open session. The turn that runs owns it.
+pub struct Session {
+    /// UUIDv7.
+    pub id: String,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// What the model was told and said, oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// The row of each message in memory.
+    pub rows: Vec<i64>,
+    /// What this session knows of each file it read or wrote.
+    pub seen: HashMap<String, Seen>,
+    /// Files in play, for the rules: mentioned, read or changed.
+    pub in_play: Vec<String>,
+    /// Tokens and dollars so far.
+    pub totals: memory::Totals,
+    /// The user message that began the present or last turn.
+    pub turn: Option<i64>,
+    /// A summary that stands for the messages before it in what is sent, and how many those are.
+    pub summary: Option<(String, usize)>,
+    /// What is known of the model's context window.
+    pub window: Window,
+    /// What was true when the present turn began, and the workspace's rules.
+    pub live: Option<Arc<(Live, Rules)>>,
+    /// The system prompt, and what it was made for: mode, format, files in play.
+    pub system: Option<((Mode, Format, usize), Arc<str>)>,
+    /// What the model is told of its tools, with and without those that write.
+    specs: [Arc<[ToolSpec]>; 2],
+}
+
+/// What a session knows of a file.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Of the bytes it read or wrote.
+    pub sha: Sha,
+    /// The text, where it is one of a bearable size.
+    pub text: Option<Arc<str>>,
+}
+
+/// The longest text that is kept beside what was read, in bytes.
+const MAX_TEXT: usize = 256 << 10;
+
+impl Session {
+    /// A session with nothing in it.
+    pub fn new(id: String) -> Self {
+        Session {
+            id,
+            title: None,
+            messages: Vec::new(),
+            rows: Vec::new(),
+            seen: HashMap::new(),
+            in_play: Vec::new(),
+            totals: memory::Totals::default(),
+            turn: None,
+            summary: None,
+            window: Window::default(),
+            live: None,
+            system: None,
+            specs: [tools::specs(false).into(), tools::specs(true).into()],
+        }
+    }
+
+    /// A stored session, as it was. Calls that never got their result, because the process died, get one that says so.
+    ///
+    /// # Errors
+    /// When memory cannot be read.
+    pub fn load(memory: &Memory, record: &memory::Session) -> Result<(Self, Vec<memory::Message>), memory::Error> {
+        let mut session = Session::new(record.id.clone());
+        session.title = record.title.clone();
+        session.totals = record.totals;
+        let rows = memory.load(&record.id)?;
+        for row in &rows {
+            session.take_in(row);
+        }
+        session.answer_what_is_open(memory)?;
+        if let Some(summary) = memory.summary(&record.id)? {
+            let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
+            session.summary = Some((summary.text, covered));
+        }
+        Ok((session, rows))
+    }
+
+    fn take_in(&mut self, row: &memory::Message) {
+        let m = &row.message;
+        let text = m.content.clone().unwrap_or_default();
+        match m.role {
+            memory::Role::User => {
+                self.turn = Some(row.id);
+                let mut message = Message::user(text);
+                message.blobs = m.blobs.iter().map(blob).collect();
+                self.push(message, row.id);
+            }
+            memory::Role::Assistant => {
+                let mut message = Message::assistant(text, read_calls(m.tool_calls.as_deref()));
+                message.thinking = m.meta.thinking.clone();
+                self.push(message, row.id);
+            }
+            memory::Role::Tool => {
+                for result in read_results(m.tool_results.as_deref()) {
+                    for seen in &result.seen {
+                        if let Some(sha) = parse_sha(&seen.sha256) {
+                            self.seen.insert(seen.path.clone(), Seen { sha, text: None });
+                            self.touch(&seen.path);
+                        }
+                    }
+                    self.push(Message::tool(result.id, text.clone()), row.id);
+                }
+            }
+        }
+    }
+
+    /// What the model is told of the tools it may use.
+    pub fn tools(&self, writes: bool) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs[usize::from(writes)])
+    }
+
+    /// Adds a message that is kept in this row.
+    pub fn push(&mut self, message: Message, row: i64) {
+        self.messages.push(Arc::new(message));
+        self.rows.push(row);
+    }
+
+    /// Notes that a file is in play.
+    pub fn touch(&mut self, path: &str) {
+        if !self.in_play.iter().any(|p| p == path) {
+            self.in_play.push(path.to_string());
+        }
+    }
+
+    /// Notes what is now known of a file.
+    pub fn know(&mut self, path: &str, bytes: &[u8]) -> Sha {
+        let sha = sha(bytes);
+        let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
+        self.seen.insert(path.to_string(), Seen { sha, text });
+        self.touch(path);
+        sha
+    }
+
+    /// The files whose text is known, for recognising edits in prose.
+    pub fn known(&self) -> Vec<Known> {
+        let known =
+            self.seen.iter().filter_map(|(path, seen)| Some(Known { path: path.clone(), text: seen.text.clone()? }));
+        known.collect()
+    }
+
+    /// What the tools may know of what was read.
+    pub fn shas(&self) -> HashMap<String, Sha> {
+        self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
+    }
+
+    fn answer_what_is_open(&mut self, memory: &Memory) -> Result<(), memory::Error> {
+        let answered: std::collections::HashSet<&str> =
+            self.messages.iter().filter_map(|m| m.answers.as_deref()).collect();
+        let last = self.messages.iter().rposition(|m| m.role == Role::Assistant);
+        let open: Vec<ToolCall> = last
+            .map(|i| self.messages[i].calls.iter().filter(|c| !answered.contains(c.id.as_str())).cloned().collect())
+            .unwrap_or_default();
+        for call in open {
+            let result = ResultRecord::failed(&call.id, &call.name);
+            self.save_result(memory, result, "nebula stopped before this call was run; nothing was changed by it")?;
+        }
+        Ok(())
+    }
+
+    /// Keeps and adds the result of a call.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn save_result(&mut self, memory: &Memory, result: ResultRecord, text: &str) -> Result<(), memory::Error> {
+        let mut message = NewMessage::text(memory::Role::Tool, text);
+        message.meta = MessageMeta { turn: self.turn, ..MessageMeta::default() };
+        let id = result.id.clone();
+        message.tool_results = Some(json(&[result]));
+        let row = memory.append(&self.id, &message)?;
+        self.push(Message::tool(id, text), row);
+        Ok(())
+    }
+}
+
+/// One call in `tool_calls`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CallRecord {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// One result in `tool_results`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// Edits it asked for, with how their places were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditRecord>,
+    /// The changeset it led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changeset: Option<String>,
+    /// Files it made known, and as what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<SeenRecord>,
+}
+
+/// One edit in a result.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct EditRecord {
+    /// Normalised path.
+    pub path: String,
+    /// The format it was written in.
+    pub format: String,
+    /// The rung that found its place; none: it was not found.
+    pub rung: Option<String>,
+}
+
+/// A file made known by a result.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SeenRecord {
+    /// Normalised path.
+    pub path: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+}
+
+impl ResultRecord {
+    /// A call that did not do what was asked.
+    pub fn failed(id: &str, name: &str) -> Self {
+        ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
+    }
+}
+
+/// The calls of a message as memory keeps them; none for an empty list.
+pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
+    let records: Vec<_> = calls
+        .iter()
+        .map(|c| CallRecord { id: c.id.clone(), name: c.name.clone(), arguments: c.arguments.clone() })
+        .collect();
+    (!records.is_empty()).then(|| json(&records))
+}
+
+/// Reads back what [`calls_json`] wrote; what cannot be read is no call.
+pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
+    let records: Vec<CallRecord> = text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
+    records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
+}
+
+/// Reads results; what cannot be read is no result.
+pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
+    text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+}
+
+/// A message of the model, as memory keeps it.
+pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
+    let mut record = NewMessage::text(memory::Role::Assistant, message.text.clone());
+    record.tool_calls = calls_json(&message.calls);
+    record.meta = MessageMeta { state, thinking: message.thinking.clone(), ..meta };
+    record
+}
+
+/// SHA-256 of bytes.
+pub fn sha(bytes: &[u8]) -> Sha {
+    Sha256::digest(bytes).into()
+}
+
+/// Lower-case hex.
+pub fn hex(sha: &Sha) -> String {
+    sha.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn parse_sha(hex: &str) -> Option<Sha> {
+    let mut sha = [0u8; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (i, byte) in sha.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()?;
+    }
+    Some(sha)
+}
+
+fn blob(kept: &memory::Blob) -> Blob {
+    Blob { mime: kept.kind.clone(), bytes: kept.bytes.clone().into(), name: kept.name.clone() }
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    // Records of strings, numbers and lists always serialise.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shas_and_calls_survive_being_kept() {
+        let a = sha(b"text");
+        assert_eq!(parse_sha(&hex(&a)), Some(a));
+        assert_eq!(parse_sha("é"), None);
+        let calls = vec![ToolCall { id: "1".into(), name: "list".into(), arguments: "{\"broken".into() }];
+        assert_eq!(read_calls(calls_json(&calls).as_deref()), calls);
+        assert_eq!(calls_json(&[]), None);
+    }
+}

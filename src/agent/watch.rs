@@ -1,0 +1,108 @@
+//! What others do to the workspace and the archive while nebula is open: the index behind `@` stays fresh, files that
+//! the agent knows are marked, and changesets of another nebula appear.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tokio::sync::mpsc;
+
+use super::env::{Env, lock};
+use super::query;
+use crate::archive::{Id, sha256};
+use crate::protocol::{Event, Level};
+use crate::workspace::watch::{Changes, Watch};
+
+/// Begins to watch, on threads of its own. What changes is told until the agent ends.
+pub fn begin(env: &Arc<Env>) {
+    let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
+    let starting = Arc::clone(env);
+    tokio::spawn(async move {
+        let env2 = Arc::clone(&starting);
+        let watching = tokio::task::spawn_blocking(move || {
+            let newest = env2.archive.list().ok().and_then(|l| l.first().copied());
+            *lock(&env2.newest) = newest.unwrap_or(Id::MIN);
+            env2.workspace.watch(env2.archive.folder(), move |changes| {
+                // The agent may be gone already.
+                let _ = tell.send(changes);
+            })
+        });
+        match watching.await {
+            Ok(Ok(watch)) => keep(&starting, watch),
+            Ok(Err(e)) => {
+                starting.say(Level::Info, e.to_string(), "Changes by others are noticed when files are used.").await
+            }
+            Err(_) => {}
+        }
+    });
+    let env = Arc::downgrade(env);
+    tokio::spawn(async move {
+        while let Some(changes) = changes.recv().await {
+            let Some(env) = env.upgrade() else { return };
+            take(&env, changes).await;
+        }
+    });
+}
+
+fn keep(env: &Env, watch: Watch) {
+    *lock(&env.watch) = Some(watch);
+}
+
+async fn take(env: &Arc<Env>, changes: Changes) {
+    let env2 = Arc::clone(env);
+    let looked = tokio::task::spawn_blocking(move || {
+        if changes.all {
+            env2.forget_index();
+        } else {
+            env2.update_index(&changes.paths);
+        }
+        let drifted = drifted(&env2, &changes);
+        let archived = if changes.archive { archived(&env2) } else { Vec::new() };
+        (drifted, archived)
+    });
+    let Ok((drifted, archived)) = looked.await else { return };
+    if !drifted.is_empty() {
+        env.events.send(Event::Drifted(drifted)).await;
+    }
+    for changeset in archived {
+        env.events.send(Event::Archived(changeset)).await;
+    }
+}
+
+/// Files that the agent knows and that are different now. Each is told once, until it is read again.
+fn drifted(env: &Env, changes: &Changes) -> Vec<String> {
+    let mut known = lock(&env.known);
+    let candidates: Vec<String> = if changes.all {
+        known.keys().cloned().collect()
+    } else {
+        changes.paths.iter().filter(|p| known.contains_key(*p)).cloned().collect()
+    };
+    let differs = |path: &String| match env.workspace.read(path) {
+        Ok(read) => read.state.bytes().map(|b| sha256(b)).as_ref() != known.get(path),
+        Err(_) => true,
+    };
+    let drifted: Vec<String> = candidates.into_iter().filter(differs).collect();
+    drifted.iter().for_each(|p| drop(known.remove(p)));
+    drifted
+}
+
+/// Changesets that were not told yet, oldest first.
+fn archived(env: &Env) -> Vec<crate::protocol::Changeset> {
+    let Ok(ids) = env.archive.list() else { return Vec::new() };
+    let mut newest = lock(&env.newest);
+    let new: Vec<Id> = ids.iter().copied().take_while(|id| *id > *newest).collect();
+    if let Some(first) = new.first() {
+        *newest = *first;
+    }
+    drop(newest);
+    let told = |id: &Id| {
+        let record = env.memory.changeset(&env.project(), &id.to_string()).ok().flatten();
+        query::changeset(env, &env.archive, *id, record.as_ref())
+    };
+    new.iter().rev().map(told).collect()
+}
+
+/// Fills the index behind `@` on a thread of its own, once.
+pub fn walk(env: &Arc<Env>) {
+    let (env, files) = (Arc::clone(env), env.files());
+    tokio::task::spawn_blocking(move || files.walk(&env.workspace, &AtomicBool::new(false)));
+}

@@ -1,0 +1,195 @@
+//! What can be typed after `nebula`. Words only: what they do is in the files beside this one.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::files::FilesCmd;
+
+/// A full-screen terminal coding agent: a model proposes, you approve hunk by hunk, and whatever is overwritten
+/// is archived first.
+#[derive(Debug, Parser)]
+#[command(name = "nebula", version, subcommand_precedence_over_arg = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Flags that go with every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do; nothing opens the screen.
+    #[command(subcommand)]
+    pub command: Option<Cmd>,
+    /// The first message; skips the picker of sessions.
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Vec<String>,
+}
+
+/// Flags that stand before or after a command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Global {
+    /// Go on with this project's newest session
+    #[arg(long = "continue", global = true, conflicts_with = "resume")]
+    pub go_on: bool,
+    /// Go on with a session, by the beginning of its id; without one, choose from the list
+    #[arg(long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub resume: Option<String>,
+    /// Start in this mode
+    #[arg(long, global = true, value_name = "plan|agent", value_parser = ["plan", "agent"])]
+    pub mode: Option<String>,
+    /// Model to use
+    #[arg(long, global = true)]
+    pub model: Option<String>,
+    /// How the model writes its edits
+    #[arg(long, global = true)]
+    pub format: Option<String>,
+    /// Provider to use
+    #[arg(long, global = true)]
+    pub provider: Option<String>,
+    /// The folder the agent may touch; found from the current folder if left out
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Ask after so many steps of one turn; 0 never asks
+    #[arg(long, global = true, value_name = "N")]
+    pub max_steps: Option<u32>,
+    /// Write the model's answers to a recording
+    #[arg(long, global = true, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Play a recording in place of a model
+    #[arg(long, global = true, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Cmd {
+    /// Run one turn without a screen
+    Task(TaskArgs),
+    /// Files and their archive.
+    #[command(flatten)]
+    Files(FilesCmd),
+    /// List, show, export, rename, delete or search sessions
+    Sessions {
+        /// What to do with them.
+        #[command(subcommand)]
+        what: SessionsCmd,
+    },
+    /// Show or choose the model
+    Model(ModelArgs),
+    /// Read and write the configuration
+    Config {
+        /// What to do with it.
+        #[command(subcommand)]
+        what: ConfigCmd,
+    },
+    /// Check the installation and say what is wrong
+    Doctor(JsonArgs),
+    /// Show edits asked, landed and refused, by model and format
+    Stats(JsonArgs),
+    /// Take the tour: a recorded model on a copy of a small project
+    Demo,
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `task`.
+#[derive(Debug, Args)]
+pub struct TaskArgs {
+    /// What to do; `-` reads it from standard input
+    #[arg(required = true)]
+    pub prompt: Vec<String>,
+    /// Who decides: `ask` needs a terminal
+    #[arg(long, value_name = "ask|edits|all|none", value_parser = ["ask", "edits", "all", "none"])]
+    pub approve: Option<String>,
+    /// One event a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of commands that only list.
+#[derive(Debug, Args)]
+pub struct JsonArgs {
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `model`.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    /// The model to use from now on; without it, the present one and those on offer are shown
+    pub name: Option<String>,
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done with sessions.
+#[derive(Debug, Subcommand)]
+pub enum SessionsCmd {
+    /// This project's sessions, newest first
+    List(JsonArgs),
+    /// One session's messages
+    Show {
+        /// The beginning of its id.
+        id: String,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
+    },
+    /// One session as a document on standard output
+    Export {
+        /// The beginning of its id.
+        id: String,
+        /// The document's format
+        #[arg(long, default_value = "md", value_parser = ["md", "json", "html"])]
+        format: String,
+    },
+    /// Give a session a title
+    Rename {
+        /// The beginning of its id.
+        id: String,
+        /// Its title.
+        #[arg(required = true)]
+        title: Vec<String>,
+    },
+    /// Delete a session and its messages, after asking
+    Delete {
+        /// The beginning of its id.
+        id: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Search titles and messages
+    Search {
+        /// Words to look for.
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What can be done with the configuration.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCmd {
+    /// Print a value, or all of them
+    Get {
+        /// Its key, with dots for what is inside.
+        key: Option<String>,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a value to your own file
+    Set {
+        /// Its key, with dots for what is inside.
+        key: String,
+        /// Its value: JSON, or a word.
+        value: String,
+    },
+    /// Print where the files are
+    Path,
+}

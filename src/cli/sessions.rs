@@ -1,0 +1,113 @@
+//! `nebula sessions …`: this project's conversations, listed, shown, exported and searched.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use super::args::SessionsCmd;
+use super::{Context, print};
+use crate::agent::export;
+use crate::memory::{self, Memory, SessionState};
+
+/// Runs the command; the exit code.
+pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
+    let memory = context.memory();
+    let project = context.project();
+    match what {
+        SessionsCmd::List(args) => list(&memory.list(&project)?, args.json)?,
+        SessionsCmd::Show { id, json } => show(&memory, &memory.find(&project, &id)?, json)?,
+        SessionsCmd::Export { id, format } => {
+            let id = memory.find(&project, &id)?;
+            let Some(format) = export::parse(&format) else { bail!("{format} is no format: md, json or html") };
+            let text = export::document(&memory.get(&id)?, &memory.load(&id)?, format);
+            io::stdout().write_all(text.as_bytes())?;
+        }
+        SessionsCmd::Rename { id, title } => memory.rename(&memory.find(&project, &id)?, &title.join(" "))?,
+        SessionsCmd::Delete { id, yes } => return delete(&memory, &memory.find(&project, &id)?, yes),
+        SessionsCmd::Search { words, json } => search(&memory, &project, &words.join(" "), json)?,
+    }
+    Ok(0)
+}
+
+fn list(sessions: &[memory::Session], as_json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if as_json {
+        let rows: Vec<_> = sessions.iter().map(record).collect();
+        return writeln!(out, "{}", json!(rows));
+    }
+    for s in sessions {
+        let state = match s.state {
+            SessionState::Open => "open",
+            SessionState::InUse { .. } => "in use",
+            SessionState::Ended => "",
+        };
+        let title = s.title.as_deref().unwrap_or("");
+        writeln!(
+            out,
+            "{}  {}  {:>5}  {:<7} {:<20} {title}",
+            s.id,
+            export::time(s.updated),
+            s.messages,
+            state,
+            s.model
+        )?;
+    }
+    Ok(())
+}
+
+fn record(s: &memory::Session) -> serde_json::Value {
+    json!({
+        "id": s.id,
+        "title": s.title,
+        "started_at": export::time(s.started),
+        "ended_at": s.ended.map(export::time),
+        "messages": s.messages,
+        "model": s.model,
+    })
+}
+
+fn show(memory: &Memory, id: &str, as_json: bool) -> Result<()> {
+    let format = if as_json { crate::protocol::ExportFormat::Json } else { crate::protocol::ExportFormat::Markdown };
+    let text = export::document(&memory.get(id)?, &memory.load(id)?, format);
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
+    let session = memory.get(id)?;
+    let title = session.title.as_deref().unwrap_or("a session without words");
+    if !yes {
+        if !print::at_terminal() {
+            eprintln!("nebula: nothing was deleted: without a terminal, --yes must answer");
+            return Ok(3);
+        }
+        let answer = print::read_line(&format!("delete \"{title}\" with its {} messages? y/n: ", session.messages))?;
+        if !answer.trim().eq_ignore_ascii_case("y") {
+            eprintln!("nebula: nothing was deleted");
+            return Ok(3);
+        }
+    }
+    memory.delete(id)?;
+    Ok(0)
+}
+
+fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<()> {
+    let hits = memory.search(project, words, 100)?;
+    let mut out = io::stdout().lock();
+    if as_json {
+        let rows: Vec<_> = hits
+            .iter()
+            .map(|h| json!({"session": h.session, "title": h.title, "message": h.message, "snippet": h.snippet}))
+            .collect();
+        writeln!(out, "{}", json!(rows))?;
+        return Ok(());
+    }
+    for h in &hits {
+        writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;
+    }
+    if hits.is_empty() {
+        eprintln!("nebula: no message of this project holds {words:?}");
+    }
+    Ok(())
+}

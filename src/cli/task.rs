@@ -1,0 +1,398 @@
+//! One turn without a screen: the same commands and events as the screen's, printed.
+//!
+//! Text goes to standard output as it comes; calls, diffs and notices go to standard error. With `--json` each event
+//! is one line of JSON on standard output: a contract, see the README.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde_json::{Value, json};
+
+use super::print;
+use crate::agent::Handle;
+use crate::proposal::{Choice, Decision, FileDecision, Proposal};
+use crate::protocol::{
+    CallState, Command, Event, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
+};
+
+/// What a task is started with.
+pub struct Task {
+    /// The message.
+    pub prompt: String,
+    /// One event a line.
+    pub json: bool,
+    /// The session it goes into.
+    pub session: SessionChoice,
+    /// Proposals are put to the person at the terminal; otherwise what the policy does not accept is refused.
+    pub ask: bool,
+}
+
+/// How a task ended, as exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The model is done and nothing was refused.
+    Done = 0,
+    /// It failed, or reached its limit of steps.
+    Failed = 1,
+    /// An edit was refused, in part or whole.
+    Refused = 3,
+    /// Interrupted.
+    Interrupted = 130,
+}
+
+/// Runs the turn to its end.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
+    let mut printer = Printer::new(task.json, task.ask);
+    let say = |command| handle.commands.send(command).is_ok();
+    say(Command::Open(task.session));
+    say(Command::Submit(Prompt { text: task.prompt }));
+    let mut interrupts = 0;
+    let exit = loop {
+        tokio::select! {
+            event = handle.events.recv() => {
+                let Some(event) = event else { break Exit::Failed };
+                let step = printer.event(event)?;
+                step.commands.into_iter().for_each(|c| { say(c); });
+                if let Some(exit) = step.exit {
+                    break exit;
+                }
+            }
+            _ = tokio::signal::ctrl_c() => {
+                interrupts += 1;
+                if interrupts > 1 {
+                    break Exit::Interrupted;
+                }
+                say(Command::Interrupt);
+            }
+        }
+    };
+    say(Command::Shutdown);
+    handle.events.close();
+    let _ = handle.done.await;
+    Ok(exit)
+}
+
+/// What an event leads to.
+#[derive(Default)]
+struct StepDone {
+    commands: Vec<Command>,
+    exit: Option<Exit>,
+}
+
+struct Printer {
+    json: bool,
+    ask: bool,
+    colour: bool,
+    opened: bool,
+    /// Entries whose text goes to standard output as it grows.
+    answer: Option<ItemId>,
+    thinking: Option<ItemId>,
+    column: usize,
+    refused: bool,
+    calls: std::collections::HashMap<ItemId, (u64, bool)>,
+    next_call: u64,
+    decided: Option<(u64, usize, usize)>,
+}
+
+impl Printer {
+    fn new(json: bool, ask: bool) -> Self {
+        Printer {
+            json,
+            ask,
+            colour: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            opened: false,
+            answer: None,
+            thinking: None,
+            column: 0,
+            refused: false,
+            calls: std::collections::HashMap::new(),
+            next_call: 0,
+            decided: None,
+        }
+    }
+
+    fn event(&mut self, event: Event) -> io::Result<StepDone> {
+        match event {
+            Event::Opened(info) => {
+                self.opened = true;
+                let model = info.status.model.unwrap_or_default();
+                self.line(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}))?;
+            }
+            Event::Added(id, item) => self.added(id, item)?,
+            Event::Grew(id, text) => self.grew(id, &text)?,
+            Event::Changed(id, Item::Call(call)) => self.call(id, &call)?,
+            Event::Proposed(proposal, _) => return self.proposed(&proposal),
+            Event::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
+            Event::Settled(_, outcome) => self.settled(&outcome)?,
+            Event::Asked(question) => return self.asked(question),
+            Event::Archived(changeset) => {
+                let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
+                self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
+            }
+            Event::Usage(input, output) => {
+                self.line(json!({"type": "usage", "input": input, "output": output}))?;
+            }
+            Event::Retrying(Some(wait)) => {
+                let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
+                self.notice(Level::Warning, &text, "")?;
+            }
+            Event::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
+            Event::Returned(_, why) => {
+                self.notice(Level::Error, &why, "")?;
+                return Ok(StepDone { exit: Some(self.done("failed", &why, Exit::Failed)?), ..StepDone::default() });
+            }
+            Event::TurnEnded(_, end) => {
+                return Ok(StepDone { exit: Some(self.ended(end)?), ..StepDone::default() });
+            }
+            _ => {}
+        }
+        Ok(StepDone::default())
+    }
+
+    fn added(&mut self, id: ItemId, item: Item) -> io::Result<()> {
+        match item {
+            Item::Answer { text } => {
+                self.answer = Some(id);
+                self.thinking = None;
+                if self.column > 0 && !self.json {
+                    self.out("\n\n")?;
+                }
+                self.text("text", &text)
+            }
+            Item::Thinking { text, .. } => {
+                self.thinking = Some(id);
+                self.text("thinking", &text)
+            }
+            Item::Call(_) => {
+                self.answer = None;
+                Ok(())
+            }
+            Item::Notice(Notice { level, title, detail, .. }) => self.notice(level, &title, &detail),
+            Item::User { .. } => Ok(()),
+        }
+    }
+
+    fn grew(&mut self, id: ItemId, text: &str) -> io::Result<()> {
+        if self.answer == Some(id) {
+            self.text("text", text)
+        } else if self.thinking == Some(id) {
+            self.text("thinking", text)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn text(&mut self, kind: &str, text: &str) -> io::Result<()> {
+        match (self.json, kind) {
+            (true, _) => self.line(json!({"type": kind, "text": text})),
+            (false, "text") => self.out(text),
+            (false, _) => Ok(()),
+        }
+    }
+
+    fn call(&mut self, id: ItemId, call: &crate::protocol::Call) -> io::Result<()> {
+        if call.state == CallState::Streaming {
+            return Ok(());
+        }
+        let next = self.next_call + 1;
+        let (number, told) = *self.calls.entry(id).or_insert((next, false));
+        self.next_call = self.next_call.max(number);
+        if !told {
+            self.calls.insert(id, (number, true));
+            let arguments: Value =
+                serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments.clone()));
+            self.line(
+                json!({"type": "tool_call", "id": format!("call-{number}"), "name": call.name, "arguments": arguments}),
+            )?;
+        }
+        if call.state.is_final() {
+            let ok = call.state == CallState::Done;
+            self.refused |= call.state == CallState::Refused && call.counts.is_some();
+            let text = call.result.as_deref().unwrap_or("");
+            self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
+            if !self.json {
+                self.fresh_line()?;
+                eprintln!("{}", print::call_line(call, self.colour));
+            }
+        }
+        Ok(())
+    }
+
+    fn proposed(&mut self, proposal: &Proposal) -> io::Result<StepDone> {
+        self.show_proposal(proposal)?;
+        let decision = if self.ask {
+            self.fresh_line()?;
+            ask(proposal)?
+        } else {
+            Decision { reason: Some("nobody is there to approve it".into()), ..Decision::all(proposal, Choice::Reject) }
+        };
+        self.note_decision(proposal, &decision)?;
+        Ok(StepDone { commands: vec![Command::Decide(proposal.id, decision)], exit: None })
+    }
+
+    fn decided(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
+        self.show_proposal(proposal)?;
+        self.note_decision(proposal, decision)
+    }
+
+    fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
+        let file = |f: &crate::proposal::FileChange| json!({"path": f.path, "added": f.counts.added, "removed": f.counts.removed});
+        let files: Vec<_> = proposal.files.iter().map(file).collect();
+        self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
+        if !self.json {
+            self.fresh_line()?;
+            let mut err = io::stderr().lock();
+            for change in &proposal.files {
+                err.write_all(&super::diff::unified(change, self.colour))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_decision(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
+        let n = decision.count();
+        self.refused |= n.rejected > 0;
+        self.decided = Some((proposal.id.0, n.accepted, n.rejected));
+        let id = format!("proposal-{}", proposal.id.0);
+        self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
+    }
+
+    fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
+        if matches!(outcome, Outcome::Conflict { .. } | Outcome::Failed(_)) {
+            self.refused = true;
+        }
+        Ok(())
+    }
+
+    fn asked(&mut self, question: crate::protocol::Question) -> io::Result<StepDone> {
+        let reply = if self.ask {
+            self.fresh_line()?;
+            eprintln!("{}", question.text);
+            for (i, (short, meaning)) in question.choices.iter().enumerate() {
+                let dash = if meaning.is_empty() { "" } else { "  " };
+                eprintln!("  {}  {short}{dash}{meaning}", i + 1);
+            }
+            let line = print::read_line("> ")?;
+            let chosen = line.trim().parse::<usize>().ok().and_then(|n| question.choices.get(n.wrapping_sub(1)));
+            chosen.map_or_else(|| line.trim().to_string(), |(short, _)| short.clone())
+        } else {
+            "nobody is there to answer: decide by yourself, or say what you would need to know".into()
+        };
+        Ok(StepDone { commands: vec![Command::Reply(question.id, reply)], exit: None })
+    }
+
+    fn notice(&mut self, level: Level, title: &str, detail: &str) -> io::Result<()> {
+        let word = match level {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+            Level::Broken => "broken",
+        };
+        let text = if detail.is_empty() { title.to_string() } else { format!("{title}. {detail}") };
+        self.line(json!({"type": "notice", "level": word, "text": text}))?;
+        if !self.json {
+            self.fresh_line()?;
+            eprintln!("nebula: {text}");
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, end: TurnEnd) -> io::Result<Exit> {
+        if self.column > 0 && !self.json {
+            self.out("\n")?;
+        }
+        match end {
+            TurnEnd::Done if self.refused => self.done("refused", "", Exit::Refused),
+            TurnEnd::Done => self.done("done", "", Exit::Done),
+            TurnEnd::Interrupted => self.done("interrupted", "", Exit::Interrupted),
+            TurnEnd::Asking(why) => self.done("limit", &why, Exit::Failed),
+            TurnEnd::Failed { message, .. } => self.done("failed", &message, Exit::Failed),
+        }
+    }
+
+    fn done(&mut self, reason: &str, error: &str, exit: Exit) -> io::Result<Exit> {
+        let error = if error.is_empty() { Value::Null } else { error.into() };
+        self.line(json!({"type": "done", "reason": reason, "error": error}))?;
+        Ok(exit)
+    }
+
+    fn line(&mut self, value: Value) -> io::Result<()> {
+        if !self.json {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{value}")?;
+        out.flush()
+    }
+
+    fn out(&mut self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        self.column = match text.rfind('\n') {
+            Some(at) => text.len() - at - 1,
+            None => self.column + text.len(),
+        };
+        out.flush()
+    }
+
+    /// Ends the line of text that is under way, where text and notices go to the same terminal.
+    fn fresh_line(&mut self) -> io::Result<()> {
+        if self.column > 0 && io::stdout().is_terminal() {
+            self.out("\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a proposal to the person, hunk by hunk where there are several.
+fn ask(proposal: &Proposal) -> io::Result<Decision> {
+    let mut decision = Decision::all(proposal, Choice::Reject);
+    let total: usize = proposal.files.iter().map(|f| f.hunks.len()).sum();
+    let keys = if total > 1 { "y all, n none, h hunk by hunk" } else { "y yes, n no" };
+    let answer = print::read_line(&format!("write this? {keys}: "))?;
+    match answer.trim() {
+        "y" | "yes" => decision = Decision::all(proposal, Choice::Accept),
+        "h" if total > 1 => {
+            let mut number = 0;
+            for (file, said) in proposal.files.iter().zip(&mut decision.files) {
+                hunk_by_hunk(file, said, &mut number, total)?;
+            }
+            join_moves(proposal, &mut decision);
+        }
+        _ => {}
+    }
+    if decision.count().rejected > 0 {
+        let reason = print::read_line("why not (told to the model; Enter for no reason): ")?;
+        decision.reason = Some(reason.trim().to_string()).filter(|r| !r.is_empty());
+    }
+    Ok(decision)
+}
+
+fn hunk_by_hunk(
+    file: &crate::proposal::FileChange,
+    said: &mut FileDecision,
+    number: &mut usize,
+    total: usize,
+) -> io::Result<()> {
+    for (hunk, choice) in file.hunks.iter().zip(&mut said.hunks) {
+        *number += 1;
+        let lines = format!("lines {}-{}", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1));
+        let answer = print::read_line(&format!("{} hunk {number} of {total}, {lines}? y/n: ", file.path))?;
+        *choice = if answer.trim().starts_with('y') { Choice::Accept } else { Choice::Reject };
+    }
+    Ok(())
+}
+
+/// The two ends of a move go together: refusing one refuses both.
+fn join_moves(proposal: &Proposal, decision: &mut Decision) {
+    for (i, file) in proposal.files.iter().enumerate() {
+        let Some(other) = file.moved.as_ref().and_then(|m| proposal.files.iter().position(|f| &f.path == m)) else {
+            continue;
+        };
+        if decision.files[other].hunks.contains(&Choice::Reject) {
+            decision.files[i].hunks.fill(Choice::Reject);
+        }
+    }
+}

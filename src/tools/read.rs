@@ -1,0 +1,178 @@
+//! `readFile`: a text, whole or by lines.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Answer, Args, Context, Kind, Place, Prepared, Tool};
+use crate::edit::bytes;
+use crate::proposal::State;
+use crate::workspace::{Access, is_text};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "readFile",
+    description: include_str!("readFile.md"),
+    kind: Kind::Read,
+    main: "path",
+    parameters,
+    prepare,
+};
+
+/// The longest answer, in bytes; beyond it whole lines are left out, and the model is told how to get them.
+const CAP: usize = 256 << 10;
+
+fn parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The path of the file to read."},
+            "startLine": {"type": "integer", "description": "First line to read, from 1."},
+            "endLine": {"type": "integer", "description": "Last line to read."}
+        },
+        "required": ["path"]
+    })
+}
+
+fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
+    let given = args.text("path")?;
+    let (first, last) = (args.number("startLine")?, args.number("endLine")?);
+    if let (Some(first), Some(last)) = (first, last)
+        && last < first
+    {
+        return Err(format!("`endLine` ({last}) is before `startLine` ({first})"));
+    }
+    let (name, read) = match context.reading(given, Access::File)? {
+        Place::Outside(path) => return Ok(Prepared::Outside(path)),
+        Place::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
+        Place::Inside(path) => (path.clone(), context.workspace.read(&path)),
+    };
+    let bytes = match read.map_err(|e| e.to_string())?.state {
+        State::File { bytes, .. } => bytes,
+        State::Absent => return Err(missing(&name, context)),
+        State::Link { .. } => return Err(format!("{name} is a link that leads nowhere")),
+    };
+    if !is_text(&bytes) {
+        return Err(format!("{name} is not a text: {} bytes of {}", bytes.len(), kind(&name, &bytes)));
+    }
+    let (_, text) = bytes::decode(&bytes);
+    let part = part(&name, &text, first, last)?;
+    let lines = text.lines().count();
+    let summary = match (first, last) {
+        (None, None) => format!("{lines} lines"),
+        _ => format!("{} of {lines} lines", part.lines),
+    };
+    let seen = Some((name, Arc::clone(&bytes)));
+    Ok(Prepared::Answer(Answer { text: part.text, summary, preview: Vec::new(), seen }))
+}
+
+struct Part {
+    text: String,
+    lines: usize,
+}
+
+/// The lines that were asked for, as far as they fit.
+fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<Part, String> {
+    let whole = first.is_none() && last.is_none();
+    if whole && text.len() <= CAP {
+        let shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
+        return Ok(Part { text: shown, lines: text.lines().count() });
+    }
+    let total = text.lines().count();
+    let first = first.unwrap_or(1);
+    if first > total {
+        return Err(format!("{name} has {total} lines; line {first} does not exist"));
+    }
+    let last = last.unwrap_or(total).min(total);
+    let mut shown = String::new();
+    let mut taken = 0;
+    for line in text.split_inclusive('\n').skip(first - 1).take(last + 1 - first) {
+        if shown.len() + line.len() > CAP {
+            break;
+        }
+        shown.push_str(line);
+        taken += 1;
+    }
+    if taken == 0 {
+        // One line longer than the cap: its beginning is all that can be shown.
+        let line = text.lines().nth(first - 1).unwrap_or("");
+        let end = (0..=CAP.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
+        shown =
+            format!("{}\n(line {first} of {name} has {} bytes; its rest cannot be shown)", &line[..end], line.len());
+        taken = 1;
+    }
+    let reached = first + taken - 1;
+    if reached < last {
+        shown.push_str(&format!(
+            "\n(lines {first}-{reached} of {total}; {} left out: ask for startLine {} to go on)",
+            last - reached,
+            reached + 1
+        ));
+    }
+    Ok(Part { text: shown, lines: taken })
+}
+
+/// What to do where no file is: a name like it elsewhere, if there is one.
+fn missing(path: &str, context: &Context<'_>) -> String {
+    let name = Path::new(path).file_name().unwrap_or_default();
+    let walk = context.workspace.walk("").build().flatten().take(20_000);
+    let like = walk.filter(|e| e.file_name() == name && e.file_type().is_some_and(|t| t.is_file()));
+    let root = context.workspace.root();
+    let found: Vec<String> = like
+        .filter_map(|e| e.path().strip_prefix(root).ok().map(|p| p.to_string_lossy().into_owned()))
+        .take(5)
+        .collect();
+    if found.is_empty() {
+        format!("{path} does not exist. Look with list or searchInDirectory.")
+    } else {
+        format!("{path} does not exist. Of the same name: {}", found.join(", "))
+    }
+}
+
+fn kind(name: &str, bytes: &[u8]) -> String {
+    let known: [(&[u8], &str); 8] = [
+        (b"\x89PNG", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"%PDF", "a PDF"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x7fELF", "a program"),
+        (b"SQLite format 3", "an SQLite database"),
+    ];
+    let magic = known.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| (*kind).to_string());
+    magic.unwrap_or_else(|| match Path::new(name).extension() {
+        Some(ext) => format!("binary data (.{})", ext.to_string_lossy()),
+        None => "binary data".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_from_one_and_the_rest_is_named() {
+        let text = "a\nb\nc\n";
+        let get = |f, l| part("x", text, f, l).map(|p| p.text);
+        assert_eq!(get(None, None), Ok("a\nb\nc\n".into()));
+        assert_eq!(get(Some(2), Some(2)), Ok("b\n".into()));
+        assert_eq!(get(Some(3), Some(9)), Ok("c\n".into()));
+        assert!(get(Some(4), None).is_err());
+    }
+
+    #[test]
+    fn a_text_over_the_cap_is_cut_at_a_line_and_says_how_to_go_on() {
+        let text = "0123456789abcde\n".repeat(CAP / 16 + 10);
+        let part = part("x", &text, None, None).expect("a part");
+        assert_eq!(part.lines, CAP / 16);
+        assert!(
+            part.text.ends_with(&format!("10 left out: ask for startLine {} to go on)", CAP / 16 + 1)),
+            "{}",
+            &part.text[part.text.len() - 100..]
+        );
+        let long = "é".repeat(CAP);
+        assert!(super::part("x", &long, None, None).expect("a part").text.contains("cannot be shown"));
+    }
+}

@@ -1,0 +1,288 @@
+//! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
+
+use nebula::proposal::{Choice, Decision};
+use nebula::protocol::{CallState, Command, Event, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::provider::{Message, Role};
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, calls, say};
+
+fn replace(path: &str, search: &str, replace: &str) -> (&'static str, serde_json::Value) {
+    ("replaceInFile", json!({"path": path, "search": search, "replace": replace}))
+}
+
+/// What the calls ended as, in their order.
+fn call_ends(live: &Live) -> Vec<CallState> {
+    let mut last = std::collections::BTreeMap::new();
+    for event in &live.events {
+        if let Event::Added(id, Item::Call(call)) | Event::Changed(id, Item::Call(call)) = event {
+            last.insert(*id, call.state);
+        }
+    }
+    last.into_values().collect()
+}
+
+/// Every turn, proposal and call came to its end, as the protocol promises.
+fn check_protocol(live: &Live) {
+    let count = |f: fn(&Event) -> bool| live.events.iter().filter(|e| f(e)).count();
+    let started = count(|e| matches!(e, Event::TurnStarted(_)));
+    assert_eq!(started, count(|e| matches!(e, Event::TurnEnded(..))));
+    let proposed = count(|e| matches!(e, Event::Proposed(..) | Event::Approved(..)));
+    assert_eq!(proposed, count(|e| matches!(e, Event::Settled(..))));
+    assert!(call_ends(live).iter().all(|s| s.is_final()), "{:?}", call_ends(live));
+}
+
+/// The texts of the tool results in the last request.
+fn results(live: &Live) -> Vec<String> {
+    let requests = live.requests();
+    let last = requests.last().expect("a request");
+    last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_edit_is_archived_and_written() {
+    let world =
+        World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("rename a to b");
+    let proposal = live.decide(Choice::Accept).await;
+    assert_eq!(proposal.files[0].path, "a.rs");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
+    let archived: Vec<_> = walk(&world.root().join(".shaft/archives"));
+    assert!(archived.iter().any(|f| std::fs::read(f).is_ok_and(|b| b == b"fn a() {}\n")), "{archived:?}");
+    assert!(results(&live)[0].starts_with("a.rs: written"), "{:?}", results(&live));
+    check_protocol(&live);
+}
+
+fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+        if entry.path().is_dir() {
+            found.extend(walk(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
+    let text = "one\n1\n2\n3\n4\n5\ntwo\n";
+    let world = World::new()
+        .file("a.txt", text)
+        .model([calls(&[replace("a.txt", "one", "ONE"), replace("a.txt", "two", "TWO")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("shout");
+    let proposal = live.proposal().await;
+    assert_eq!(proposal.files.len(), 1);
+    assert_eq!(proposal.files[0].hunks.len(), 2);
+    let mut decision = Decision::all(&proposal, Choice::Accept);
+    decision.files[0].hunks[1] = Choice::Reject;
+    decision.reason = Some("two stays".into());
+    live.send(Command::Decide(proposal.id, decision));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.txt"), text.replace("one", "ONE"));
+    let told = results(&live);
+    assert_eq!(told.len(), 2);
+    assert!(told[0].contains("hunk 2 (lines 7-7 of before): refused") && told[0].contains("two stays"), "{told:?}");
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_changed_meanwhile_is_not_overwritten() {
+    let world = World::new()
+        .file("a.rs", "fn a() {}\n")
+        .model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("I'll read it again.")]);
+    let mut live = world.start();
+    live.submit("rename");
+    let proposal = live.proposal().await;
+    world.write("a.rs", "fn a() {}\n// someone else\n");
+    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    let outcome = live
+        .until(|e| match e {
+            Event::Settled(_, o) => Some(o.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
+    live.end().await;
+    assert_eq!(world.read("a.rs"), "fn a() {}\n// someone else\n");
+    assert!(results(&live)[0].contains("Read the file again"), "{:?}", results(&live));
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plan_mode_neither_offers_nor_runs_tools_that_write() {
+    let world = World::new()
+        .plan()
+        .model([call("writeFile", json!({"path": "new.txt", "content": "x"})), say("Here is the plan.")]);
+    let mut live = world.start();
+    live.submit("make a file");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!world.has("new.txt"));
+    assert!(live.requests()[0].tools.iter().all(|t| t.name != "writeFile"));
+    assert!(results(&live)[0].contains("plan mode"));
+    assert_eq!(call_ends(&live), [CallState::Refused]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn interrupting_at_the_gate_withdraws_and_keeps_the_history_valid() {
+    let world =
+        World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Fine.")]);
+    let mut live = world.start();
+    live.submit("rename");
+    live.proposal().await;
+    live.send(Command::Interrupt);
+    assert_eq!(live.end().await, TurnEnd::Interrupted);
+    assert_eq!(world.read("a.rs"), "fn a() {}\n");
+    live.submit("never mind");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resumed_session_sends_the_same_messages() {
+    let steps = [call("readFile", json!({"path": "a.rs"})), say("It is short."), say("Again."), say("Once more.")];
+    let world = World::new().file("a.rs", "fn a() {}\n").model(steps.clone());
+    let mut live = world.start();
+    live.submit("look at @a.rs");
+    live.end().await;
+    live.submit("and now?");
+    live.end().await;
+    let sent = live.requests().last().expect("a request").messages.clone();
+    let answered = plain(&sent);
+    let first = live.until_session();
+    live.close().await;
+
+    let world = world.model([say("Resumed.")]);
+    let mut live = world.start();
+    live.open(SessionChoice::Resume(first));
+    live.submit("still there?");
+    live.end().await;
+    let resumed = plain(&live.requests()[0].messages);
+    assert_eq!(resumed[..answered.len()], answered);
+    assert_eq!(resumed.len(), answered.len() + 2);
+    let shown = live.events.iter().filter(|e| matches!(e, Event::Added(_, Item::Call(_)))).count();
+    assert_eq!(shown, 1);
+}
+
+fn plain(messages: &[std::sync::Arc<Message>]) -> Vec<Message> {
+    messages.iter().map(|m| (**m).clone()).collect()
+}
+
+impl Live {
+    fn until_session(&self) -> String {
+        let opened = self.events.iter().find_map(|e| match e {
+            Event::Opened(info) => Some(info.id.clone()),
+            _ => None,
+        });
+        opened.expect("an open session")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_call_three_times_and_the_step_limit_stop_to_ask() {
+    let again = || call("list", json!({"path": "."}));
+    let world = World::new().model([again(), again(), again(), say("Never reached.")]);
+    let mut live = world.start();
+    live.submit("loop");
+    assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.contains("three times")));
+    let world = World::new().max_steps(2).model([
+        call("list", json!({"path": "."})),
+        call("list", json!({"path": ".", "recursive": true})),
+        say("Later."),
+    ]);
+    let mut live = world.start();
+    live.submit("walk");
+    assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.starts_with("2 steps")));
+    live.send(Command::GoOn(nebula::protocol::How::On));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_arguments_are_repaired_or_returned() {
+    let broken = |text: &str| {
+        vec![
+            nebula::provider::Delta::Call {
+                index: 0,
+                id: Some("x".into()),
+                name: Some("list".into()),
+                arguments: text.into(),
+            },
+            nebula::provider::Delta::End(nebula::provider::EndReason::Calls),
+        ]
+    };
+    let world = World::new().file("a.rs", "").model([
+        broken("{\"path\": \".\""),
+        broken("{\"path\": 3}"),
+        broken("[}"),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("list");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = results(&live);
+    assert!(told[0].contains("a.rs"), "{told:?}");
+    assert!(told[1].contains("must be a string"), "{told:?}");
+    assert!(told[2].contains("[}"), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn undo_and_redo_go_the_same_road() {
+    let world =
+        World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("rename");
+    live.decide(Choice::Accept).await;
+    live.end().await;
+    let undo = nebula::protocol::RestoreRequest::Undo { count: 1, files: Vec::new() };
+    live.send(Command::Restore(undo));
+    live.decide(Choice::Accept).await;
+    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    assert_eq!(world.read("a.rs"), "fn a() {}\n");
+    live.send(Command::Restore(nebula::protocol::RestoreRequest::Redo));
+    live.decide(Choice::Accept).await;
+    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
+    live.send(Command::Restore(nebula::protocol::RestoreRequest::Redo));
+    let notice = live
+        .until(|e| match e {
+            Event::Notice(n) if n.title.contains("redo") => Some(n.title.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(notice.contains("nothing to redo"), "{notice}");
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn edits_in_the_text_become_one_proposal() {
+    let answer = "I rename it.\n\n<replace_file>\n<path>a.rs</path>\n<search>\nfn a() {}\n</search>\n<replace>\nfn b() {}\n</replace>\n</replace_file>\n";
+    let world = World::new().format("xml").file("a.rs", "fn a() {}\n").model([say(answer), say("Never asked.")]);
+    let mut live = world.start();
+    live.submit("rename");
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
+    assert_eq!(live.requests().len(), 1);
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_missing_mention_gives_the_prompt_back() {
+    let world = World::new().model([say("Never asked.")]);
+    let mut live = world.start();
+    live.submit("look at @missing.rs");
+    let (prompt, why) = live
+        .until(|e| match e {
+            Event::Returned(p, w) => Some((p.clone(), w.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(prompt.text, "look at @missing.rs");
+    assert!(why.contains("missing.rs"), "{why}");
+    assert!(live.requests().is_empty());
+}

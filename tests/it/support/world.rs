@@ -1,0 +1,203 @@
+//! A temporary workspace, a recorded model and the real agent: commands in, events out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nebula::agent::{self, Handle, Parts};
+use nebula::archive::{Archive, Settings};
+use nebula::config::{Config, Env, Flags, Paths};
+use nebula::proposal::{Choice, Decision, Proposal};
+use nebula::protocol::{Command, Event, Mode, Prompt, SessionChoice, TurnEnd};
+use nebula::provider::{Delta, EndReason, Replay, Request};
+use nebula::workspace::Workspace;
+
+/// Everything a session needs, in a folder that vanishes with it.
+pub struct World {
+    dir: tempfile::TempDir,
+    steps: Vec<Vec<Delta>>,
+    flags: Flags,
+    mode: Mode,
+}
+
+/// A running agent in a world.
+pub struct Live {
+    pub handle: Handle,
+    pub model: Arc<Replay>,
+    /// Everything that was told so far.
+    pub events: Vec<Event>,
+}
+
+/// The model says this and is done.
+pub fn say(text: &str) -> Vec<Delta> {
+    vec![Delta::Text(text.into()), Delta::End(EndReason::Stop)]
+}
+
+/// The model makes these calls.
+pub fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Delta> {
+    let mut deltas: Vec<Delta> = calls
+        .iter()
+        .enumerate()
+        .map(|(index, (name, arguments))| Delta::Call {
+            index,
+            id: Some(format!("call-{index}")),
+            name: Some((*name).into()),
+            arguments: arguments.to_string(),
+        })
+        .collect();
+    deltas.push(Delta::End(EndReason::Calls));
+    deltas
+}
+
+/// The model makes one call.
+pub fn call(name: &str, arguments: serde_json::Value) -> Vec<Delta> {
+    calls(&[(name, arguments)])
+}
+
+impl World {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("home")).expect("made");
+        std::fs::create_dir_all(dir.path().join("work/.git")).expect("made");
+        World { dir, steps: Vec::new(), flags: Flags::default(), mode: Mode::Agent }
+    }
+
+    pub fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    /// The model's side: one list of deltas a step.
+    pub fn model(mut self, steps: impl IntoIterator<Item = Vec<Delta>>) -> Self {
+        self.steps = steps.into_iter().collect();
+        self
+    }
+
+    pub fn approve(mut self, word: &str) -> Self {
+        self.flags.approval = Some(word.into());
+        self
+    }
+
+    pub fn format(mut self, name: &str) -> Self {
+        self.flags.edit_format = Some(name.into());
+        self
+    }
+
+    pub fn plan(mut self) -> Self {
+        self.mode = Mode::Plan;
+        self
+    }
+
+    pub fn max_steps(mut self, n: u32) -> Self {
+        self.flags.max_steps = Some(n);
+        self
+    }
+
+    pub fn root(&self) -> std::path::PathBuf {
+        self.dir.path().join("work")
+    }
+
+    pub fn home(&self) -> std::path::PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().expect("inside")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).expect("a readable file")
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.root().join(path).exists()
+    }
+
+    /// What an agent here is made of.
+    pub fn parts(&self, model: Arc<Replay>) -> Parts {
+        let paths = Paths::below(&self.home());
+        let config = Config::load(paths, Env::default(), self.flags.clone(), Some(&self.root()));
+        let workspace = Workspace::open(&self.root()).expect("a workspace").protect(Path::new("/nowhere"));
+        let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
+        Parts { config, workspace, archive, provider: Some(model), record: None, mode: self.mode }
+    }
+
+    /// Starts the agent.
+    pub fn start(&self) -> Live {
+        let model = Arc::new(Replay::from_steps(self.steps.clone()));
+        Live { handle: agent::spawn(self.parts(model.clone())), model, events: Vec::new() }
+    }
+}
+
+impl Live {
+    pub fn send(&self, command: Command) {
+        self.handle.commands.send(command).expect("the agent listens");
+    }
+
+    pub fn submit(&self, text: &str) {
+        self.send(Command::Submit(Prompt { text: text.into() }));
+    }
+
+    pub fn open(&self, choice: SessionChoice) {
+        self.send(Command::Open(choice));
+    }
+
+    /// The next event; a test that waits for nothing fails instead of hanging.
+    pub async fn next(&mut self) -> Event {
+        let wait = tokio::time::timeout(std::time::Duration::from_secs(20), self.handle.events.recv());
+        let event = wait.await.expect("an event within 20 s").expect("the agent lives");
+        self.events.push(event.clone());
+        event
+    }
+
+    /// Events until this one, itself included.
+    pub async fn until<T>(&mut self, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
+        loop {
+            let event = self.next().await;
+            if let Some(found) = wanted(&event) {
+                return found;
+            }
+        }
+    }
+
+    /// The next proposal that waits.
+    pub async fn proposal(&mut self) -> Arc<Proposal> {
+        self.until(|e| match e {
+            Event::Proposed(proposal, _) => Some(proposal.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Accepts or refuses all of the next proposal.
+    pub async fn decide(&mut self, choice: Choice) -> Arc<Proposal> {
+        let proposal = self.proposal().await;
+        self.send(Command::Decide(proposal.id, Decision::all(&proposal, choice)));
+        proposal
+    }
+
+    /// The end of the turn.
+    pub async fn end(&mut self) -> TurnEnd {
+        self.until(|e| match e {
+            Event::TurnEnded(_, end) => Some(end.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The requests the model got.
+    pub fn requests(&self) -> Vec<Request> {
+        self.model.requests()
+    }
+
+    /// Shuts the agent down.
+    pub async fn close(mut self) -> Vec<Event> {
+        self.send(Command::Shutdown);
+        while let Some(event) = self.handle.events.recv().await {
+            self.events.push(event);
+        }
+        self.handle.done.await.expect("a clean end");
+        self.events
+    }
+}

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Measures the built program as a person meets it: in a pseudo-terminal, against a scripted model on loopback.
+
+    cargo build --release && python3 tests/measure.py [NAME …]      # names as printed; none: all
+
+Prints one figure a line with its unit. Wall times of a loaded machine say little: run it on a quiet one.
+Needs Linux (/proc) and Python 3.9; nothing else.
+"""
+import fcntl
+import http.server
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BINARY = os.environ.get("NEBULA", os.path.join(ROOT, "target/release/nebula"))
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def percentile(values, p):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * p))]
+
+
+class Model:
+    """A Chat Completions server whose answers are a function of the number of the request."""
+
+    def __init__(self, answer):
+        self.answer, self.count, self.ended, self.gaps = answer, 0, None, []
+        model = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            wbufsize = 0
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                body = b'{"data":[{"id":"measured"}]}'
+                self.send_response(200)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self):
+                left = int(self.headers.get("content-length", 0))
+                while left:
+                    left -= len(self.rfile.read(min(left, 1 << 20)))
+                if model.ended:
+                    model.gaps.append(time.perf_counter() - model.ended)
+                self.connection.setsockopt(6, 1, 1)
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                n = model.count
+                model.count += 1
+                for delta, finish in model.answer(n):
+                    event = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+                    data = b"data: " + json.dumps(event).encode() + b"\n\n"
+                    if finish:
+                        data += b"data: [DONE]\n\n"
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                model.ended = time.perf_counter()
+                self.wfile.write(b"0\r\n\r\n")
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+
+
+def say(text):
+    return [({"content": text}, None), ({}, "stop")]
+
+
+def call(name, arguments):
+    piece = {"index": 0, "id": f"c{time.monotonic_ns()}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return [({"tool_calls": [piece]}, None), ({}, "tool_calls")]
+
+
+class World:
+    """A home and a workspace of their own."""
+
+    def __init__(self, url=None):
+        self.dir = tempfile.mkdtemp(prefix="nebula-measure-")
+        self.home, self.work = os.path.join(self.dir, "home"), os.path.join(self.dir, "work")
+        os.makedirs(self.home)
+        os.makedirs(os.path.join(self.work, ".git"))
+        self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        if url:
+            self.env["OPENAI_BASE_URL"] = url
+            self.env["OPENAI_API_KEY"] = "measured"
+
+    def write(self, path, text):
+        path = os.path.join(self.work, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+    def run(self, *args):
+        return subprocess.run([BINARY, *args], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, capture_output=True)
+
+    def sessions(self, count):
+        """Past sessions, made by the program itself with a recorded model."""
+        recording = os.path.join(self.dir, "hello.jsonl")
+        with open(recording, "w") as f:
+            f.write('{"recording":1,"model":"measured","provider":"replay"}\n{"step":1}\n')
+            f.write('{"ms":0,"delta":{"text":"Hello."}}\n{"ms":0,"delta":{"end":"stop"}}\n')
+        for i in range(count):
+            done = self.run("task", "--replay", recording, f"hello number {i}")
+            if done.returncode:
+                sys.exit(f"task failed: {done.stderr.decode()}")
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class Screen:
+    """The program in a pseudo-terminal of 140 by 40 cells, whose line discipline does not echo."""
+
+    def __init__(self, world, *args):
+        self.seen = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            time.sleep(0.02)
+            os.chdir(world.work)
+            os.execve(BINARY, [BINARY, *args], world.env)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        mode = termios.tcgetattr(self.fd)
+        mode[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(self.fd, termios.TCSANOW, mode)
+        end = time.monotonic() + 5
+        while os.readlink(f"/proc/{self.pid}/exe") != os.path.realpath(BINARY) and time.monotonic() < end:
+            pass
+        self.begun = time.perf_counter()
+
+    def read(self, seconds):
+        if not select.select([self.fd], [], [], max(0, seconds))[0]:
+            return False
+        try:
+            self.seen += os.read(self.fd, 1 << 16)
+        except OSError:
+            return False
+        return True
+
+    def wait_for(self, text, seconds=30):
+        text = text.encode() if isinstance(text, str) else text
+        end = time.perf_counter() + seconds
+        while text not in self.seen:
+            if time.perf_counter() > end:
+                self.kill()
+                sys.stderr.buffer.write(self.seen[-3000:])
+                sys.exit(f"\n{text!r} did not appear")
+            self.read(0.5)
+        return time.perf_counter()
+
+    def settle(self, quiet=0.3):
+        while self.read(quiet):
+            pass
+        self.seen = b""
+
+    def key(self, keys):
+        """Types something the screen does not show yet; seconds until it does."""
+        self.seen = b""
+        keys = keys.encode()
+        begun = time.perf_counter()
+        os.write(self.fd, keys)
+        return self.wait_for(keys) - begun
+
+    def cpu(self):
+        with open(f"/proc/{self.pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self):
+        with open(f"/proc/{self.pid}/status") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("VmRSS")) / 1024
+
+    def switches(self):
+        total = 0
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/status") as f:
+                total += sum(int(line.split()[1]) for line in f if "ctxt_switches" in line)
+        return total
+
+    def kill(self):
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except OSError:
+            pass
+        os.close(self.fd)
+
+
+FRESH = [chr(c) for c in range(0x0400, 0x0460)]  # Cyrillic: on no screen of ours
+
+
+def start():
+    """start to the echo of a typed key, --continue in a project with 200 sessions"""
+    world = World(Model(lambda n: say("Hello.")).url)
+    world.sessions(200)
+    times = []
+    for _ in range(20):
+        screen = Screen(world, "--continue")
+        os.write(screen.fd, FRESH[0].encode())
+        times.append(screen.wait_for(FRESH[0]) - screen.begun)
+        screen.kill()
+    picker = []
+    for _ in range(20):
+        screen = Screen(world)
+        picker.append(screen.wait_for("hello number 199") - screen.begun)
+        screen.kill()
+    world.close()
+    print(f"start --continue to echo      {statistics.median(times) * 1000:8.1f} ms (median of 20)")
+    print(f"start to picker's list        {statistics.median(picker) * 1000:8.1f} ms (median of 20)")
+
+
+def keys():
+    """key to painted character, idle"""
+    world = World(Model(lambda n: say("Hello.")).url)
+    screen = Screen(world)
+    screen.wait_for("›")
+    screen.settle()
+    times = []
+    for i in range(400):
+        times.append(screen.key(FRESH[i % len(FRESH)]))
+        if i % 40 == 39:
+            os.write(screen.fd, b"\x15")
+            screen.settle(0.05)
+    screen.kill()
+    world.close()
+    print(f"key to paint, idle            {percentile(times, 0.5) * 1000:8.2f} ms p50  {percentile(times, 0.99) * 1000:8.2f} ms p99")
+
+
+def busy():
+    """key to painted character while 2,000 tokens a second stream in under 100,000 lines"""
+    def answer(n):
+        if n == 0:
+            for i in range(1000):
+                yield {"content": "".join(f"line {i * 100 + k} of a long answer\n\n" for k in range(50))}, None
+            yield {}, "stop"
+            return
+        end = time.monotonic() + 12
+        while time.monotonic() < end:
+            yield {"content": "word word word word "}, None
+            time.sleep(0.002)
+        yield {}, "stop"
+
+    world = World(Model(answer).url)
+    screen = Screen(world, "first")
+    screen.wait_for("line 99949", 60)
+    screen.settle(1)
+    os.write(screen.fd, b"again\r")
+    screen.wait_for("word word", 10)
+    times = []
+    for i in range(300):
+        times.append(screen.key(FRESH[i % len(FRESH)]))
+        if i % 40 == 39:
+            os.write(screen.fd, b"\x15")
+        time.sleep(0.01)
+    screen.kill()
+    world.close()
+    print(f"key to paint, streaming       {percentile(times, 0.5) * 1000:8.2f} ms p50  {percentile(times, 0.99) * 1000:8.2f} ms p99")
+
+
+def markdown():
+    """CPU to take in and draw a 20,000-token Markdown answer"""
+    lines = []
+    while sum(len(x) for x in lines) < 80_000:
+        n = len(lines)
+        lines += [f"## Part {n}\n\n", "Some **bold** words and `code` in a paragraph that is long enough to wrap at the width.\n\n",
+                  f"- first point {n}\n- second point\n\n", "```rust\n", f"fn part_{n}() -> usize {{ {n} }}\n", "```\n\n"]
+    text = "".join(lines)
+
+    def answer(_):
+        for i in range(0, len(text), 4):
+            yield {"content": text[i:i + 4]}, None
+        yield {"content": "\n\nTHE-END"}, None
+        yield {}, "stop"
+
+    world = World(Model(answer).url)
+    screen = Screen(world)
+    screen.wait_for("›")
+    screen.settle()
+    before = screen.cpu()
+    os.write(screen.fd, b"go\r")
+    screen.wait_for("THE-END", 60)
+    screen.settle()
+    print(f"20,000 tokens on screen       {screen.cpu() - before:8.2f} CPU-s")
+    screen.kill()
+    world.close()
+
+
+def idle():
+    """memory and wake-ups at rest after a short session with one Rust block"""
+    world = World(Model(lambda n: say("Here:\n\n```rust\nfn main() { println!(\"hello\"); }\n```\n\nDONE-NOW")).url)
+    screen = Screen(world)
+    screen.wait_for("›")
+    screen.settle()
+    os.write(screen.fd, b"go\r")
+    screen.wait_for("DONE-NOW")
+    screen.settle(2)
+    cpu, switches = screen.cpu(), screen.switches()
+    time.sleep(10)
+    print(f"memory at rest                {screen.memory():8.1f} MiB resident")
+    print(f"10 s at rest                  {screen.switches() - switches:8d} context switches  {screen.cpu() - cpu:.2f} CPU-s")
+    screen.kill()
+    world.close()
+
+
+def steps():
+    """own time between a response's end and the next request: a read tool, then an edit, 1,000 steps each"""
+    count = 1000
+    for name, arguments in (
+        ("read", lambda n: call("readFile", {"path": "a.txt"})),
+        ("edit", lambda n: call("replaceInFile", {"path": "a.txt", "search": f"number {n}\n", "replace": f"number {n + 1}\n"})),
+    ):
+        model = Model(lambda n: arguments(n) if n < count else say("Done."))
+        world = World(model.url)
+        world.write("a.txt", "number 0\n" + "x" * 1000 + "\n")
+        done = world.run("task", "--max-steps", "0", "--approve", "edits", "go")
+        if done.returncode:
+            sys.exit(f"task failed: {done.stderr.decode()[-2000:]}")
+        first, last = model.gaps[:100], model.gaps[-100:]
+        print(f"{name} step, 1,000 in a row     {statistics.median(model.gaps) * 1000:8.2f} ms median  "
+              f"{statistics.median(first) * 1000:.2f} first 100  {statistics.median(last) * 1000:.2f} last 100")
+        world.close()
+    with tempfile.TemporaryDirectory(dir=os.path.expanduser("~")) as folder:
+        times = []
+        for i in range(200):
+            begun = time.perf_counter()
+            fd = os.open(os.path.join(folder, str(i)), os.O_CREAT | os.O_WRONLY)
+            os.write(fd, b"x" * 1024)
+            os.fsync(fd)
+            os.close(fd)
+            times.append(time.perf_counter() - begun)
+        print(f"fsync of one new 1 KiB file   {statistics.median(times) * 1000:8.2f} ms median (the disk, not nebula)")
+
+
+ALL = [start, keys, busy, markdown, idle, steps]
+
+
+def main():
+    names = sys.argv[1:]
+    for figure in ALL:
+        if not names or figure.__name__ in names:
+            figure()
+
+
+main()
