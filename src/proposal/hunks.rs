@@ -233,7 +233,7 @@ pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)
     let solid = |words: &[&str]| words.iter().map(|w| w.trim().len()).sum::<usize>();
     let same: usize = ops.iter().filter(|o| o.tag() == DiffTag::Equal).map(|o| solid(&old[o.old_range()])).sum();
     let most = solid(&old).max(solid(&new));
-    if most == 0 || same * 3 < most {
+    if most == 0 || same * 4 < most {
         return None;
     }
     let (mut left, mut right) = (Vec::new(), Vec::new());

@@ -47,6 +47,14 @@ impl Shown {
         &self.text[cell.text.clone()]
     }
 
+    /// Adds what another line draws; the bytes are those of each line.
+    pub fn append(&mut self, other: Shown) {
+        let shift = self.text.len();
+        self.text.push_str(&other.text);
+        let moved = |c: Cell| Cell { text: c.text.start + shift..c.text.end + shift, ..c };
+        self.cells.extend(other.cells.into_iter().map(moved));
+    }
+
     fn push(&mut self, text: &str, from: Range<usize>, kind: Kind) {
         let start = self.text.len();
         self.text.push_str(text);
@@ -105,6 +113,48 @@ pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
 pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> Shown) -> usize {
     let plain = line.len() <= room && line.iter().all(|b| (0x20..0x7f).contains(b));
     if plain { 1 } else { wrapped(&shown(), room).len() }
+}
+
+/// Lines of more bytes are broken wherever a row is full, and only what is seen of them is laid out.
+pub const LONG: usize = 4_096;
+
+/// The rows of a long line as byte ranges of it: those in `wanted`, and how many there are in all.
+pub fn long_rows(line: &[u8], room: usize, wanted: Range<usize>) -> (Vec<Range<usize>>, usize) {
+    let room = room.max(12);
+    if line.iter().all(|b| (0x20..0x7f).contains(b)) {
+        let total = line.len().div_ceil(room);
+        let row = |k: usize| k * room..((k + 1) * room).min(line.len());
+        return ((wanted.start..wanted.end.min(total)).map(row).collect(), total);
+    }
+    let (mut rows, mut total, mut start, mut used, mut at) = (Vec::new(), 0, 0, 0, 0);
+    let mut end_row = |start: usize, end: usize, total: &mut usize| {
+        if wanted.contains(total) {
+            rows.push(start..end);
+        }
+        *total += 1;
+    };
+    for chunk in line.utf8_chunks() {
+        let valid = chunk.valid().chars().map(|c| (c.len_utf8(), most_cells(c)));
+        for (len, wide) in valid.chain(chunk.invalid().iter().map(|_| (1, 4))) {
+            if used + wide > room {
+                end_row(start, at, &mut total);
+                (start, used) = (at, 0);
+            }
+            (at, used) = (at + len, used + wide);
+        }
+    }
+    end_row(start, at, &mut total);
+    (rows, total)
+}
+
+/// Cells that a character takes at most when it is drawn.
+fn most_cells(c: char) -> usize {
+    match c {
+        '\t' => show::TAB,
+        '\0'..'\u{20}' | '\u{7f}' => 2,
+        c if c.is_control() || show::is_invisible(c) => 9,
+        c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0),
+    }
 }
 
 /// How far the rows after the first stand in from the code's left edge, the mark of wrapping included.
@@ -217,6 +267,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn long_lines_lose_nothing(
+            line in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'a'), Just(b'\t')], 1..400),
+            text in "[a-z価\u{200b}\u{1}]{1,200}",
+            room in 12usize..90,
+        ) {
+            for line in [line, text.into_bytes(), vec![b'x'; 300]] {
+                let (rows, total) = long_rows(&line, room, 0..usize::MAX);
+                prop_assert_eq!(rows.len(), total);
+                let mut next = 0;
+                for row in &rows {
+                    prop_assert_eq!(row.start, next);
+                    next = row.end;
+                    prop_assert!(show(&line[row.clone()], Invisible::Name).width() <= room);
+                }
+                prop_assert_eq!(next, line.len());
+                let (some, same) = long_rows(&line, room, 1..3);
+                prop_assert_eq!((&some[..], same), (&rows[1.min(total)..3.min(total)], total));
+            }
+        }
+
         #[test]
         fn every_byte_is_in_one_cell_of_one_row(
             line in prop::collection::vec(prop_oneof![Just(b' '), Just(b'\t'), any::<u8>(), Just(b'a')], 0..80),

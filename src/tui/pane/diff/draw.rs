@@ -68,9 +68,14 @@ struct Code {
     shown: Shown,
     /// A style for each grapheme.
     styles: Vec<Style>,
-    /// Its rows; one when it is cut.
+    /// Its rows; one when it is cut. Of a long line only those that are seen.
     rows: Vec<Range<usize>>,
     cut: bool,
+    /// Rows in all.
+    total: usize,
+    /// The row that the first of `rows` is; rows after the first of a long line do not hang in.
+    from: usize,
+    long: bool,
 }
 
 impl View {
@@ -227,10 +232,12 @@ impl View {
                     _ => format!("lines {}-{}", lines.start + 1, lines.end),
                 }
             }
+            HunkKind::Create if hunk.after.is_empty() => "new file".to_string(),
             HunkKind::Create => format!("new file, {}", paint::plural(file.after.len(), "line")),
+            HunkKind::Delete if hunk.before.is_empty() => "deletes the file".to_string(),
             HunkKind::Delete => format!("deletes the file, {}", paint::plural(file.before.len(), "line")),
             HunkKind::Move => "move".to_string(),
-            HunkKind::Binary => "no text".to_string(),
+            HunkKind::Binary => "not a text".to_string(),
             HunkKind::Mode => "permissions".to_string(),
         }
     }
@@ -246,13 +253,21 @@ impl View {
         columns: Columns,
     ) -> usize {
         let look = paint::look(ctx);
+        let pen_height = pen.height();
         let code = |lines: &Lines, id, i: usize| {
-            let shown = cells::show(lines.line(i), Invisible::Keep);
+            let mut line = lines.line(i);
+            if line.len() > cells::LONG {
+                if self.wraps() {
+                    return self.long(ctx, line, "", (Side::Same, false), columns.room, y, pen_height);
+                }
+                line = &line[..cells::LONG];
+            }
+            let shown = cells::show(line, Invisible::Keep);
             let source = Coloured { id, path: &file.path, lines };
             self.code(ctx, shown, source, i, (Side::Same, false), &[], columns.room)
         };
         let left = code(&file.before, file.ids.0, before);
-        let rows = left.rows.len();
+        let rows = left.total;
         let number = usize::from(columns.number);
         let dim = look.theme.style(Role::Dim);
         if self.layout() == Layout::Unified {
@@ -291,8 +306,14 @@ impl View {
             (Some(l), Some(r)) if !off => words(file.before.line(l), file.after.line(r)),
             _ => Default::default(),
         };
+        let pen_height = pen.height();
         let code = |lines: &Lines, id, i: usize, side, words: &[Range<usize>]| {
-            let shown = cells::show_changed(lines.line(i), lines.ending(i), file.usual);
+            let line = lines.line(i);
+            if line.len() > cells::LONG {
+                let end = cells::show_changed(b"", lines.ending(i), file.usual).text;
+                return self.long(ctx, line, &end, (side, off), columns.room, y, pen_height);
+            }
+            let shown = cells::show_changed(line, lines.ending(i), file.usual);
             let source = Coloured { id, path: &file.path, lines };
             self.code(ctx, shown, source, i, (side, off), words, columns.room)
         };
@@ -300,7 +321,7 @@ impl View {
         let old = old.map(|i| (i, Side::Old, code(&file.before, file.ids.0, i, Side::Old, &words.0)));
         let new = right.filter(|_| show != Show::Left);
         let new = new.map(|i| (i, Side::New, code(&file.after, file.ids.1, i, Side::New, &words.1)));
-        let rows = old.iter().chain(&new).map(|(_, _, c)| c.rows.len()).max().unwrap_or(1);
+        let rows = old.iter().chain(&new).map(|(_, _, c)| c.total).max().unwrap_or(1);
         if self.layout() == Layout::Unified {
             for (i, side, code) in old.iter().chain(&new) {
                 let shift = if *side == Side::New { columns.number + 1 } else { 0 };
@@ -315,7 +336,7 @@ impl View {
         let right_x = columns.half + 2;
         let spans = [(1, columns.half.saturating_sub(1), old), (right_x, columns.width.saturating_sub(right_x), new)];
         for (x, width, entry) in spans {
-            let taken = entry.as_ref().map_or(0, |(_, _, c)| c.rows.len());
+            let taken = entry.as_ref().map_or(0, |(_, _, c)| c.total);
             if let Some((i, side, code)) = &entry {
                 self.tint(pen, (x, width), y, taken, (*side, off), look);
                 self.number(pen, x, y, *i, columns, look);
@@ -430,19 +451,62 @@ impl View {
             }
             _ => (cells::wrapped(&shown, room), false),
         };
-        Code { shown, styles, rows, cut }
+        let total = rows.len();
+        Code { shown, styles, rows, cut, total, from: 0, long: false }
+    }
+
+    /// The rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
+    #[allow(clippy::too_many_arguments)]
+    fn long(
+        &self,
+        ctx: &Ctx<'_>,
+        line: &[u8],
+        end: &str,
+        (side, off): (Side, bool),
+        room: usize,
+        y: isize,
+        height: u16,
+    ) -> Code {
+        let from = usize::try_from(-y).unwrap_or(0);
+        let seen = from..from + usize::from(height);
+        let (found, total) = cells::long_rows(line, room, seen.clone());
+        let (mut shown, mut rows) = (Shown::default(), Vec::new());
+        for row in found {
+            let start = shown.cells.len();
+            shown.append(cells::show(&line[row], Invisible::Name));
+            rows.push(start..shown.cells.len());
+        }
+        let all = total + usize::from(!end.is_empty());
+        if !end.is_empty() && seen.contains(&total) {
+            let start = shown.cells.len();
+            shown.append(cells::show(end.as_bytes(), Invisible::Name));
+            rows.push(start..shown.cells.len());
+        }
+        let theme = ctx.theme;
+        let struck = if off && side == Side::New { Modifier::CROSSED_OUT } else { Modifier::empty() };
+        let style = |cell: &Cell| {
+            let role = match cell.kind {
+                Kind::Invisible => Role::Attention,
+                Kind::Text if !off => Role::Text,
+                _ => Role::Dim,
+            };
+            theme.style(role).add_modifier(struck)
+        };
+        let styles = shown.cells.iter().map(style).collect();
+        Code { shown, styles, rows, cut: false, total: all, from, long: true }
     }
 
     fn put_code(&self, pen: &mut Pen<'_>, x: u16, y: isize, code: &Code, columns: Columns, look: Look<'_>) {
-        let hang = cells::hang(&code.shown, columns.room) as u16;
+        let hang = if code.long { 0 } else { cells::hang(&code.shown, columns.room) as u16 };
         let dim = look.theme.style(Role::Dim);
         for (k, row) in code.rows.iter().enumerate() {
+            let k = k + code.from;
             let Ok(y) = u16::try_from(y + k as isize) else { continue };
             if y >= pen.height() {
                 break;
             }
             let mut at = x;
-            if k > 0 {
+            if k > 0 && !code.long {
                 at += hang;
                 pen.put(at.saturating_sub(2), y, look.glyphs.wrapped, 1, dim);
             }
@@ -468,7 +532,8 @@ pub(super) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str
 /// The stretches of two lines that differ, when they have enough in common.
 fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());
-    let Some((a, b)) = texts.filter(|_| align::alike(old, new)) else { return Default::default() };
+    let short = old.len().max(new.len()) <= cells::LONG;
+    let Some((a, b)) = texts.filter(|_| short && align::alike(old, new)) else { return Default::default() };
     let Some((left, right)) = changed_words(a, b) else { return Default::default() };
     let changed =
         |words: Vec<crate::proposal::Word>| words.into_iter().filter(|w| w.changed).map(|w| w.range).collect();

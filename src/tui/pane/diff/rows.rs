@@ -8,6 +8,7 @@ use super::align::{self, Part};
 use super::draw::text_id;
 use super::lines::{Ending, Lines};
 use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
+use crate::tui::pane::paint::thousands;
 
 /// How the two sides are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,13 +185,12 @@ impl FileView {
             HunkKind::Lines => {}
             HunkKind::Create | HunkKind::Delete => {
                 whole(hunk);
-                let words = if hunk.kind == HunkKind::Create { "made" } else { "deleted" };
                 if hunk.before.is_empty() && hunk.after.is_empty() {
-                    hunk.note = Some(format!("{words}, empty"));
+                    hunk.note = Some("empty".into());
                 }
                 if let Some(binary) = binary(change) {
                     (hunk.before, hunk.after) = (0..0, 0..0);
-                    hunk.note = Some(format!("{words}: {binary}"));
+                    hunk.note = Some(binary);
                 }
             }
             HunkKind::Move => match (moved_in, &change.moved) {
@@ -340,7 +340,9 @@ fn binary(change: &FileChange) -> Option<String> {
     let state = if change.after.is_absent() { &change.before } else { &change.after };
     match state {
         State::Link { target } => Some(format!("a link to {}", target.display())),
-        State::File { bytes, .. } if bytes.contains(&0) => Some(format!("{} bytes, not a text", bytes.len())),
+        State::File { bytes, .. } if bytes.contains(&0) => {
+            Some(format!("{} bytes, not a text", thousands(bytes.len())))
+        }
         _ => None,
     }
 }
@@ -349,16 +351,16 @@ fn binary_change(change: &FileChange) -> String {
     let say = |state: &State| match state {
         State::Absent => "nothing".to_string(),
         State::Link { target } => format!("a link to {}", target.display()),
-        State::File { bytes, .. } => format!("{} bytes", bytes.len()),
+        State::File { bytes, .. } => format!("{} bytes", thousands(bytes.len())),
     };
     let at = match (change.before.bytes(), change.after.bytes()) {
         (Some(a), Some(b)) => {
             let same = a.iter().zip(b.iter()).take_while(|(x, y)| x == y).count();
-            format!(", differs from byte {}", same + 1)
+            format!(", differs from byte {}", thousands(same + 1))
         }
         _ => String::new(),
     };
-    format!("not a text: {} become {}{at}", say(&change.before), say(&change.after))
+    format!("{} become {}{at}", say(&change.before), say(&change.after))
 }
 
 fn mode_change(change: &FileChange) -> String {
@@ -366,5 +368,5 @@ fn mode_change(change: &FileChange) -> String {
         State::File { mode: Some(m), .. } => format!("{:o}", m & 0o7777),
         _ => "default".to_string(),
     };
-    format!("permissions {} become {}", mode(&change.before), mode(&change.after))
+    format!("{} becomes {}", mode(&change.before), mode(&change.after))
 }

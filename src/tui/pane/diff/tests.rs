@@ -54,3 +54,313 @@ fn the_finished_frame_unified() {
     drawn(&diff, "dark").dump("04");
     insta::assert_snapshot!(drawn(&diff, "dark").text());
 }
+
+#[test]
+fn decisions_go_out_per_hunk_with_the_reason() {
+    let mut diff = pane(140, 35, shop());
+    assert!(act(&mut diff, &[Action::Reject, Action::Accept]).is_empty());
+    assert_eq!(diff.undecided(), Some((1, 3)));
+    // One hunk is undecided: Enter goes there.
+    act(&mut diff, &[Action::PreviousFile, Action::Write]);
+    assert_eq!(diff.undecided(), Some((1, 3)));
+    act(&mut diff, &[Action::Accept]);
+    let effects = act(&mut diff, &[Action::Write]);
+    assert!(matches!(&effects[..], [Effect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
+    assert!(diff.line(LineFor::Reason, Typed::Left, 0).is_empty() && diff.is_waiting());
+    act(&mut diff, &[Action::Write]);
+    let effects = diff.line(LineFor::Reason, Typed::Taken(" too many connections "), 0);
+    let said = decision(&effects);
+    assert_eq!(said.files[0].hunks, [Choice::Reject, Choice::Accept]);
+    assert_eq!(said.files[1].hunks, [Choice::Accept]);
+    assert_eq!(said.reason.as_deref(), Some("too many connections"));
+    assert!(!diff.is_waiting() && !diff.offers(Action::Accept));
+}
+
+#[test]
+fn all_at_once() {
+    let mut diff = pane(140, 35, shop());
+    let effects = act(&mut diff, &[Action::AcceptAll]);
+    assert_eq!(decision(&effects), &crate::proposal::Decision::all(&shop(), Choice::Accept));
+    let mut diff = pane(140, 35, shop());
+    assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
+    // What was refused stays refused, and its reason comes first.
+    let mut diff = pane(140, 35, shop());
+    assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [Effect::Line { .. }]));
+    let mut diff = pane(140, 35, shop());
+    act(&mut diff, &[Action::Accept, Action::RejectAll]);
+    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    assert_eq!(decision(&effects), &crate::proposal::Decision::all(&shop(), Choice::Reject));
+}
+
+#[test]
+fn space_turns_over_and_esc_leaves_it_pending() {
+    let mut diff = pane(140, 35, shop());
+    act(&mut diff, &[Action::Toggle]);
+    assert_eq!(diff.page.as_ref().map(|p| p.choices.standing(0, 0)), Some(Standing::Accepted));
+    act(&mut diff, &[Action::Toggle]);
+    assert_eq!(diff.page.as_ref().map(|p| p.choices.standing(0, 0)), Some(Standing::Rejected));
+    let effects = act(&mut diff, &[Action::Later]);
+    assert!(matches!(&effects[..], [Effect::FocusInput, Effect::Say(words)] if words.contains("2 of 3 undecided")));
+    assert!(diff.is_waiting());
+}
+
+#[test]
+fn the_two_ends_of_a_move_are_decided_together() {
+    let [from, to] = FileChange::moved("a.rs", "b.rs", State::file(*b"one\n"), State::file(*b"two\n"), "moveFile");
+    let mut diff = pane(140, 35, proposal(vec![from, to]));
+    insta::assert_snapshot!(drawn(&diff, "dark").text());
+    act(&mut diff, &[Action::Reject]);
+    assert_eq!(diff.undecided(), Some((0, 2)));
+    act(&mut diff, &[Action::AcceptAll]);
+    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    assert_eq!(decision(&effects).count().rejected, 2);
+}
+
+#[test]
+fn the_result_can_be_edited_and_the_edit_dropped() {
+    let mut diff = pane(140, 35, shop());
+    let effects = act(&mut diff, &[Action::EditResult]);
+    let Effect::Edit { purpose: EditFor::Result(id, file), text, name } = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!((&**text, name.as_str()), (testing::CATALOG.1.as_bytes(), "src/catalog.rs"));
+    let mine = testing::CATALOG.1.replace("max_connections(20)", "max_connections(10)");
+    diff.edited(*id, *file, Ok(mine.clone().into_bytes()));
+    assert!(drawn(&diff, "dark").text().contains("max_connections(10)"));
+    assert_eq!(diff.undecided(), Some((1, 3)));
+    let effects = act(&mut diff, &[Action::AcceptAll]);
+    assert_eq!(decision(&effects).files[0].edited.as_deref(), Some(mine.as_bytes()));
+
+    let mut diff = pane(140, 35, shop());
+    diff.edited(ProposalId(7), 0, Ok(mine.into_bytes()));
+    act(&mut diff, &[Action::PreviousFile, Action::Reject]);
+    assert!(drawn(&diff, "dark").text().contains("max_connections(20)"));
+    // The file as it was: nothing of the change is wanted.
+    diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
+    assert_eq!(diff.undecided(), Some((0, 3)));
+    // Late, or for another proposal.
+    assert!(matches!(&diff.edited(ProposalId(1), 0, Ok(Vec::new()))[..], [Effect::Say(_)]));
+}
+
+#[test]
+fn later_proposals_wait_and_conflicts_show_what_changed() {
+    let mut diff = pane(140, 35, shop());
+    let second = Proposal { id: ProposalId(8), ..shop() };
+    assert!(diff.apply(&Event::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
+    act(&mut diff, &[Action::AcceptAll]);
+    let outcome = Outcome::Applied { hunks: Default::default(), changeset: None };
+    assert_eq!(diff.apply(&Event::Settled(ProposalId(7), outcome), 0), [Effect::Focus(PaneId::Diff)]);
+    assert_eq!(diff.pending(), Some(ProposalId(8)));
+    let conflict = Outcome::Conflict {
+        path: "src/cart.rs".into(),
+        expected: State::file(*b"one\ntwo\n"),
+        found: State::file(*b"one\nthree\n"),
+    };
+    diff.apply(&Event::Settled(ProposalId(8), conflict), 0);
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains("three") && !text.contains("undecided"), "{text}");
+    assert!(!diff.offers(Action::Accept) && diff.offers(Action::Down));
+}
+
+#[test]
+fn endings_modes_bytes_and_new_files_are_all_seen() {
+    let file = |bytes: &[u8], mode| State::File { bytes: bytes.into(), mode: Some(mode) };
+    let new = |path: &str, a, b| FileChange::new(path, a, b, "x", &[]);
+    let files = vec![
+        new("crlf.txt", State::file(*b"a\nb\n"), State::file(*b"a\r\nb\n")),
+        new("end.txt", State::file(*b"a\n"), State::file(*b"a")),
+        new("mode.sh", file(b"a\n", 0o644), file(b"b\n", 0o755)),
+        new("logo.png", State::file(*b"\x89P\0a"), State::file(*b"\x89P\0bc")),
+        new("new.txt", State::Absent, State::file("zero\u{200b}width\u{1b}\n".as_bytes())),
+        new("empty", State::Absent, State::file(*b"")),
+        new("gone.txt", State::file(*b"latin \xe9\n"), State::Absent),
+        new("link", State::Absent, State::Link { target: "/etc/passwd".into() }),
+    ];
+    let mut diff = pane(100, 60, proposal(files));
+    insta::assert_snapshot!(drawn(&diff, "plain").text());
+    act(&mut diff, &[Action::Layout]);
+    insta::assert_snapshot!("and_unified", drawn(&diff, "plain").text());
+}
+
+#[test]
+fn japanese_lines_keep_their_columns() {
+    let before = "/// 一つの商品の価格を返す。\npub fn price(id: u64) -> 円 {}\n";
+    let after = "/// 複数の商品の価格を、一回の問い合わせで読む。見つからない商品は誤りとする。\npub fn price(ids: &[u64]) -> 円 {}\n";
+    for width in [60, 100] {
+        let diff = pane(width, 16, proposal(vec![change("価格.rs", before, after, "x", Rung::Exact, None)]));
+        insta::assert_snapshot!(format!("japanese_{width}"), drawn(&diff, "dark").text());
+    }
+}
+
+#[test]
+fn folds_open_and_unchanged_lines_wrap() {
+    let mut diff = pane(80, 25, shop());
+    let closed = diff.page.as_ref().map_or(0, |p| p.view.total());
+    act(&mut diff, &[Action::Fold]);
+    let open = diff.page.as_ref().map_or(0, |p| p.view.total());
+    assert!(open > closed + 10);
+    act(&mut diff, &[Action::Fold]);
+    assert_eq!(diff.page.as_ref().map_or(0, |p| p.view.total()), closed);
+    act(&mut diff, &[Action::WrapLines]);
+    assert!(diff.page.as_ref().map_or(0, |p| p.view.total()) > closed);
+}
+
+#[test]
+fn searching_goes_round() {
+    let mut diff = pane(80, 12, shop());
+    assert!(matches!(act(&mut diff, &[Action::Search])[..], [Effect::Line { purpose: LineFor::Search, .. }]));
+    diff.line(LineFor::Search, Typed::Now("unpriced"), 0);
+    assert!(drawn(&diff, "dark").text().contains("Unpriced"));
+    let effects = diff.line(LineFor::Search, Typed::Taken("nowhere"), 0);
+    assert!(matches!(&effects[..], [Effect::Say(words)] if words.contains("nowhere")));
+}
+
+#[test]
+fn a_hunk_is_copied_as_a_unified_diff() {
+    let mut diff = pane(140, 35, shop());
+    let effects = act(&mut diff, &[Action::Copy]);
+    let Effect::Copy(text) = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!(
+        text,
+        "--- a/src/catalog.rs\n+++ b/src/catalog.rs\n@@ -14,7 +14,7 @@\n impl Catalog {\n     pub async fn open(url: &str) \
+         -> sqlx::Result<Self> {\n         let pool = PgPoolOptions::new()\n-            .max_connections(5)\n+            \
+         .max_connections(20)\n             .connect(url)\n             .await?;\n         Ok(Self { pool })\n"
+    );
+}
+
+#[test]
+fn scrolling_takes_the_focus_along() {
+    let mut diff = pane(80, 16, shop());
+    act(&mut diff, &[Action::Last]);
+    assert_eq!(diff.page.as_ref().and_then(|p| p.view.focus()), Some((1, 0)));
+    act(&mut diff, &[Action::First]);
+    assert_eq!(diff.page.as_ref().and_then(|p| p.view.focus()), Some((0, 0)));
+}
+
+#[test]
+fn thousands_of_files_and_lines_are_quick() {
+    let file = |i: usize| {
+        let before: String = (0..20).map(|k| format!("line {k} of file {i}\n")).collect();
+        let after: String = (0..20).map(|k| format!("line {k} of the file {i}\n")).collect();
+        change(&format!("src/f{i}.rs"), &before, &after, "applyPatch", Rung::Exact, None)
+    };
+    let proposal = proposal((0..1_000).map(file).collect());
+    let begun = std::time::Instant::now();
+    let mut diff = pane(140, 35, proposal);
+    let made = begun.elapsed();
+    act(&mut diff, &[Action::Last]);
+    let begun = std::time::Instant::now();
+    assert!(drawn(&diff, "dark").text().contains("src/f999.rs"));
+    let drew = begun.elapsed();
+    // Far from what a debug build needs, so that no slow machine fails it.
+    assert!(made.as_secs() < 20 && drew.as_secs() < 5, "made in {made:?}, drew in {drew:?}");
+    assert!(diff.page.as_ref().is_some_and(|p| p.view.total() > 20_000));
+    println!("made in {made:?}, drew in {drew:?}");
+}
+
+#[test]
+fn one_line_of_megabytes_is_shown_to_its_end() {
+    let before = format!("{}\n", "ab ".repeat(100_000));
+    let after = format!("{}Q\n", "価x".repeat(500_000));
+    let mut diff = pane(100, 20, proposal(vec![change("min.js", &before, &after, "x", Rung::Exact, None)]));
+    act(&mut diff, &[Action::Last]);
+    let text = drawn(&diff, "dark").text();
+    assert!(text.contains('Q'), "{text}");
+    act(&mut diff, &[Action::HalfUp]);
+    drawn(&diff, "dark");
+}
+
+#[test]
+fn every_size_is_drawn() {
+    for (width, height) in [(0, 0), (1, 1), (3, 2), (12, 4), (40, 5), (41, 12), (220, 57)] {
+        let mut diff = pane(width, height, shop());
+        drawn(&diff, "dark");
+        act(&mut diff, &[Action::Layout, Action::Down, Action::NextHunk, Action::Last]);
+        drawn(&diff, "dark");
+    }
+}
+
+/// The numbers of changed lines in the rows of a file, in order of the rows.
+fn changed_rows(file: &FileView, layout: Layout, context: usize, open: bool) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+    let mut rows = Vec::new();
+    file.rows(layout, context, |_| open, true, &mut rows);
+    let (mut left, mut right, mut same) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        match row {
+            Row::Pair { left: l, right: r, show, .. } => {
+                left.extend(l.filter(|_| show != Show::Right));
+                right.extend(r.filter(|_| show != Show::Left));
+            }
+            Row::Same { before, after, .. } => {
+                assert_eq!(file.before.whole(before), file.after.whole(after));
+                same.push(before);
+            }
+            Row::Fold { from, len, .. } => same.extend(from..from + len),
+            _ => {}
+        }
+    }
+    (left, right, same)
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[ab]{0,3}\n",
+        "[ab]{0,3}\r\n",
+        Just("fn total(&self) {\n".to_string()),
+        Just("fn total(&self, cart) {\n".to_string()),
+        Just("\t価格\u{200b}\n".to_string()),
+    ];
+    (prop::collection::vec(line, 0..24), "[ab]{0,2}").prop_map(|(lines, end)| lines.concat() + &end)
+}
+
+proptest! {
+    #[test]
+    fn every_changed_line_is_in_one_row(a in text(), b in text(), context in 0usize..4, open: bool) {
+        let change = FileChange::new("a.rs", State::file(a.as_bytes()), State::file(b.as_bytes()), "x", &[]);
+        let proposal = proposal(vec![change.clone()]);
+        let file = FileView::new(&change, &proposal, &mut 1_000_000);
+        for layout in [Layout::Side, Layout::Unified] {
+            let (left, right, same) = changed_rows(&file, layout, context, open);
+            // In order, each once, and with the lines that stay the whole of both sides.
+            prop_assert!(left.is_sorted() && right.is_sorted() && same.is_sorted());
+            let mut before: Vec<usize> = left.iter().chain(&same).copied().collect();
+            before.sort_unstable();
+            prop_assert_eq!(before, (0..file.before.len()).collect::<Vec<_>>());
+            prop_assert_eq!(right.len() + same.len(), file.after.len());
+            prop_assert_eq!(right.len(), change.counts.added);
+            prop_assert_eq!(left.len(), change.counts.removed);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn every_changed_character_is_reached_by_scrolling(
+        words in prop::collection::vec("[a-z]{1,12}", 1..40),
+        width in 40u16..140,
+        height in 7u16..20,
+        at in 0usize..40,
+    ) {
+        // Each word has a number, so that what is on the screen names what it is.
+        let line: String = words.iter().enumerate().map(|(i, w)| format!("{w}{i:03} ")).collect();
+        let lines: Vec<String> = (0..40).map(|i| format!("line{i}\n")).collect();
+        let mut after = lines.clone();
+        after[at] = format!("{line}\n");
+        let change = change("a.txt", &lines.concat(), &after.concat(), "x", Rung::Exact, None);
+        let mut diff = pane(width, height, proposal(vec![change]));
+        act(&mut diff, &[Action::First]);
+        let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
+        loop {
+            let text = screen(width, height, "plain", true, |area, buf, ctx| diff.draw(area, buf, ctx)).text();
+            for (i, _) in words.iter().enumerate() {
+                let found = text.contains(&format!("{}{i:03}", words[i]));
+                *seen.entry(i).or_default() |= found;
+            }
+            let top = diff.page.as_ref().map(|p| p.view.top());
+            act(&mut diff, &[Action::HalfDown]);
+            if diff.page.as_ref().map(|p| p.view.top()) == top {
+                break;
+            }
+        }
+        prop_assert!(seen.values().all(|s| *s), "{seen:?}");
+    }
+}

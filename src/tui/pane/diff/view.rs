@@ -233,6 +233,9 @@ impl View {
                 Ending::None => file.usual == Ending::None,
                 ending => ending == file.usual,
             };
+            if lines.line(i).len() > cells::LONG {
+                return cells::long_rows(lines.line(i), room, 0..0).1 + usize::from(!plain_end);
+            }
             let shown = || cells::show_changed(lines.line(i), lines.ending(i), file.usual);
             if plain_end { cells::rows_of(lines.line(i), room, shown) } else { cells::wrapped(&shown(), room).len() }
         };
@@ -244,7 +247,10 @@ impl View {
             }
             Row::Same { before, .. } if self.wrap => {
                 let line = file.before.line(before);
-                cells::rows_of(line, room, || cells::show(line, Invisible::Keep))
+                match line.len() {
+                    0..=cells::LONG => cells::rows_of(line, room, || cells::show(line, Invisible::Keep)),
+                    _ => cells::long_rows(line, room, 0..0).1,
+                }
             }
             _ => 1,
         }
