@@ -2,7 +2,9 @@
 //! what is seen and no more; what a restore would do to each file is shown here before it goes to the proposal.
 
 mod axis;
+mod draw;
 mod fates;
+mod keys;
 mod list;
 mod time;
 
@@ -13,20 +15,16 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::diff::{Heads, Layout, View};
-use super::paint::{self, Pen, span};
+use super::diff::{Heads, View};
+use super::paint::{self, span};
 use super::{Ctx, Look, Mark, PaneId};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
-use crate::protocol::{Changeset, Command, Event, Listing, Query, RestoreRequest, VersionRow};
-use crate::tui::action::Action;
+use crate::protocol::{Changeset, Event, Listing, Query, VersionRow};
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::theme::Role;
 use fates::Fates;
-use list::Form;
 
 /// Changesets asked for at a time.
 const PAGE: usize = 100;
@@ -34,9 +32,6 @@ const PAGE: usize = 100;
 const AHEAD: usize = 30;
 /// States of files that are kept.
 const STATES: usize = 48;
-/// Side by side from this width on, when two states are compared.
-const SIDE_FROM: u16 = 72;
-
 /// Changesets and versions.
 #[derive(Debug, Default)]
 pub struct Archive {
@@ -88,14 +83,6 @@ struct FileInTime {
     versions: Vec<VersionRow>,
     foreign: bool,
     now: Option<Counts>,
-}
-
-/// Where the parts of the pane lie.
-#[derive(Debug, Clone, Copy)]
-struct Parts {
-    form: Form,
-    list: Rect,
-    detail: Option<Rect>,
 }
 
 impl Archive {
@@ -285,7 +272,7 @@ impl Archive {
             }
         }
         let [left, right] = sides;
-        if !self.view.as_ref().is_some_and(|(l, r, _)| (l, r) == (&left, &right)) {
+        if self.view.as_ref().is_none_or(|(l, r, _)| (l, r) != (&left, &right)) {
             self.view = self.compare(&left, &right).map(|view| (left, right, view));
             self.fit();
         }
@@ -297,149 +284,6 @@ impl Archive {
         let change = FileChange::new(left.0.clone(), (**a).clone(), (**b).clone(), "", &[]);
         let proposal = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: vec![change] };
         Some(View::new(&proposal, Heads::None))
-    }
-
-    /// Whether `action` would do something now.
-    pub fn offers(&self, action: Action) -> bool {
-        if let Some(fates) = &self.fates {
-            return fates.offers(action);
-        }
-        let any = !self.rows.is_empty();
-        let time = self.path().and_then(|p| self.times.get(p));
-        match action {
-            Action::Escape | Action::Close => self.full || !self.filter.is_empty(),
-            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => any,
-            Action::First | Action::Last => any,
-            Action::Open => any && self.path().is_some(),
-            Action::BackInTime => time.is_some() && self.point > 0,
-            Action::OnInTime => time.is_some_and(|t| self.point < t.versions.len()),
-            Action::Pin => time.is_some(),
-            // Without a comparison in view the version is that of the selected changeset.
-            Action::Restore => match time {
-                Some(time) => self.point < time.versions.len(),
-                None => self.path().is_some(),
-            },
-            Action::RestoreChangeset => any,
-            Action::Redo | Action::Search => self.loaded,
-            _ => false,
-        }
-    }
-
-    /// Does `action`.
-    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
-        self.engaged = true;
-        if let Some(fates) = &mut self.fates {
-            return fates.act(action);
-        }
-        if let Some((_, _, view)) = self.view.as_mut().filter(|_| self.full) {
-            let half = view.half_page();
-            match action {
-                Action::Up => view.scroll(-1),
-                Action::Down => view.scroll(1),
-                Action::HalfUp => view.scroll(-half),
-                Action::HalfDown => view.scroll(half),
-                Action::PageUp => view.scroll(-2 * half),
-                Action::PageDown => view.scroll(2 * half),
-                Action::First => view.scroll_to(false),
-                Action::Last => view.scroll_to(true),
-                _ => return self.browse(action),
-            }
-            return Vec::new();
-        }
-        self.browse(action)
-    }
-
-    fn browse(&mut self, action: Action) -> Vec<Effect> {
-        match action {
-            Action::Down => self.step(1),
-            Action::Up => self.step(-1),
-            Action::HalfDown => self.jump(8),
-            Action::HalfUp => self.jump(-8),
-            Action::PageDown => self.jump(16),
-            Action::PageUp => self.jump(-16),
-            Action::First => self.jump(isize::MIN),
-            Action::Last => self.jump(isize::MAX),
-            Action::BackInTime => self.point = self.point.saturating_sub(1),
-            Action::OnInTime => {
-                let last = self.path().and_then(|p| self.times.get(p)).map_or(0, |t| t.versions.len());
-                self.point = (self.point + 1).min(last);
-            }
-            Action::Pin => self.pin(),
-            Action::Open => {
-                self.full = !self.full;
-                self.fit();
-            }
-            Action::Escape | Action::Close if self.full => {
-                self.full = false;
-                self.fit();
-            }
-            Action::Escape | Action::Close => return self.refilter(""),
-            Action::Restore => return self.restore(),
-            Action::RestoreChangeset => {
-                let id = self.rows.get(self.selected).map(|r| r.id.clone());
-                return id
-                    .map(|id| Effect::Send(Command::Restore(RestoreRequest::Changeset(id))))
-                    .into_iter()
-                    .collect();
-            }
-            Action::Redo => return vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
-            Action::Search => {
-                let prompt = "filter by path or cause".to_string();
-                return vec![Effect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];
-            }
-            _ => {}
-        }
-        self.want()
-    }
-
-    fn restore(&self) -> Vec<Effect> {
-        let Some(file) = self.rows.get(self.selected).and_then(|r| r.files.get(self.file)) else { return Vec::new() };
-        let version = match self.times.get(&file.path) {
-            Some(time) => time.version(self.point).map(|v| v.id.clone()),
-            None => Some(file.version.clone()),
-        };
-        let Some(version) = version.filter(|v| !v.is_empty()) else { return Vec::new() };
-        vec![Effect::Send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
-    }
-
-    fn pin(&mut self) {
-        let Some(path) = self.path().map(str::to_string) else { return };
-        let here = self.state_of(&path, self.point);
-        self.pinned = if self.pinned.as_ref() == Some(&here) { None } else { Some(here) };
-    }
-
-    /// To the next file of the changeset, and on to the next changeset.
-    fn step(&mut self, by: isize) {
-        let files = self.rows.get(self.selected).map_or(0, |r| r.files.len());
-        match by {
-            1 if self.file + 1 < files => self.file += 1,
-            1 if self.selected + 1 < self.rows.len() => (self.selected, self.file) = (self.selected + 1, 0),
-            -1 if self.file > 0 => self.file -= 1,
-            -1 if self.selected > 0 => {
-                self.selected -= 1;
-                self.file = self.rows[self.selected].files.len().saturating_sub(1);
-            }
-            _ => return,
-        }
-        self.aim();
-    }
-
-    fn jump(&mut self, by: isize) {
-        self.selected = self.selected.saturating_add_signed(by).min(self.rows.len().saturating_sub(1));
-        self.file = 0;
-        self.aim();
-    }
-
-    fn refilter(&mut self, words: &str) -> Vec<Effect> {
-        if words == self.filter {
-            return Vec::new();
-        }
-        self.filter = words.to_string();
-        self.rows.clear();
-        (self.loaded, self.whole, self.asking) = (false, false, false);
-        (self.selected, self.file) = (0, 0);
-        self.top.set(0);
-        self.more()
     }
 
     /// The line that was asked for.
@@ -475,41 +319,6 @@ impl Archive {
         self.size = (width, height);
         self.engaged |= self.parts().detail.is_some();
         self.fit();
-    }
-
-    /// Tells the comparison its size.
-    fn fit(&mut self) {
-        let (width, height) = match (self.full, self.parts().detail) {
-            (true, _) => (self.size.0, self.size.1.saturating_sub(2)),
-            (false, Some(detail)) => (detail.width, self.comparison(detail)),
-            (false, None) => return,
-        };
-        if let Some((_, _, view)) = &mut self.view {
-            view.prefer(if width >= SIDE_FROM { Layout::Side } else { Layout::Unified });
-            view.measure(width, height);
-        }
-    }
-
-    /// Rows for the comparison: what axis, the line of its sides and the fates leave.
-    fn comparison(&self, detail: Rect) -> u16 {
-        let fates = self.fates.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
-        detail.height.saturating_sub(axis::ROWS + 1 + fates)
-    }
-
-    fn parts(&self) -> Parts {
-        let (width, height) = self.size;
-        let all = Rect::new(0, 0, width, height);
-        if width >= 100 {
-            let left = (width + 2) / 3;
-            let detail = Rect::new(left + 1, 0, width - left - 1, height);
-            Parts { form: Form::Full, list: Rect { width: left, ..all }, detail: Some(detail) }
-        } else if height >= 18 {
-            let list = (height * 2 / 5).max(6);
-            let detail = Rect { y: list + 1, height: height - list - 1, ..all };
-            Parts { form: Form::Full, list: Rect { height: list, ..all }, detail: Some(detail) }
-        } else {
-            Parts { form: Form::Small, list: all, detail: None }
-        }
     }
 
     /// Changesets that are not loaded.
@@ -548,78 +357,5 @@ impl Archive {
     /// Whether a restore waits here for the person.
     pub fn is_waiting(&self) -> bool {
         self.fates.is_some()
-    }
-
-    /// Draws the body.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let mut pen = Pen::new(buf, area);
-        let look = paint::look(ctx);
-        self.zone.set(ctx.zone);
-        let (width, height) = (pen.width(), pen.height());
-        let parts = self.parts();
-        if self.full && self.fates.is_none() {
-            self.draw_full(&mut pen, ctx);
-            return;
-        }
-        let part = |pen: &mut Pen<'_>, r: Rect, draw: &mut dyn FnMut(&mut Pen<'_>)| {
-            draw(&mut pen.part(r.x, r.y, r.width, r.height));
-        };
-        if let (Some(fates), Form::Small) = (&self.fates, parts.form) {
-            fates.draw(&mut pen, ctx);
-            return;
-        }
-        part(&mut pen, parts.list, &mut |pen| self.draw_list(pen, ctx, parts.form));
-        let Some(detail) = parts.detail else { return };
-        if detail.x > 0 {
-            for y in 0..height {
-                pen.put(detail.x - 1, y, look.glyphs.upright, 1, look.theme.style(Role::Line));
-            }
-        } else {
-            pen.fill(0, detail.y.saturating_sub(1), width, look.glyphs.rule, look.theme.style(Role::Line));
-        }
-        part(&mut pen, detail, &mut |pen| self.draw_detail(pen, ctx));
-    }
-
-    fn draw_detail(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
-        let Rect { width, height, .. } = Rect::new(0, 0, pen.width(), pen.height());
-        let mut y = 0;
-        if let Some(path) = self.path() {
-            self.draw_axis(&mut pen.part(0, 0, width, axis::ROWS), ctx, path);
-            y = axis::ROWS;
-            let room = self.comparison(Rect::new(0, 0, width, height));
-            y += self.draw_comparison(&mut pen.part(0, y, width, room + 1), ctx, path);
-        }
-        if let Some(fates) = &self.fates {
-            let y = if y > 0 { y + 1 } else { 0 };
-            fates.draw(&mut pen.part(0, y, width, height.saturating_sub(y)), ctx);
-        }
-    }
-
-    fn draw_full(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
-        let Some(path) = self.path() else { return };
-        let look = paint::look(ctx);
-        let (width, height) = (pen.width(), pen.height());
-        let title = paint::path(path, usize::from(width) - 4, look.theme.style(Role::Path), look);
-        pen.heading(0, 0, width, &title, &[], look);
-        self.draw_comparison(&mut pen.part(0, 1, width, height.saturating_sub(1)), ctx, path);
-    }
-
-    /// Draws the line of the sides and the diff below it; returns the rows used.
-    fn draw_comparison(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str) -> u16 {
-        let (width, height) = (pen.width(), pen.height());
-        let dim = ctx.theme.style(Role::Dim);
-        let Some((_, _, view)) = self.view.as_ref().filter(|((p, _), _, _)| p == path) else {
-            self.draw_sides(pen, ctx, path, None, 0);
-            return 1;
-        };
-        let middle = if view.layout() == Layout::Side { view.middle() } else { 0 };
-        self.draw_sides(pen, ctx, path, Some(view.counts()), middle);
-        if view.total() == 0 {
-            pen.put(1, 1, "no difference", usize::from(width), dim);
-            return 2;
-        }
-        let rows = u16::try_from(view.total()).unwrap_or(u16::MAX).min(height.saturating_sub(1));
-        view.draw(&mut pen.part(0, 1, width, rows), ctx, None);
-        rows + 1
     }
 }

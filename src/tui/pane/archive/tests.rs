@@ -1,6 +1,7 @@
 use super::*;
 use crate::proposal::{Choice, Decision, Fate, FateKind, ForeignChoice};
-use crate::protocol::ChangesetFile;
+use crate::protocol::{ChangesetFile, Command, RestoreRequest};
+use crate::tui::action::Action;
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;

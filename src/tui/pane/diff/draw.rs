@@ -1,81 +1,29 @@
 //! Drawing a [`View`]: only the rows that are seen are laid out.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use ratatui::style::{Modifier, Style};
-
-use super::align;
-use super::cells::{self, Cell, Shown};
+use super::cells;
 use super::choices::{Choices, Standing};
+use super::code::{Coloured, Side, words};
 use super::item;
 use super::lines::Lines;
 use super::rows::{FileView, Heads, Layout, Row, Show};
-use super::view::{Columns, View, contains};
-use crate::proposal::{HunkKind, Rung, changed_words};
+use super::view::{Columns, View};
+use crate::proposal::{HunkKind, Rung};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
-use crate::tui::text::highlight::{MAX_LINES, Source, language_of};
-use crate::tui::text::show::{Invisible, Kind};
+use crate::tui::text::show::Invisible;
 use crate::tui::theme::Role;
 
-/// A side's text for the highlighter.
+/// Where a line of code is drawn.
 #[derive(Debug, Clone, Copy)]
-struct Coloured<'a> {
-    id: u64,
-    path: &'a str,
-    lines: &'a Lines,
-}
-
-impl Source for Coloured<'_> {
-    fn id(&self) -> u64 {
-        self.id
-    }
-
-    fn language(&self) -> &str {
-        language_of(self.path)
-    }
-
-    fn lines(&self) -> usize {
-        self.lines.len()
-    }
-
-    fn line(&self, number: usize) -> &str {
-        std::str::from_utf8(self.lines.line(number)).unwrap_or("")
-    }
-}
-
-/// Names a text for the highlighter; long ones are not coloured, and not hashed.
-pub(super) fn text_id(path: &str, lines: &Lines) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    language_of(path).hash(&mut hasher);
-    if lines.len() <= MAX_LINES {
-        lines.bytes().hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-/// One side of a line of code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Same,
-    Old,
-    New,
-}
-
-/// A line of code ready to be drawn.
-struct Code {
-    shown: Shown,
-    /// A style for each grapheme.
-    styles: Vec<Style>,
-    /// Its rows; one when it is cut. Of a long line only those that are seen.
-    rows: Vec<Range<usize>>,
-    cut: bool,
-    /// Rows in all.
-    total: usize,
-    /// The row that the first of `rows` is; rows after the first of a long line do not hang in.
-    from: usize,
-    long: bool,
+struct At<'a> {
+    file: &'a FileView,
+    columns: Columns,
+    /// Its first row; above the top when negative.
+    y: isize,
+    /// It was rejected.
+    off: bool,
 }
 
 impl View {
@@ -93,11 +41,10 @@ impl View {
             }
             self.row(pen, ctx, y, (*file as usize, *row), columns, choices);
         }
-        if self.heads == Heads::All && top > 0 {
-            if let Some((file, _)) = self.laid.rows.get(first) {
-                pen.part(0, 0, columns.width, 1).blank();
-                self.head(pen, 0, *file as usize, columns, look);
-            }
+        let above = self.laid.rows.get(first).filter(|_| self.heads == Heads::All && top > 0);
+        if let Some((file, _)) = above {
+            pen.part(0, 0, columns.width, 1).blank();
+            self.head(pen, 0, *file as usize, columns, look);
         }
         pen.thumb(0, pen.height(), top, self.total(), look);
     }
@@ -135,12 +82,12 @@ impl View {
                 self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
             }
             (Row::Same { hunk, before, after }, _) => {
-                let rows = self.same(pen, ctx, y, file, (before, after), columns);
+                let rows = self.same(pen, ctx, At { file, columns, y, off: false }, (before, after));
                 self.mark_focus(pen, y, rows, hunk.map(|h| (f, h)), choices, look);
             }
             (Row::Pair { hunk, left, right, show }, _) => {
                 let off = choices.is_some_and(|c| c.standing(f, hunk) == Standing::Rejected);
-                let rows = self.pair(pen, ctx, y, file, (left, right, show), columns, off);
+                let rows = self.pair(pen, ctx, At { file, columns, y, off }, (left, right, show));
                 self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
             }
             _ => {}
@@ -243,28 +190,21 @@ impl View {
     }
 
     /// An unchanged line; returns how many rows it took.
-    fn same(
-        &self,
-        pen: &mut Pen<'_>,
-        ctx: &Ctx<'_>,
-        y: isize,
-        file: &FileView,
-        (before, after): (usize, usize),
-        columns: Columns,
-    ) -> usize {
+    fn same(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, at: At<'_>, (before, after): (usize, usize)) -> usize {
+        let At { file, columns, y, .. } = at;
         let look = paint::look(ctx);
         let pen_height = pen.height();
         let code = |lines: &Lines, id, i: usize| {
             let mut line = lines.line(i);
             if line.len() > cells::LONG {
                 if self.wraps() {
-                    return self.long(ctx, line, "", (Side::Same, false), columns.room, y, pen_height);
+                    return self.long(ctx, line, "", (Side::Same, false), y, pen_height);
                 }
                 line = &line[..cells::LONG];
             }
             let shown = cells::show(line, Invisible::Keep);
             let source = Coloured { id, path: &file.path, lines };
-            self.code(ctx, shown, source, i, (Side::Same, false), &[], columns.room)
+            self.code(ctx, shown, source, i, (Side::Same, false), &[])
         };
         let left = code(&file.before, file.ids.0, before);
         let rows = left.total;
@@ -290,17 +230,14 @@ impl View {
     }
 
     /// A changed line; returns how many rows it took.
-    #[allow(clippy::too_many_arguments)]
     fn pair(
         &self,
         pen: &mut Pen<'_>,
         ctx: &Ctx<'_>,
-        y: isize,
-        file: &FileView,
+        at: At<'_>,
         (left, right, show): (Option<usize>, Option<usize>, Show),
-        columns: Columns,
-        off: bool,
     ) -> usize {
+        let At { file, columns, y, off } = at;
         let look = paint::look(ctx);
         let words = match (left, right) {
             (Some(l), Some(r)) if !off => words(file.before.line(l), file.after.line(r)),
@@ -311,11 +248,11 @@ impl View {
             let line = lines.line(i);
             if line.len() > cells::LONG {
                 let end = cells::show_changed(b"", lines.ending(i), file.usual).text;
-                return self.long(ctx, line, &end, (side, off), columns.room, y, pen_height);
+                return self.long(ctx, line, &end, (side, off), y, pen_height);
             }
             let shown = cells::show_changed(line, lines.ending(i), file.usual);
             let source = Coloured { id, path: &file.path, lines };
-            self.code(ctx, shown, source, i, (side, off), words, columns.room)
+            self.code(ctx, shown, source, i, (side, off), words)
         };
         let old = left.filter(|_| show != Show::Right);
         let old = old.map(|i| (i, Side::Old, code(&file.before, file.ids.0, i, Side::Old, &words.0)));
@@ -391,133 +328,6 @@ impl View {
             pen.put(columns.half, y, look.glyphs.upright, 1, look.theme.style(Role::Line));
         }
     }
-
-    /// Styles and breaks a line.
-    #[allow(clippy::too_many_arguments)]
-    fn code(
-        &self,
-        ctx: &Ctx<'_>,
-        shown: Shown,
-        source: Coloured<'_>,
-        number: usize,
-        (side, off): (Side, bool),
-        words: &[Range<usize>],
-        room: usize,
-    ) -> Code {
-        let theme = ctx.theme;
-        let word = match side {
-            Side::Old => Some(theme.style(Role::RemovedWord)),
-            Side::New => Some(theme.style(Role::AddedWord)),
-            Side::Same => None,
-        };
-        let mut tokens: Vec<(u32, Role)> = Vec::new();
-        if !off {
-            ctx.colours.look(&source, number..number + 1, |_, found| {
-                tokens.extend(found.iter().map(|t| (t.end, t.role)));
-            });
-        }
-        let found = matches(&shown, &self.words);
-        let indent = shown.indent();
-        let (mut token, mut column) = (0, 0);
-        let style = |cell: &Cell| {
-            while tokens.get(token).is_some_and(|(end, _)| *end as usize <= cell.from.start) {
-                token += 1;
-            }
-            let role = match cell.kind {
-                Kind::Invisible => Role::Attention,
-                Kind::Control => Role::Dim,
-                Kind::Text if off => Role::Dim,
-                Kind::Text => tokens.get(token).map_or(Role::Text, |(_, role)| *role),
-            };
-            let mut style = theme.style(role);
-            let changed = words.iter().any(|w| w.start <= cell.from.start && cell.from.start < w.end);
-            if let Some(word) = word.filter(|_| changed) {
-                style = style.patch(word);
-            }
-            if off && side == Side::New && column >= indent {
-                style = style.add_modifier(Modifier::CROSSED_OUT);
-            }
-            if found.iter().any(|w| w.start <= cell.text.start && cell.text.start < w.end) {
-                style = style.patch(bold(theme, Role::Focus)).add_modifier(Modifier::UNDERLINED);
-            }
-            column += cell.width;
-            style
-        };
-        let styles = shown.cells.iter().map(style).collect();
-        let (rows, cut) = match side {
-            Side::Same if !self.wraps() => {
-                let (row, cut) = cells::cut(&shown, room);
-                (vec![row], cut)
-            }
-            _ => (cells::wrapped(&shown, room), false),
-        };
-        let total = rows.len();
-        Code { shown, styles, rows, cut, total, from: 0, long: false }
-    }
-
-    /// The rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
-    #[allow(clippy::too_many_arguments)]
-    fn long(
-        &self,
-        ctx: &Ctx<'_>,
-        line: &[u8],
-        end: &str,
-        (side, off): (Side, bool),
-        room: usize,
-        y: isize,
-        height: u16,
-    ) -> Code {
-        let from = usize::try_from(-y).unwrap_or(0);
-        let seen = from..from + usize::from(height);
-        let (found, total) = cells::long_rows(line, room, seen.clone());
-        let (mut shown, mut rows) = (Shown::default(), Vec::new());
-        for row in found {
-            let start = shown.cells.len();
-            shown.append(cells::show(&line[row], Invisible::Name));
-            rows.push(start..shown.cells.len());
-        }
-        let all = total + usize::from(!end.is_empty());
-        if !end.is_empty() && seen.contains(&total) {
-            let start = shown.cells.len();
-            shown.append(cells::show(end.as_bytes(), Invisible::Name));
-            rows.push(start..shown.cells.len());
-        }
-        let theme = ctx.theme;
-        let struck = if off && side == Side::New { Modifier::CROSSED_OUT } else { Modifier::empty() };
-        let style = |cell: &Cell| {
-            let role = match cell.kind {
-                Kind::Invisible => Role::Attention,
-                Kind::Text if !off => Role::Text,
-                _ => Role::Dim,
-            };
-            theme.style(role).add_modifier(struck)
-        };
-        let styles = shown.cells.iter().map(style).collect();
-        Code { shown, styles, rows, cut: false, total: all, from, long: true }
-    }
-
-    fn put_code(&self, pen: &mut Pen<'_>, x: u16, y: isize, code: &Code, columns: Columns, look: Look<'_>) {
-        let hang = if code.long { 0 } else { cells::hang(&code.shown, columns.room) as u16 };
-        let dim = look.theme.style(Role::Dim);
-        for (k, row) in code.rows.iter().enumerate() {
-            let k = k + code.from;
-            let Ok(y) = u16::try_from(y + k as isize) else { continue };
-            if y >= pen.height() {
-                break;
-            }
-            let mut at = x;
-            if k > 0 && !code.long {
-                at += hang;
-                pen.put(at.saturating_sub(2), y, look.glyphs.wrapped, 1, dim);
-            }
-            for i in row.clone() {
-                at = pen.put(at, y, code.shown.draws(&code.shown.cells[i]), columns.room, code.styles[i]);
-            }
-            if code.cut {
-                pen.put(at, y, look.glyphs.cut, 1, dim);
-            }
-        }
-    }
 }
 
 /// The mark of a hunk's standing, and the role it is drawn in.
@@ -527,27 +337,4 @@ pub(super) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str
         Standing::Accepted | Standing::Edited => (look.glyphs.done, Role::Added),
         Standing::Rejected => (look.glyphs.refused, Role::Removed),
     }
-}
-
-/// The stretches of two lines that differ, when they have enough in common.
-fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());
-    let short = old.len().max(new.len()) <= cells::LONG;
-    let Some((a, b)) = texts.filter(|_| short && align::alike(old, new)) else { return Default::default() };
-    let Some((left, right)) = changed_words(a, b) else { return Default::default() };
-    let changed =
-        |words: Vec<crate::proposal::Word>| words.into_iter().filter(|w| w.changed).map(|w| w.range).collect();
-    (changed(left), changed(right))
-}
-
-/// Where words that are looked for stand in what is drawn.
-fn matches(shown: &Shown, words: &str) -> Vec<Range<usize>> {
-    // Letters of other length in small are not marked; they are still found.
-    if words.is_empty() || !contains(&shown.text, words) {
-        return Vec::new();
-    }
-    let lower = shown.text.to_lowercase();
-    let text =
-        if words.chars().any(char::is_uppercase) || lower.len() != shown.text.len() { &shown.text } else { &lower };
-    text.match_indices(words).map(|(at, m)| at..at + m.len()).collect()
 }

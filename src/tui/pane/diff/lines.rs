@@ -100,7 +100,7 @@ fn decode(bytes: &[u8]) -> Option<String> {
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => return None,
     };
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return None;
     }
     let units = bytes.chunks_exact(2).map(|p| unit([p[0], p[1]]));

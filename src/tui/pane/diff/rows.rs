@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::align::{self, Part};
-use super::draw::text_id;
+use super::code::text_id;
 use super::lines::{Ending, Lines};
 use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
 use crate::tui::pane::paint::thousands;

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Rung;
+use crate::protocol::Command;
+use crate::tui::app::EditFor;
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
 

@@ -313,7 +313,7 @@ impl View {
             return;
         }
         let rows = self.laid.at(seen.start)..=self.laid.at(seen.end.saturating_sub(1));
-        let hunk = rows.filter_map(|i| self.laid.rows.get(i)).find_map(|row| hunk_of(row));
+        let hunk = rows.filter_map(|i| self.laid.rows.get(i)).find_map(hunk_of);
         self.focus = hunk.or(self.focus);
     }
 

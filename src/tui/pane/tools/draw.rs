@@ -138,20 +138,18 @@ impl Rows<'_, '_, '_> {
                 self.pen.put(3, y, &show::plain(line), room, dim);
             }
         }
-        if let Some(rung) = entry.rung() {
-            if let Some(y) = self.row() {
-                let x = self.pen.put(3, y, "found: ", room, dim);
-                self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));
-            }
+        if let Some((rung, y)) = entry.rung().and_then(|rung| Some((rung, self.row()?))) {
+            let x = self.pen.put(3, y, "found: ", room, dim);
+            self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));
         }
         let (shown, more) = tools.preview(i);
         self.preview(&entry.call.preview[..shown], entry);
-        if more > 0 && shown > 0 {
-            if let Some(y) = self.row() {
-                let words =
-                    if more == 1 { "1 more line".into() } else { format!("{} more lines", paint::thousands(more)) };
-                self.pen.put(3, y, &format!("{} {words}", self.ctx.glyphs.more), room, dim);
-            }
+        if more > 0
+            && shown > 0
+            && let Some(y) = self.row()
+        {
+            let words = paint::plural(more, "more line");
+            self.pen.put(3, y, &format!("{} {words}", self.ctx.glyphs.more), room, dim);
         }
         if entry.call.preview.is_empty() {
             self.fields(&entry.fields);

@@ -1,0 +1,135 @@
+//! Where the parts of the archive lie, and drawing them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::list::Form;
+use super::{Archive, axis};
+use crate::tui::pane::Ctx;
+use crate::tui::pane::diff::Layout;
+use crate::tui::pane::paint::{self, Pen};
+use crate::tui::theme::Role;
+
+/// Side by side from this width on, when two states are compared.
+const SIDE_FROM: u16 = 72;
+
+/// Where the parts of the pane lie.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    /// How the list is drawn.
+    pub form: Form,
+    /// The list.
+    pub list: Rect,
+    /// Time axis, comparison and fates, where there is room.
+    pub detail: Option<Rect>,
+}
+
+impl Archive {
+    /// Tells the comparison its size.
+    pub(super) fn fit(&mut self) {
+        let (width, height) = match (self.full, self.parts().detail) {
+            (true, _) => (self.size.0, self.size.1.saturating_sub(2)),
+            (false, Some(detail)) => (detail.width, self.comparison(detail)),
+            (false, None) => return,
+        };
+        if let Some((_, _, view)) = &mut self.view {
+            view.prefer(if width >= SIDE_FROM { Layout::Side } else { Layout::Unified });
+            view.measure(width, height);
+        }
+    }
+
+    /// Rows for the comparison: what axis, the line of its sides and the fates leave.
+    fn comparison(&self, detail: Rect) -> u16 {
+        let fates = self.fates.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
+        detail.height.saturating_sub(axis::ROWS + 1 + fates)
+    }
+
+    pub(super) fn parts(&self) -> Parts {
+        let (width, height) = self.size;
+        let all = Rect::new(0, 0, width, height);
+        if width >= 100 {
+            let left = width.div_ceil(3);
+            let detail = Rect::new(left + 1, 0, width - left - 1, height);
+            Parts { form: Form::Full, list: Rect { width: left, ..all }, detail: Some(detail) }
+        } else if height >= 18 {
+            let list = (height * 2 / 5).max(6);
+            let detail = Rect { y: list + 1, height: height - list - 1, ..all };
+            Parts { form: Form::Full, list: Rect { height: list, ..all }, detail: Some(detail) }
+        } else {
+            Parts { form: Form::Small, list: all, detail: None }
+        }
+    }
+
+    /// Draws the body.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let mut pen = Pen::new(buf, area);
+        let look = paint::look(ctx);
+        self.zone.set(ctx.zone);
+        let (width, height) = (pen.width(), pen.height());
+        let parts = self.parts();
+        if self.full && self.fates.is_none() {
+            self.draw_full(&mut pen, ctx);
+            return;
+        }
+        let part = |pen: &mut Pen<'_>, r: Rect, draw: &mut dyn FnMut(&mut Pen<'_>)| {
+            draw(&mut pen.part(r.x, r.y, r.width, r.height));
+        };
+        if let (Some(fates), Form::Small) = (&self.fates, parts.form) {
+            fates.draw(&mut pen, ctx);
+            return;
+        }
+        part(&mut pen, parts.list, &mut |pen| self.draw_list(pen, ctx, parts.form));
+        let Some(detail) = parts.detail else { return };
+        if detail.x > 0 {
+            for y in 0..height {
+                pen.put(detail.x - 1, y, look.glyphs.upright, 1, look.theme.style(Role::Line));
+            }
+        } else {
+            pen.fill(0, detail.y.saturating_sub(1), width, look.glyphs.rule, look.theme.style(Role::Line));
+        }
+        part(&mut pen, detail, &mut |pen| self.draw_detail(pen, ctx));
+    }
+
+    fn draw_detail(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let Rect { width, height, .. } = Rect::new(0, 0, pen.width(), pen.height());
+        let mut y = 0;
+        if let Some(path) = self.path() {
+            self.draw_axis(&mut pen.part(0, 0, width, axis::ROWS), ctx, path);
+            y = axis::ROWS;
+            let room = self.comparison(Rect::new(0, 0, width, height));
+            y += self.draw_comparison(&mut pen.part(0, y, width, room + 1), ctx, path);
+        }
+        if let Some(fates) = &self.fates {
+            let y = if y > 0 { y + 1 } else { 0 };
+            fates.draw(&mut pen.part(0, y, width, height.saturating_sub(y)), ctx);
+        }
+    }
+
+    fn draw_full(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let Some(path) = self.path() else { return };
+        let look = paint::look(ctx);
+        let (width, height) = (pen.width(), pen.height());
+        let title = paint::path(path, usize::from(width) - 4, look.theme.style(Role::Path), look);
+        pen.heading(0, 0, width, &title, &[], look);
+        self.draw_comparison(&mut pen.part(0, 1, width, height.saturating_sub(1)), ctx, path);
+    }
+
+    /// Draws the line of the sides and the diff below it; returns the rows used.
+    fn draw_comparison(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str) -> u16 {
+        let (width, height) = (pen.width(), pen.height());
+        let dim = ctx.theme.style(Role::Dim);
+        let Some((_, _, view)) = self.view.as_ref().filter(|((p, _), _, _)| p == path) else {
+            self.draw_sides(pen, ctx, path, None, 0);
+            return 1;
+        };
+        let middle = if view.layout() == Layout::Side { view.middle() } else { 0 };
+        self.draw_sides(pen, ctx, path, Some(view.counts()), middle);
+        if view.total() == 0 {
+            pen.put(1, 1, "no difference", usize::from(width), dim);
+            return 2;
+        }
+        let rows = u16::try_from(view.total()).unwrap_or(u16::MAX).min(height.saturating_sub(1));
+        view.draw(&mut pen.part(0, 1, width, rows), ctx, None);
+        rows + 1
+    }
+}

@@ -1,0 +1,151 @@
+//! What the keys of the archive do.
+
+use super::Archive;
+use crate::protocol::{Command, RestoreRequest};
+use crate::tui::action::Action;
+use crate::tui::app::{Effect, LineFor};
+
+impl Archive {
+    /// Whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        if let Some(fates) = &self.fates {
+            return fates.offers(action);
+        }
+        let any = !self.rows.is_empty();
+        let time = self.path().and_then(|p| self.times.get(p));
+        match action {
+            Action::Escape | Action::Close => self.full || !self.filter.is_empty(),
+            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => any,
+            Action::First | Action::Last => any,
+            Action::Open => any && self.path().is_some(),
+            Action::BackInTime => time.is_some() && self.point > 0,
+            Action::OnInTime => time.is_some_and(|t| self.point < t.versions.len()),
+            Action::Pin => time.is_some(),
+            // Without a comparison in view the version is that of the selected changeset.
+            Action::Restore => match time {
+                Some(time) => self.point < time.versions.len(),
+                None => self.path().is_some(),
+            },
+            Action::RestoreChangeset => any,
+            Action::Redo | Action::Search => self.loaded,
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+        self.engaged = true;
+        if let Some(fates) = &mut self.fates {
+            return fates.act(action);
+        }
+        if let Some((_, _, view)) = self.view.as_mut().filter(|_| self.full) {
+            let half = view.half_page();
+            match action {
+                Action::Up => view.scroll(-1),
+                Action::Down => view.scroll(1),
+                Action::HalfUp => view.scroll(-half),
+                Action::HalfDown => view.scroll(half),
+                Action::PageUp => view.scroll(-2 * half),
+                Action::PageDown => view.scroll(2 * half),
+                Action::First => view.scroll_to(false),
+                Action::Last => view.scroll_to(true),
+                _ => return self.browse(action),
+            }
+            return Vec::new();
+        }
+        self.browse(action)
+    }
+
+    fn browse(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Down => self.step(1),
+            Action::Up => self.step(-1),
+            Action::HalfDown => self.jump(8),
+            Action::HalfUp => self.jump(-8),
+            Action::PageDown => self.jump(16),
+            Action::PageUp => self.jump(-16),
+            Action::First => self.jump(isize::MIN),
+            Action::Last => self.jump(isize::MAX),
+            Action::BackInTime => self.point = self.point.saturating_sub(1),
+            Action::OnInTime => {
+                let last = self.path().and_then(|p| self.times.get(p)).map_or(0, |t| t.versions.len());
+                self.point = (self.point + 1).min(last);
+            }
+            Action::Pin => self.pin(),
+            Action::Open => {
+                self.full = !self.full;
+                self.fit();
+            }
+            Action::Escape | Action::Close if self.full => {
+                self.full = false;
+                self.fit();
+            }
+            Action::Escape | Action::Close => return self.refilter(""),
+            Action::Restore => return self.restore(),
+            Action::RestoreChangeset => {
+                let id = self.rows.get(self.selected).map(|r| r.id.clone());
+                return id
+                    .map(|id| Effect::Send(Command::Restore(RestoreRequest::Changeset(id))))
+                    .into_iter()
+                    .collect();
+            }
+            Action::Redo => return vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
+            Action::Search => {
+                let prompt = "filter by path or cause".to_string();
+                return vec![Effect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];
+            }
+            _ => {}
+        }
+        self.want()
+    }
+
+    fn restore(&self) -> Vec<Effect> {
+        let Some(file) = self.rows.get(self.selected).and_then(|r| r.files.get(self.file)) else { return Vec::new() };
+        let version = match self.times.get(&file.path) {
+            Some(time) => time.version(self.point).map(|v| v.id.clone()),
+            None => Some(file.version.clone()),
+        };
+        let Some(version) = version.filter(|v| !v.is_empty()) else { return Vec::new() };
+        vec![Effect::Send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
+    }
+
+    fn pin(&mut self) {
+        let Some(path) = self.path().map(str::to_string) else { return };
+        let here = self.state_of(&path, self.point);
+        self.pinned = if self.pinned.as_ref() == Some(&here) { None } else { Some(here) };
+    }
+
+    /// To the next file of the changeset, and on to the next changeset.
+    fn step(&mut self, by: isize) {
+        let files = self.rows.get(self.selected).map_or(0, |r| r.files.len());
+        match by {
+            1 if self.file + 1 < files => self.file += 1,
+            1 if self.selected + 1 < self.rows.len() => (self.selected, self.file) = (self.selected + 1, 0),
+            -1 if self.file > 0 => self.file -= 1,
+            -1 if self.selected > 0 => {
+                self.selected -= 1;
+                self.file = self.rows[self.selected].files.len().saturating_sub(1);
+            }
+            _ => return,
+        }
+        self.aim();
+    }
+
+    fn jump(&mut self, by: isize) {
+        self.selected = self.selected.saturating_add_signed(by).min(self.rows.len().saturating_sub(1));
+        self.file = 0;
+        self.aim();
+    }
+
+    pub(super) fn refilter(&mut self, words: &str) -> Vec<Effect> {
+        if words == self.filter {
+            return Vec::new();
+        }
+        self.filter = words.to_string();
+        self.rows.clear();
+        (self.loaded, self.whole, self.asking) = (false, false, false);
+        (self.selected, self.file) = (0, 0);
+        self.top.set(0);
+        self.more()
+    }
+}
