@@ -15,14 +15,14 @@ impl App {
         if let Event::Answer(id, listing) = event {
             return self.answer(id, &listing);
         }
-        let waited = self.panes.diff.waiting().map(|w| w.id);
+        let waited = self.panes.waiting();
         let before = (self.at, self.pane);
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
             effects.extend(self.settle(Owner::Pane(id), vec![effect]));
         }
         effects.extend(self.own(event));
-        let waits = self.panes.diff.waiting().map(|w| w.id);
+        let waits = self.panes.waiting();
         if waits != waited {
             effects.extend(self.proposal_changed(waits.is_some(), before));
         }

@@ -393,7 +393,8 @@ impl App {
     /// The chosen pane has the whole body.
     fn is_full(&self) -> bool {
         let waits = self.panes.diff.waiting().is_some();
-        self.zoom || (self.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
+        let fates = self.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
+        self.zoom || fates || (self.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
     }
 
     /// The text that stands in the input's place.

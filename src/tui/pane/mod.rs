@@ -37,6 +37,7 @@ use super::app::{Effect, LineFor, Typed};
 use super::glyphs::Glyphs;
 use super::text::highlight::Highlighter;
 use super::theme::Theme;
+use crate::proposal::ProposalId;
 use crate::protocol::{Event, Listing, Query};
 
 /// Names a pane.
@@ -184,6 +185,11 @@ macro_rules! route {
 }
 
 impl Panes {
+    /// What waits for the person's decision: a proposal, or the fates of a restore before it.
+    pub fn waiting(&self) -> Option<ProposalId> {
+        self.diff.waiting().map(|w| w.id).or(self.archive.waiting())
+    }
+
     /// Tells every pane; what each wants done comes with its name.
     pub fn apply(&mut self, event: &Event, now: i64) -> Vec<(PaneId, Effect)> {
         let mut all = Vec::new();
@@ -206,7 +212,12 @@ impl Panes {
 
     /// Does `action` in pane `id`.
     pub fn act(&mut self, id: PaneId, action: Action, now: i64) -> Vec<Effect> {
-        route!(self, id, p => p.act(action, now))
+        let effects = route!(self, id, p => p.act(action, now));
+        // The fates of a restore were seen: what it would write comes next.
+        if id == PaneId::Archive && effects.contains(&Effect::Focus(PaneId::Diff)) {
+            self.diff.release();
+        }
+        effects
     }
 
     /// Hands what is typed to the pane that asked for a line.

@@ -19,12 +19,14 @@ use crate::tui::theme::Role;
 pub(super) struct Fates {
     pub proposal: Arc<Proposal>,
     fates: Vec<Fate>,
+    /// The person went on to the proposal.
+    pub seen: bool,
     top: usize,
 }
 
 impl Fates {
     pub fn new(proposal: Arc<Proposal>, fates: Vec<Fate>) -> Self {
-        Fates { proposal, fates, top: 0 }
+        Fates { proposal, fates, seen: false, top: 0 }
     }
 
     /// The file that is asked about: the first that someone else changed and nothing was said of.
@@ -52,7 +54,10 @@ impl Fates {
             Action::LeaveForeign => ForeignChoice::Leave,
             Action::MergeForeign => ForeignChoice::Merge,
             Action::TakeOld => ForeignChoice::TakeOld,
-            Action::Open | Action::Write => return vec![Effect::Focus(PaneId::Diff)],
+            Action::Open | Action::Write => {
+                self.seen = true;
+                return vec![Effect::Focus(PaneId::Diff)];
+            }
             Action::Escape | Action::Later | Action::Close => {
                 let refused = crate::proposal::Decision::all(&self.proposal, crate::proposal::Choice::Reject);
                 let say = "nothing was restored".to_string();

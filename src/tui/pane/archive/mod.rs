@@ -354,8 +354,8 @@ impl Archive {
         self.fates.is_some().then_some(Mark::Waiting)
     }
 
-    /// Whether a restore waits here for the person.
-    pub fn is_waiting(&self) -> bool {
-        self.fates.is_some()
+    /// The restore whose fates wait here for the person.
+    pub fn waiting(&self) -> Option<ProposalId> {
+        self.fates.as_ref().filter(|f| !f.seen).map(|f| f.proposal.id)
     }
 }

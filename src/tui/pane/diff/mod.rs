@@ -45,7 +45,9 @@ use page::{Page, Stage, decide, look_around};
 pub struct Diff {
     page: Option<Page>,
     /// Proposals that came while another was waiting.
-    later: VecDeque<Arc<Proposal>>,
+    later: VecDeque<Page>,
+    /// Shows the fates of this restore first: see [`Diff::release`].
+    held: Option<ProposalId>,
     size: (u16, u16),
 }
 
@@ -56,8 +58,7 @@ impl Diff {
             Event::Proposed(proposal, fates) => self.proposed(proposal, fates),
             Event::Settled(id, outcome) => self.settled(*id, outcome),
             Event::Opened(_) => {
-                self.later.clear();
-                self.page = None;
+                *self = Diff { size: self.size, ..Diff::default() };
                 Vec::new()
             }
             _ => Vec::new(),
@@ -65,25 +66,21 @@ impl Diff {
     }
 
     fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) -> Vec<Effect> {
-        match &self.page {
-            // The same one again: a restore whose choices moved on.
-            Some(page) if page.proposal.id == proposal.id => {}
-            Some(page) if matches!(page.stage, Stage::Open | Stage::Sent) => {
-                match self.later.iter_mut().find(|p| p.id == proposal.id) {
-                    Some(old) => *old = proposal.clone(),
-                    None => self.later.push_back(proposal.clone()),
-                }
-                return Vec::new();
-            }
-            _ => {}
-        }
-        self.show(Page::new(proposal.clone(), Stage::Open));
+        let page = Page::new(proposal.clone(), Stage::Open);
         // What a restore does to each file is shown first, by the archive.
-        if fates.is_empty() { vec![Effect::Focus(PaneId::Diff)] } else { Vec::new() }
+        if !fates.is_empty() {
+            self.held = Some(proposal.id);
+        }
+        if self.page.as_ref().is_some_and(|p| matches!(p.stage, Stage::Open | Stage::Sent)) {
+            self.later.push_back(page);
+            return Vec::new();
+        }
+        self.show(page)
     }
 
     fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<Effect> {
-        self.later.retain(|p| p.id != id);
+        self.later.retain(|p| p.proposal.id != id);
+        self.held = self.held.filter(|held| *held != id);
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return Vec::new() };
         page.stage = Stage::Settled(match outcome {
             Outcome::Applied { .. } => "written",
@@ -96,10 +93,7 @@ impl Diff {
             self.compare(path, expected.clone(), found.clone());
         }
         match self.later.pop_front() {
-            Some(next) => {
-                self.show(Page::new(next, Stage::Open));
-                vec![Effect::Focus(PaneId::Diff)]
-            }
+            Some(next) => self.show(next),
             None => Vec::new(),
         }
     }
@@ -114,14 +108,22 @@ impl Diff {
         self.show(Page::new(Arc::new(proposal), Stage::Plain));
     }
 
-    fn show(&mut self, mut page: Page) {
+    /// Shows a page; a proposal takes the keys, unless its fates come first.
+    fn show(&mut self, mut page: Page) -> Vec<Effect> {
         page.view.measure(self.size.0, body(&page.view, self.size.1));
+        let takes = page.is_open() && self.held != Some(page.proposal.id);
         self.page = Some(page);
+        if takes { vec![Effect::Focus(PaneId::Diff)] } else { Vec::new() }
+    }
+
+    /// The fates of the restore were seen: from now on it waits for decisions like any proposal.
+    pub fn release(&mut self) {
+        self.held = None;
     }
 
     /// Whether a proposal waits for decisions.
     pub fn is_waiting(&self) -> bool {
-        self.page.as_ref().is_some_and(Page::is_open)
+        self.pending().is_some()
     }
 
     /// What the pending proposal waits for; `None`: there is none.
@@ -139,7 +141,8 @@ impl Diff {
 
     /// The proposal that waits.
     pub fn pending(&self) -> Option<ProposalId> {
-        self.page.as_ref().filter(|p| p.is_open()).map(|p| p.proposal.id)
+        let page = self.page.as_ref().filter(|p| p.is_open());
+        page.map(|p| p.proposal.id).filter(|id| self.held != Some(*id))
     }
 
     /// The layout that the next press of the layout's key gives.
@@ -194,12 +197,11 @@ impl Diff {
     /// Whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let Some(page) = &self.page else { return false };
+        let open = self.is_waiting();
         match action {
-            Action::Accept | Action::Reject | Action::Toggle => page.is_open() && page.view.focus().is_some(),
-            Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => {
-                page.is_open()
-            }
-            Action::EditResult => page.is_open() && page.result().is_some(),
+            Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
+            Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => open,
+            Action::EditResult => open && page.result().is_some(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
             Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1,
             Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
@@ -214,7 +216,8 @@ impl Diff {
     pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         let height = self.size.1;
-        let effects = if page.is_open() { decide(page, action) } else { None };
+        let decides = page.is_open() && self.held != Some(page.proposal.id);
+        let effects = if decides { decide(page, action) } else { None };
         let effects = effects.unwrap_or_else(|| look_around(&mut page.view, action));
         page.view.measure(self.size.0, body(&page.view, height));
         effects

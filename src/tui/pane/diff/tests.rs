@@ -316,6 +316,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn every_changed_line_is_in_one_row(a in text(), b in text(), context in 0usize..4, open: bool) {
+        prop_assume!(a != b);
         let change = FileChange::new("a.rs", State::file(a.as_bytes()), State::file(b.as_bytes()), "x", &[]);
         let proposal = proposal(vec![change.clone()]);
         let file = FileView::new(&change, &proposal, &mut 1_000_000);
@@ -365,4 +366,16 @@ proptest! {
         }
         prop_assert!(seen.values().all(|s| *s), "{seen:?}");
     }
+}
+
+#[test]
+fn the_fates_of_a_restore_come_first() {
+    let mut diff = Diff::default();
+    measure(&mut diff, 100, 20);
+    let fates = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
+    assert!(diff.apply(&Event::Proposed(Arc::new(shop()), fates), 0).is_empty());
+    assert!(diff.waiting().is_none() && !diff.offers(Action::Accept) && diff.mark().is_none());
+    assert!(act(&mut diff, &[Action::AcceptAll]).is_empty());
+    diff.release();
+    assert!(diff.waiting().is_some() && diff.offers(Action::Accept));
 }
