@@ -95,8 +95,8 @@ actions! {
     Palette "palette" "commands"
     Commands "commands" "commands"
     ChooseModel "choose-model" "another model"
-    Cancel "cancel" "stop the turn, else clear the input; twice: quit"
-    Escape "escape" "stop the turn, close, or go back to the input"
+    Cancel "cancel" "stop, or clear the input; twice: quit"
+    Escape "escape" "stop the turn, or go back to the input"
     Suspend "suspend" "suspend nebula"
     Redraw "redraw" "draw the screen again"
     Quit "quit" "quit"
@@ -208,7 +208,7 @@ impl Action {
 pub struct Group {
     /// Where they work.
     pub context: Context,
-    /// Heading in the help.
+    /// Heading in the help; empty: a hint only.
     pub section: &'static str,
     /// What they do, in the order in which their keys are shown.
     pub actions: &'static [Action],
@@ -334,10 +334,15 @@ pub const GROUPS: &[Group] = &[
     g(C::Pane, "everywhere", &[A::Commands], "", ""),
     g(C::Global, "everywhere", &[A::ToggleMode], "mode", ""),
     g(C::Global, "everywhere", &[A::NextPane], "pane", "next pane"),
-    g(C::Global, "everywhere", &[A::FocusDiff], "diff", ""),
-    g(C::Global, "everywhere", &[A::FocusArchive], "archive", ""),
-    g(C::Global, "everywhere", &[A::FocusTools], "", ""),
-    g(C::Global, "everywhere", &[A::FocusChat], "", ""),
+    g(C::Global, "", &[A::FocusDiff], "diff", ""),
+    g(C::Global, "", &[A::FocusArchive], "archive", ""),
+    g(
+        C::Global,
+        "everywhere",
+        &[A::FocusDiff, A::FocusArchive, A::FocusTools, A::FocusChat],
+        "",
+        "diff, archive, tools, chat",
+    ),
     g(C::Global, "everywhere", &[A::Palette], "", ""),
     g(C::Global, "everywhere", &[A::ChooseModel], "", ""),
     g(C::Global, "everywhere", &[A::Escape], "", ""),

@@ -187,22 +187,18 @@ impl Keys {
         Found::Nothing
     }
 
-    /// How the first key for `action` in exactly `context` is written on the screen; nothing: it has none.
+    /// How the shortest key for `action` in exactly `context` is written on the screen; nothing: it has none.
     pub fn shown(&self, context: Context, action: Action) -> Option<String> {
-        let bound = self.bound.get(&context)?;
-        bound.iter().find(|(_, a)| *a == action).map(|(chords, _)| label(chords))
+        let bound = self.bound.get(&context)?.iter().filter(|(_, a)| *a == action);
+        bound.map(|(chords, _)| label(chords)).min_by_key(String::len)
     }
 
     /// Like [`Keys::shown`], for a key of `bound` that reaches it from `inner`: keys that a context on the way takes
     /// for something else are passed over.
     pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
-        candidates.map(|(chords, _)| chords).find(|c| self.find(inner, c) == Found::Action(action)).map(|c| label(c))
-    }
-
-    /// Every action bound in exactly `context`.
-    pub fn actions(&self, context: Context) -> Vec<Action> {
-        self.bound.get(&context).map_or(Vec::new(), |b| b.iter().map(|(_, a)| *a).collect())
+        let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == Found::Action(action));
+        reach.map(|c| label(c)).min_by_key(String::len)
     }
 }
 
@@ -306,8 +302,8 @@ impl std::fmt::Display for Chord {
             KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::CONTROL) => write!(f, "{}", c.to_uppercase()),
             KeyCode::Char(c) => write!(f, "{c}"),
             KeyCode::F(n) => write!(f, "F{n}"),
-            KeyCode::PageUp => f.write_str("PageUp"),
-            KeyCode::PageDown => f.write_str("PageDown"),
+            KeyCode::PageUp => f.write_str("PgUp"),
+            KeyCode::PageDown => f.write_str("PgDn"),
             other => write!(f, "{other:?}"),
         }
     }

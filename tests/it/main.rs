@@ -4,6 +4,8 @@ mod edits;
 mod memory;
 mod road;
 mod rules;
+mod scenes;
+mod screens;
 mod session;
 mod streams;
 mod support;

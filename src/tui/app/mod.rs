@@ -324,6 +324,11 @@ impl App {
         if !self.popups.is_empty() {
             return Focus::Popup;
         }
+        self.focus_below()
+    }
+
+    /// Who has the keys when no popup is open.
+    pub(super) fn focus_below(&self) -> Focus {
         if self.line.is_some() {
             return Focus::Line;
         }
@@ -338,8 +343,16 @@ impl App {
 
     /// Where keys are looked up.
     pub fn context(&self) -> Context {
-        match self.focus() {
-            Focus::Popup => self.popups.last().map_or(Context::Global, Popup::context),
+        match self.popups.last() {
+            Some(popup) => popup.context(),
+            None => self.context_below(),
+        }
+    }
+
+    /// Where keys are looked up when no popup is open.
+    pub(super) fn context_below(&self) -> Context {
+        match self.focus_below() {
+            Focus::Popup => Context::Global,
             Focus::Line => Context::Line,
             Focus::Input if self.completion.is_some() => Context::Completion,
             Focus::Input => Context::Input,
@@ -444,7 +457,7 @@ impl App {
 
     /// Whether an action would do something in the present state, for the hints.
     pub(super) fn offers(&self, context: Context, action: Action) -> bool {
-        match (self.focus(), context) {
+        match (self.focus_below(), context) {
             (Focus::Pane(id), Context::Chat | Context::Tools | Context::Diff | Context::Archive) => {
                 self.panes.offers(id, action)
             }

@@ -8,9 +8,11 @@ use crate::tui::keys::Keys;
 pub fn help(keys: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
-        for group in GROUPS.iter().filter(|g| g.context == *around) {
+        for group in GROUPS.iter().filter(|g| g.context == *around && !g.section.is_empty()) {
             let shown: Vec<String> = group.actions.iter().filter_map(|a| key(keys, context, *around, *a)).collect();
-            if shown.is_empty() {
+            // A context's own words for a key come before the general ones.
+            let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == shown.join(" "));
+            if shown.is_empty() || said {
                 continue;
             }
             let help = if group.help.is_empty() { group.actions[0].help() } else { group.help };
@@ -31,7 +33,8 @@ fn key(keys: &Keys, inner: Context, bound: Context, action: Action) -> Option<St
     match action {
         Action::Mention => Some("@".into()),
         Action::Commands if bound == Context::Input => Some("/".into()),
-        _ => keys.visible(inner, bound, action),
+        // A context may have words of its own for a key that is bound around it.
+        _ => std::iter::once(&bound).chain(bound.outer()).find_map(|c| keys.visible(inner, *c, action)),
     }
 }
 

@@ -35,14 +35,16 @@ pub enum Said {
 }
 
 /// The ornament: a tilted spiral in braille, each letter of the second part telling how bright a cell is.
-const SPIRAL: [(&str, &str); 7] = [
+const SPIRAL: [(&str, &str); 9] = [
+    ("                                        ", "                                        "),
     ("                          ⡀⢀            ", "                          cc            "),
-    ("          ⡀               ⠄ ⡀  ⠂  ⢀⢀    ", "          c               c c  c  cc    "),
-    ("      ⢀⡴⠞⠉ ⠐ ⠐⢀⠠ ⢀⣨⡤⠶⠶⠒⠙⠛⠙⠉⠉⠉⠙⠓⠳⢶⣤   ⡀  ", "      bbbb b bbb bbaaaaabbbbbbbbbbb   c  "),
-    ("    ⠄⣠⡏   ⠂⡀  ⢀ ⠚⠿⡷⢶⣾⣿⣾⣦     ⡀  ⠁⣽⠃     ", "    cbb   bb  a aaaaaaaa     b  bbb     "),
-    ("   ⠈⠁⠈⠑⠷⠬⣌⣄⣀⣀⣀⡄⣄⢦⡤⠶⠾⠛⠋⠁ ⠐    ⠠⣀⡡⠝⠁      ", "   cccbbbbbbbbbaaaaaaaaa a    bbbbb     "),
-    ("      ⠠     ⡁   ⡀   ⢈ ⠂     ⠁⠈⠉         ", "      c     b   b   b b     bbb         "),
-    ("                                        ", ""),
+    ("          ⡀               ⠄ ⡀  ⠂  ⢀⢀    ", "          c               b b  c  cc    "),
+    ("      ⢀⡴⠞⠉ ⠐ ⠐⢀⠠ ⢀⣨⡤⠶⠶⠒⠙⠛⠙⠉⠉⠉⠙⠓⠳⢶⣤   ⡀  ", "      cccc b baa aaaaaaaaaabbbbbbb   c  "),
+    ("    ⠄⣠⡏   ⠂⡀  ⢀ ⠚⠿⡷⢶⣾⣿⣾⣦     ⡀  ⠁⣽⠃     ", "    ccc   ba  a aaaaaaaa     b  bcb     "),
+    ("   ⠈⠁⠈⠑⠷⠬⣌⣄⣀⣀⣀⡄⣄⢦⡤⠶⠾⠛⠋⠁ ⠐    ⠠⣀⡡⠝⠁      ", "   ccbbbbbbbbaaaaaaaaaa a    ccccc      "),
+    ("      ⠠     ⡁   ⡀   ⢈ ⠂     ⠁⠈⠉         ", "      c     b   c   b b     ccc         "),
+    ("                                        ", "                                        "),
+    ("                                        ", "                                        "),
 ];
 
 const ROWS: [(char, &str, Said); 3] = [
@@ -93,7 +95,7 @@ impl Welcome {
         let show_how = shows(&mut left, how + 1);
         let show_words = shows(&mut left, 5);
         let spiral = braille && area.width >= 60 && shows(&mut left, 11);
-        let mut y = area.y + left / 3 + u16::from(spiral);
+        let mut y = area.y + left.min(4) / 2 + left.saturating_sub(4) / 3;
         if spiral {
             self.spiral(area.x + (area.width - 40) / 2, y, buf, ctx);
             y += 9;

@@ -65,7 +65,11 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         let is_rule = above.symbol() == app.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
         let on_rule = [app.glyphs.heavy, app.glyphs.rule].contains(&buf[(x, row)].symbol());
         // In the left column an upright may be a quote's or a block's.
-        let joins = app.rects.rule.map_or(app.focus() != Focus::Welcome && full_rule(app, x, buf), |r| r.x == x);
+        let joins = match (&app.screen, app.rects.rule) {
+            (Screen::Welcome(_), _) => false,
+            (Screen::Main, Some(rule)) => rule.x == x,
+            _ => full_rule(app, x, buf),
+        };
         if is_rule && on_rule && joins {
             let (glyph, style) = if heavy {
                 (app.glyphs.join_up_heavy, app.theme.style(Role::Focus))
@@ -85,7 +89,7 @@ fn full_rule(app: &App, x: u16, buf: &Buffer) -> bool {
 
 /// What stands in an empty input.
 fn empty_words(app: &App) -> &'static str {
-    match app.focus() {
+    match app.focus_below() {
         Focus::Sessions => "/ to search",
         Focus::Welcome => "connect a model to write to it",
         Focus::Question => "answer in your own words, or choose above",
@@ -180,7 +184,7 @@ fn note(app: &App) -> Option<Line<'static>> {
     }
     if let Some(w) = app.panes.diff.waiting() {
         let narrow = app.rects.bar.width < super::MEDIUM;
-        return match (app.focus(), w.undecided) {
+        return match (app.focus_below(), w.undecided) {
             (Focus::Pane(super::PaneId::Diff), 0) => keys(&[("Enter", "writes what was accepted")]),
             (Focus::Pane(super::PaneId::Diff), _) if narrow => keys(&[("Enter", "writes when all are decided")]),
             (Focus::Pane(super::PaneId::Diff), _) => keys(&[("Enter", "writes once every hunk is decided")]),

@@ -35,9 +35,9 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
 
 /// Keys and words of the present context.
 pub(in crate::tui) fn list(app: &App) -> Vec<(String, String)> {
-    let context = app.context();
-    let mut pairs = Vec::new();
-    if app.focus() == Focus::Question
+    let context = app.context_below();
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    if app.focus_below() == Focus::Question
         && let Some(asking) = app.question().filter(|q| !q.choices().is_empty())
     {
         pairs.push((format!("1-{}", asking.choices().len()), "choose".to_string()));
@@ -46,7 +46,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<(String, String)> {
     let inner = if context == Context::Completion { Context::Input } else { context };
     for around in std::iter::once(&inner).chain(inner.outer()) {
         for group in GROUPS.iter().filter(|g| g.context == *around && !g.hint.is_empty()) {
-            pairs.extend(hint(app, inner, group));
+            // A context's own word for a key comes before the general one.
+            pairs.extend(hint(app, inner, group).filter(|(key, _)| !pairs.iter().any(|(k, _)| k == key)));
         }
     }
     pairs
@@ -59,7 +60,9 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Help, Context::Global) => help_key(app, inner),
-            _ => app.keys.visible(inner, group.context, *action),
+            _ => std::iter::once(&group.context)
+                .chain(group.context.outer())
+                .find_map(|c| app.keys.visible(inner, *c, *action)),
         };
         shown.extend(key);
     }

@@ -49,11 +49,13 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
             let note = format!("{} sessions", super::input::thousands(sessions.count()));
             let title = format!("sessions of {}", app.status.workspace);
             let focus = app.focus() == Focus::Sessions;
-            pane_line(Rect { height: 1, ..list }, &title, focus, Some(note.into()), buf, &ctx);
+            let dim = ctx.theme.style(Role::Dim);
+            let note = Span::styled(note, dim).into();
+            pane_line(Rect { height: 1, ..list }, &title, focus, Some(note), buf, &ctx);
             sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, buf, &ctx);
             if let Some(preview) = preview {
                 rule(app, Rect { x: preview.x - 1, width: 1, ..rects.body }, buf);
-                let note = Some("last messages".into());
+                let note = Some(Span::styled("last messages", dim).into());
                 pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
                 sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
             }

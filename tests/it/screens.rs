@@ -1,0 +1,221 @@
+//! Whole screens: keys and events in, the picture out, at several sizes and in several themes.
+
+use std::collections::BTreeSet;
+
+use nebula::protocol::{Command, Event, RestoreRequest, SessionChoice, Setting, TurnEnd, TurnId};
+use nebula::tui::app::{Effect, Msg, Start};
+
+use crate::scenes::*;
+
+fn golden(name: &str, stage: &Stage) {
+    stage.dump(name);
+    insta::assert_snapshot!(name, stage.text());
+}
+
+type Scene = fn(&mut Stage);
+
+const SCENES: [(&str, Scene); 6] = [
+    ("main", working),
+    ("proposal", proposing),
+    ("question", asking),
+    ("mention", mentioning),
+    ("welcome", welcome),
+    ("errors", failing),
+];
+
+#[test]
+fn screens_at_every_width() {
+    for (name, scene) in SCENES {
+        for (width, height) in [(60, 24), (80, 30), (140, 40), (220, 60)] {
+            let mut stage = Stage::new(width, height, "dark");
+            scene(&mut stage);
+            golden(&format!("{name}-{width}"), &stage);
+        }
+    }
+}
+
+#[test]
+fn screens_without_colour() {
+    for (name, scene) in SCENES {
+        let mut stage = Stage::new(140, 40, "plain");
+        scene(&mut stage);
+        golden(&format!("{name}-plain"), &stage);
+    }
+}
+
+#[test]
+fn the_sessions_screen() {
+    for (width, height) in [(60, 24), (140, 40)] {
+        let mut stage = Stage::start(width, height, "dark", Start::Picker);
+        golden(&format!("sessions-first-{width}"), &stage);
+        choosing(&mut stage);
+        golden(&format!("sessions-{width}"), &stage);
+    }
+    let mut stage = Stage::start(140, 40, "dark", Start::Picker);
+    choosing(&mut stage);
+    stage.keys("<down><enter>");
+    assert_eq!(stage.sent(), [&Command::Open(SessionChoice::Resume("s1".into()))]);
+}
+
+#[test]
+fn popups() {
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.keys("/m");
+    golden("palette", &stage);
+    stage.keys("<esc>?");
+    golden("help-input", &stage);
+    let mut stage = Stage::new(140, 40, "dark");
+    proposing(&mut stage);
+    stage.keys("?");
+    golden("help-diff", &stage);
+    stage.resize(60, 24);
+    golden("help-narrow", &stage);
+}
+
+#[test]
+fn every_size_draws() {
+    for (name, scene) in SCENES {
+        for width in [1, 20, 39, 40, 41, 59, 71, 72, 79, 99, 100, 119, 120, 141] {
+            for height in [1, 5, 9, 10, 11, 12, 15, 16, 20, 24, 41] {
+                let mut stage = Stage::new(width, height, "dark");
+                scene(&mut stage);
+                stage.draw();
+                if width < 40 || height < 10 {
+                    let notice: String = "nebula needs 40×10; this is".chars().take(usize::from(width)).collect();
+                    assert!(stage.text().starts_with(&notice), "{name} at {width}×{height}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn exactly_one_line_has_the_focus() {
+    for (name, scene) in SCENES {
+        for width in [60, 140] {
+            let mut stage = Stage::new(width, 40, "dark");
+            scene(&mut stage);
+            for step in 0..6 {
+                let rows: BTreeSet<usize> =
+                    stage.text().lines().enumerate().filter(|(_, l)| l.contains("━━")).map(|(y, _)| y).collect();
+                // The line of tabs marks the open one with a heavy rule too.
+                let tabs = usize::from(width < 120 && name != "welcome" && !stage.text().contains("proposal ━"));
+                let tabs = if rows.contains(&1) { tabs } else { 0 };
+                assert!(rows.len() <= 1 + tabs, "{name} at {width}, step {step}: {rows:?}");
+                stage.keys("<tab>");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_stray_key_approves() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("please add ");
+    stage.tell(Event::Proposed(std::sync::Arc::new(proposal()), Vec::new()));
+    for c in "a yes, and also rAy".chars() {
+        stage.wait(100);
+        stage.keys(&c.to_string());
+    }
+    assert!(!stage.sent().iter().any(|c| matches!(c, Command::Decide(..))), "{:?}", stage.sent());
+    assert!(stage.text().contains("please add a yes, and also rAy"));
+    stage.wait(400);
+    stage.keys("a");
+    assert!(stage.sent().iter().any(|c| matches!(c, Command::Decide(..))));
+}
+
+#[test]
+fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("one<enter>");
+    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.keys("two<enter>three<enter>");
+    let texts = |stage: &Stage| {
+        let sent = stage.sent().into_iter().filter_map(|c| match c {
+            Command::Submit(p) => Some(p.text.clone()),
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&stage), ["one"]);
+    // The newest comes back for editing, and is dropped.
+    stage.keys("<up>!<enter><ctrl-x>");
+    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    assert_eq!(texts(&stage), ["one", "two"]);
+    stage.tell(Event::TurnStarted(TurnId(2)));
+    stage.keys("four<enter>");
+    stage.tell(Event::TurnEnded(TurnId(2), TurnEnd::Interrupted));
+    assert_eq!(texts(&stage), ["one", "two"]);
+    stage.keys("<enter>");
+    assert_eq!(texts(&stage), ["one", "two", "four"]);
+}
+
+#[test]
+fn what_was_not_sent_comes_back() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("see @src/nope.rs <enter>");
+    let prompt = nebula::protocol::Prompt { text: "see @src/nope.rs ".into() };
+    stage.tell(Event::Returned(prompt, "src/nope.rs is not there".into()));
+    let text = stage.text();
+    assert!(text.contains("› see @src/nope.rs") && text.contains("src/nope.rs is not there"), "{text}");
+}
+
+#[test]
+fn ctrl_c_interrupts_clears_and_quits() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("draft<ctrl-c>");
+    assert_eq!(stage.sent(), [&Command::Open(SessionChoice::New), &Command::Interrupt]);
+    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Interrupted));
+    stage.keys("x<ctrl-c>");
+    assert!(!stage.text().contains("draft"));
+    stage.keys("<ctrl-c>");
+    assert!(stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))));
+}
+
+#[test]
+fn commands_do_what_they_say() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/undo 2 src/a.rs<enter>/redo<enter>/plan<enter>/model gpt-5<enter>/theme light<enter>");
+    let undo = RestoreRequest::Undo { count: 2, files: vec!["src/a.rs".into()] };
+    let want = [
+        Command::Open(SessionChoice::New),
+        Command::Restore(undo),
+        Command::Restore(RestoreRequest::Redo),
+        Command::Set(Setting::Mode(nebula::protocol::Mode::Plan)),
+        Command::Set(Setting::Model("gpt-5".into())),
+        Command::Set(Setting::Theme("light".into())),
+    ];
+    assert_eq!(stage.sent(), want.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn themes_are_tried_on_live_and_esc_puts_the_old_one_back() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let before = stage.draw().0;
+    stage.keys("/theme<enter><down>");
+    let tried = stage.draw().0;
+    assert_ne!(before[(1, 0)].fg, tried[(1, 0)].fg);
+    stage.keys("<esc>");
+    assert_eq!(stage.draw().0, before);
+}
+
+#[test]
+fn nothing_wakes_an_idle_screen() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    assert_eq!(stage.app.wake(), None);
+    stage.tell(Event::TurnStarted(TurnId(1)));
+    let wake = stage.app.wake().expect("a spinner");
+    assert!(wake - NOW <= 125);
+    stage.say(Msg::Focus(false));
+    assert_eq!(stage.app.wake().expect("a slow spinner") % 1000, 0);
+    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    assert_eq!(stage.app.wake(), None);
+}
