@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::{Event as Input, EventStream};
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
@@ -142,10 +143,10 @@ impl Front {
             let mut messages = messages;
             // A burst of keys makes one frame.
             while urgent && messages.len() < 64 {
-                match input.next().now_or_never() {
-                    Some(Some(Ok(event))) => messages.extend(self.sort(event)),
-                    _ => break,
-                }
+                // Asked with this task's own waker: the stream wakes whoever asked last.
+                let ready = std::future::poll_fn(|cx| Poll::Ready(input.poll_next_unpin(cx))).await;
+                let Poll::Ready(Some(Ok(event))) = ready else { break };
+                messages.extend(self.sort(event));
             }
             away = self.take_in(messages)?;
             let due = urgent || drawn.elapsed() >= FRAME;

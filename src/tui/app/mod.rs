@@ -472,7 +472,7 @@ impl App {
                 _ => false,
             },
             (Focus::Input, Context::Input) => match action {
-                Action::Send => !self.input.is_empty() || self.enter_takes().is_some(),
+                Action::Send => !self.input.is_empty(),
                 Action::Commands => self.input.is_empty() || self.is_busy(),
                 _ => true,
             },

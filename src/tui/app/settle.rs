@@ -103,21 +103,6 @@ impl App {
         }
     }
 
-    /// What Enter does in an empty input, in words; nothing: nothing.
-    pub(in crate::tui) fn enter_takes(&self) -> Option<&'static str> {
-        if self.retry.is_some() {
-            Some("now")
-        } else if matches!(self.ended, Some(crate::protocol::TurnEnd::Asking(_))) {
-            Some("go on")
-        } else if self.queue.is_held() && !self.is_busy() {
-            Some("send the next")
-        } else if self.panes.chat.notice() && !self.is_busy() {
-            Some("take the notice's first")
-        } else {
-            None
-        }
-    }
-
     /// Does an action that is the same everywhere.
     pub(super) fn act_global(&mut self, action: Action) -> Vec<Effect> {
         match action {

@@ -13,6 +13,9 @@ use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 
+/// Columns from which there is room for a preview.
+const PREVIEW: u16 = 90;
+
 /// The finder of `/file`: a completion with a line of its own.
 #[derive(Debug, Default)]
 pub struct Finder {
@@ -101,7 +104,9 @@ fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<
         (true, false) => format!("{} of {} so far", thousands(list.hits.len()), thousands(list.total)),
     };
     let mut keys = vec![("Tab".to_string(), "insert"), ("Up/Down".into(), "choose")];
-    keys.push(("Ctrl-U/D".into(), "scroll preview"));
+    if area.width >= PREVIEW {
+        keys.push(("Ctrl-U/D".into(), "scroll preview"));
+    }
     if !full {
         keys.push((":10-40".into(), "only these lines"));
     }
@@ -111,7 +116,7 @@ fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<
 
 /// The list and, where there is room, the preview of the selected file; `area` is the border's.
 fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let preview = area.width >= 90;
+    let preview = area.width >= PREVIEW;
     let inside = Rect {
         x: area.x + 1,
         y: area.y + 1,

@@ -90,12 +90,8 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
 /// The word of a hint, as the state has it.
 fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
-        (Context::Input, [Action::Send]) => match (app.input.is_empty(), app.enter_takes()) {
-            (true, Some(words)) => words.into(),
-            _ if app.question().is_some() => "answer".into(),
-            _ if app.is_busy() => "queue".into(),
-            _ => "send".into(),
-        },
+        (Context::Input, [Action::Send]) if app.question().is_some() => "answer".into(),
+        (Context::Input, [Action::Send]) if app.is_busy() => "queue".into(),
         (Context::Pane, [Action::Zoom]) if app.zoom => "unzoom".into(),
         (Context::List, [Action::Choose]) => "choose".into(),
         (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),

@@ -173,7 +173,7 @@ fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
         let width = (wrap::cells(&shown) + if marked { 2 } else { 0 }) as u16;
         stops.push((id, x, width));
         // The open one draws its own rule, so that it shows which one it is.
-        x += width + 4 + if id == app.pane { 7 } else { 0 };
+        x += width + 4 + if id == app.pane { 8 } else { 0 };
     }
     stops
 }
