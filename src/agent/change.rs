@@ -176,8 +176,15 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
     };
     let count = edits.len();
     let placed = tokio::task::spawn_blocking(move || {
+        // Deleting and moving mean a link itself; all else the file it leads to.
+        let entries: Vec<&str> = edits
+            .iter()
+            .filter(|e| matches!(e.op, edit::Op::Delete | edit::Op::Move { .. }))
+            .filter_map(|e| e.path.as_deref())
+            .collect();
         let mut lookup = |path: &str| -> Result<Current, String> {
-            let path = env.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())?;
+            let access = if entries.contains(&path) { Access::Entry } else { Access::File };
+            let path = env.workspace.resolve(path, access).map_err(|e| e.to_string())?;
             let state = env.workspace.read(&path).map_err(|e| e.to_string())?.state;
             let known = state.bytes().is_some_and(|b| seen.get(&path) == Some(&sha(b)));
             Ok(Current { path, state, seen: known })

@@ -169,7 +169,7 @@ fn file_record(file: &RecordedFile, will: &[WillWrite]) -> memory::ChangesetFile
         path: file.path.clone(),
         version: Some(file.version.to_string()),
         absent: file.absent,
-        sha256: None,
+        sha256: file.sha256,
         added: will.and_then(|w| w.added),
         removed: will.and_then(|w| w.removed),
     }

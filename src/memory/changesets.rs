@@ -247,7 +247,8 @@ impl Memory {
     /// The changesets of a session that were applied from a message on, with their files, oldest first.
     pub fn changesets_since(&self, session: &str, message: i64) -> Result<Vec<ChangesetRecord>, Error> {
         let message = self.store().id(message);
-        let which = "session_id = ?1 AND message_id >= ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
+        let which =
+            "session_id = ?1 AND coalesce(message_id, turn) >= ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
         self.all_with_files(self.select(which, &[&session, &message])?)
     }
 

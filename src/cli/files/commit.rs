@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use super::Desk;
-use crate::apply::{Applied, ApplyError, apply};
+use crate::apply::{Applied, ApplyError, apply, sweep};
 use crate::archive::{LastWritten, RecordedFile, Written, restore::state_sha};
 use crate::memory::{self, Cause, ChangesetFile, Memory, WillWrite};
 use crate::proposal::{Choice, Decided, Decision, FileChange, HunkKind, Proposal, count_changed};
@@ -52,6 +52,8 @@ impl Desk<'_> {
             .collect();
         let announced = self.memory.will_write(&project, &cause, &will).map(Some);
         let pending = self.remembered(announced)?;
+        // What cannot be swept now is swept at the next start.
+        let _ = sweep(self.archive);
         let applied = apply(decided, self.workspace, self.archive);
         if let Some(pending) = pending {
             let told = self.tell(pending, &will, &applied);
@@ -71,8 +73,7 @@ impl Desk<'_> {
             Ok(Applied { changeset: Some(id), archived, .. }) => {
                 self.memory.applied(pending, &id.to_string(), &files(archived))
             }
-            // What was not archived has no changeset to be told of; that nebula wrote it stays known.
-            Ok(_) => Ok(()),
+            Ok(_) => self.memory.applied_unarchived(pending),
             Err(ApplyError::Write { changeset, archived, .. }) => {
                 self.memory.failed(pending, changeset.map(|id| id.to_string()).as_deref(), &files(archived))
             }
