@@ -1,2 +1,93 @@
-//! The `nebula` program: parses arguments and hands over to a front end.
-fn main() {}
+//! The `nebula` program: parses arguments and hands over to the command line or to the screen.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use nebula::agent::{self, Parts};
+use nebula::cli::{self, Cli, Cmd, Context, Tour};
+use nebula::protocol::SessionChoice;
+use nebula::provider::{self, Kind};
+use nebula::tui::{self, Exit, Options, Start};
+
+fn main() -> ExitCode {
+    let Cli { global, command, prompt } = Cli::parse();
+    if let [word] = prompt.as_slice()
+        && let Some(near) = cli::misspelt(word)
+    {
+        let text = format!(
+            "there is no command {word}; did you mean {near}? A prompt of one word goes in as: nebula -- {word}"
+        );
+        Cli::command().error(ErrorKind::InvalidSubcommand, text).exit();
+    }
+    let ended = match command {
+        None => Context::new(global, None).and_then(|context| screen(&context, prompt.join(" "))),
+        Some(Cmd::Demo) => Context::new(global, None).and_then(|context| tour(&context)),
+        Some(command) => cli::run(command, global),
+    };
+    match ended {
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Err(error) => {
+            eprintln!("nebula: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The screen on the person's own project.
+fn screen(context: &Context, prompt: String) -> Result<i32> {
+    let start = match (context.session(), prompt.is_empty()) {
+        (Some(choice), _) => Start::Session(choice),
+        (None, false) => Start::Session(SessionChoice::New),
+        (None, true) if needs_model(context) => Start::Welcome,
+        (None, true) => Start::Picker,
+    };
+    let prompt = Some(prompt).filter(|p| !p.is_empty());
+    match run(context, context.parts()?, Options { start, prompt, ..Options::default() })? {
+        Exit::Tour => tour(context),
+        exit => Ok(code(exit)),
+    }
+}
+
+/// The tour, on a copy of a small project.
+fn tour(context: &Context) -> Result<i32> {
+    let tour = Tour::begin()?;
+    let draft = Some(cli::TOUR_PROMPT.to_string());
+    let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };
+    run(context, tour.parts()?, options).map(code)
+}
+
+fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {
+    let config = &context.config;
+    let options = Options {
+        theme: config.theme.clone(),
+        ascii: config.ascii,
+        mouse: config.mouse,
+        folder: config.paths.folder().map(Into::into),
+        root: parts.workspace.root().to_path_buf(),
+        zone: chrono::Local::now().offset().local_minus_utc(),
+        ..options
+    };
+    context.block_on(async {
+        let handle = agent::spawn(parts);
+        let exit = tui::run((handle.commands.clone(), handle.events), options).await;
+        // The channel is closed with its last sender; the agent lets a write finish, saves and ends.
+        drop(handle.commands);
+        let _ = handle.done.await;
+        Ok(exit?)
+    })
+}
+
+/// Whether nothing is configured that could answer.
+fn needs_model(context: &Context) -> bool {
+    let connection = context.config.connection();
+    context.global.replay.is_none() && matches!(provider::connect(&connection), Err(e) if e.kind == Kind::NoKey)
+}
+
+fn code(exit: Exit) -> i32 {
+    match exit {
+        Exit::Done | Exit::Tour => 0,
+        Exit::Lost => 1,
+        Exit::Signal(number) => 128 + number,
+    }
+}

@@ -9,7 +9,7 @@ use super::env::{Env, lock};
 use super::session::Session;
 use crate::context::attach::{Takes, compose};
 use crate::context::request::Budget;
-use crate::context::retrieval::{self, Passage};
+use crate::context::retrieval::Passage;
 use crate::context::{live, prompts, rules, templates};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, RuleChip, TurnEnd};

@@ -11,7 +11,7 @@ use super::request;
 use super::session::{ResultRecord, SeenRecord, Session, hex};
 use super::shown::Shown;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, Event, How, Item, Level, NoticeAction, Prompt, Question, TurnEnd, TurnId};
+use crate::protocol::{CallState, Event, How, Level, NoticeAction, Prompt, Question, TurnEnd, TurnId};
 use crate::provider::{Kind as ErrorKind, Message, ToolCall};
 use crate::tools::{self, Answer, Prepared};
 

@@ -81,7 +81,7 @@ fn drifted(env: &Env, changes: &Changes) -> Vec<String> {
         Err(_) => true,
     };
     let drifted: Vec<String> = candidates.into_iter().filter(differs).collect();
-    drifted.iter().for_each(|p| drop(known.remove(p)));
+    known.retain(|p, _| !drifted.contains(p));
     drifted
 }
 

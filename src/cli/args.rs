@@ -85,6 +85,13 @@ pub enum Cmd {
     Stats(JsonArgs),
     /// Take the tour: a recorded model on a copy of a small project
     Demo,
+    /// Work with a Strand project
+    #[command(disable_help_flag = true)]
+    Strand {
+        /// Everything after `strand`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<std::ffi::OsString>,
+    },
     /// Print a script that completes commands in a shell
     Completions {
         /// The shell.

@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and the commands that need no screen.
 
 mod args;
+mod demo;
 pub mod diff;
 pub mod files;
 mod print;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 
 pub use args::{Cli, Cmd, Global};
+pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 
 use crate::agent::{self, Parts};
 use crate::archive::Archive;
@@ -143,6 +145,9 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         settings::completions(shell);
         return Ok(0);
     }
+    if let Cmd::Strand { args } = command {
+        return Ok(i32::from(crate::strand::cli::main(std::iter::once("strand".into()).chain(args))));
+    }
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {
         context.config.warnings.iter().for_each(|w| eprintln!("nebula: {w}"));
@@ -155,8 +160,16 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         Cmd::Doctor(args) => settings::doctor(&mut context, args.json),
         Cmd::Stats(args) => settings::stats(&context, args.json),
         Cmd::Files(command) => run_files(&context, &command),
-        Cmd::Demo | Cmd::Completions { .. } => Ok(0),
+        Cmd::Demo | Cmd::Strand { .. } | Cmd::Completions { .. } => Ok(0),
     }
+}
+
+/// The command that a single word was probably meant as, if it looks like one.
+pub fn misspelt(word: &str) -> Option<String> {
+    let command = <Cli as clap::CommandFactory>::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let near = crate::config::nearest(word, names.iter().copied())?;
+    (near != word && word.is_ascii() && !word.contains(' ')).then(|| near.to_string())
 }
 
 fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {

@@ -47,6 +47,8 @@ pub struct Options {
     pub start: Start,
     /// A message to send as soon as a session is open.
     pub prompt: Option<String>,
+    /// A message that stands in the input, to be sent or changed.
+    pub draft: Option<String>,
     /// Seconds east of UTC, for times of day.
     pub zone: i32,
 }
@@ -225,7 +227,7 @@ impl App {
             screen,
             popups: Vec::new(),
             line: None,
-            input: Editor::default(),
+            input: options.draft.as_deref().map(Editor::with).unwrap_or_default(),
             history: History::default(),
             queue: Queue::default(),
             completion: None,

@@ -1,0 +1,100 @@
+//! The tour: a recorded model on a copy of a small project in a temporary folder. Everything but the model's words
+//! is real: tools, approvals, archive and memory.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use tempfile::TempDir;
+
+use crate::agent::{self, Parts};
+use crate::config::{Config, Env, Flags, Paths};
+use crate::protocol::Mode;
+use crate::provider::{Recording, Replay};
+use crate::workspace::Workspace;
+
+/// What the tour asks first; the person sends it.
+pub const PROMPT: &str =
+    "The cart asks the catalog once per line. Load all prices in one query, and keep @src/cart.rs readable.";
+
+/// The project of the tour.
+const FILES: [(&str, &str); 7] = [
+    ("AGENTS.md", include_str!("../../assets/demo/AGENTS.md")),
+    ("Cargo.toml", include_str!("../../assets/demo/Cargo.toml.txt")),
+    ("README.md", include_str!("../../assets/demo/README.md")),
+    ("src/lib.rs", include_str!("../../assets/demo/src/lib.rs")),
+    ("src/cart.rs", include_str!("../../assets/demo/src/cart.rs")),
+    ("src/catalog.rs", include_str!("../../assets/demo/src/catalog.rs")),
+    ("src/money.rs", include_str!("../../assets/demo/src/money.rs")),
+];
+
+/// A tour that is under way: its folder vanishes with it.
+pub struct Tour {
+    folder: TempDir,
+}
+
+impl Tour {
+    /// Makes the project's copy.
+    ///
+    /// # Errors
+    /// When the temporary folder cannot be written.
+    pub fn begin() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("nebula-tour-").tempdir();
+        let folder = folder.context("the tour needs a temporary folder: set TMPDIR to one that can be written")?;
+        copy(&folder.path().join("shop")).context("the tour's project could not be copied")?;
+        Ok(Tour { folder })
+    }
+
+    /// What the tour's agent is made of: its own home too, so that nothing of it stays.
+    ///
+    /// # Errors
+    /// When the folder cannot be opened.
+    pub fn parts(&self) -> Result<Parts> {
+        let home = self.folder.path().join("home");
+        fs::create_dir_all(&home).context("the tour's home could not be made")?;
+        let workspace = Workspace::open(&self.folder.path().join("shop"))?;
+        let config = Config::load(Paths::below(&home), Env::capture(), Flags::default(), Some(workspace.root()));
+        let archive = agent::open_archive(&config, &workspace)?;
+        let recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
+        let model = Replay::new(recording, "a recording");
+        Ok(Parts { config, workspace, archive, provider: Some(Arc::new(model)), record: None, mode: Mode::Agent })
+    }
+}
+
+fn copy(root: &Path) -> io::Result<()> {
+    fs::create_dir_all(root.join("src"))?;
+    fs::create_dir_all(root.join(".nebula"))?;
+    for (path, text) in FILES {
+        fs::write(root.join(path), text)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_edit_of_the_recording_fits_the_project() {
+        let recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour").expect("a recording");
+        let mut calls: Vec<crate::provider::ToolCall> = Vec::new();
+        for step in recording.steps {
+            let mut answer = crate::provider::Answer::default();
+            step.iter().for_each(|(_, delta)| answer.push(delta));
+            calls.extend(answer.calls);
+        }
+        let mut edits = 0;
+        for call in calls.iter().filter(|c| c.name == "replaceInFile") {
+            let arguments: serde_json::Value = serde_json::from_str(&call.arguments).expect("JSON");
+            let (path, search) =
+                (arguments["path"].as_str().expect("a path"), arguments["search"].as_str().expect("a text"));
+            let (_, text) = FILES.iter().find(|(p, _)| *p == path).expect("a file of the project");
+            let found = text.lines().filter(|l| l.trim() == search.lines().next().unwrap_or("").trim()).count();
+            assert_eq!(found, 1, "{search}");
+            edits += 1;
+        }
+        assert_eq!(edits, 4);
+    }
+}
