@@ -26,7 +26,7 @@ pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
 pub struct Rules {
     /// The one file in play, for edits that name none.
     pub in_play: Option<String>,
-    /// One failure leaves out everything, not just its file.
+    /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
 }
 
@@ -140,7 +140,7 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
                     let fate = match &edit.op {
                         _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(Fate::Example),
                         Op::Move { to } => group.relocate(file, to, edit, &mut home),
-                        _ => group.files[file].change(edit),
+                        _ => group.files[file].change(edit, rules),
                     };
                     (group.files[file].path.clone(), fate.unwrap_or_else(Fate::Failed))
                 }
@@ -326,13 +326,13 @@ impl File {
     }
 
     /// One edit other than a move. The error is for the model.
-    fn change(&mut self, edit: &Edit) -> Result<Fate, String> {
+    fn change(&mut self, edit: &Edit, rules: &Rules) -> Result<Fate, String> {
         if matches!(self.moved, Some((_, End::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
         let fate = match &edit.op {
             Op::Delete => self.delete()?,
-            Op::Write { content } => self.write(content, edit, false)?,
+            Op::Write { content } => self.make(content, edit, rules)?,
             Op::Overwrite { content } => self.write(content, edit, true)?,
             _ => self.place(edit)?,
         };
@@ -352,15 +352,25 @@ impl File {
         Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
     }
 
+    /// A new file; one that exists may be replaced only in a session, and not by `writeFile`.
+    fn make(&mut self, content: &str, edit: &Edit, rules: &Rules) -> Result<Fate, String> {
+        if matches!(&self.now, Now::Text { text, .. } if !text.is_empty()) {
+            match edit.format {
+                Format::Blocks => return Err(NOT_NEW.to_string()),
+                Format::Tools => return Err(EXISTS.to_string()),
+                _ if rules.all_or_nothing => return Err(EXISTS.to_string()),
+                _ => {}
+            }
+        }
+        self.write(content, edit, false)
+    }
+
     fn write(&mut self, content: &str, edit: &Edit, expected: bool) -> Result<Fate, String> {
         let found = place::sure(edit.whole);
         let (encoding, text) = match &self.now {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
             Now::Gone if expected && edit.format == Format::Tools => return Err(ABSENT.to_string()),
             Now::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
-            Now::Text { text, .. } if !expected && edit.format == Format::Blocks && !text.is_empty() => {
-                return Err(NOT_NEW.to_string());
-            }
             Now::Text { .. } if !self.seen => return Err(unread(expected)),
             Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             Now::Text { encoding, text } => {
@@ -447,6 +457,7 @@ impl File {
 }
 
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
+const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
 const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
 
@@ -454,7 +465,8 @@ fn unread(expected: bool) -> String {
     if expected {
         "it has not been read as it is now. Read it with `readFile`, then send the whole new text again.".to_string()
     } else {
-        "it exists already. Read it, then change a part of it with a search and replace.".to_string()
+        "it exists already, and has not been read. Read it, then change a part of it with a search and replace."
+            .to_string()
     }
 }
 

@@ -1,15 +1,21 @@
 //! `patch`: an edit in any format, all of it or nothing.
 
 use std::fs;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
 use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
 use crate::cli::diff::unified;
-use crate::edit::stream::{End, Parser, Piece};
+use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Op, Rules};
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
-use crate::workspace::Access;
+use crate::workspace::{Access, normalise};
+
+/// A workspace with more files is not searched for the file that a block without a path means.
+const MOST_IN_PLAY: usize = 300;
+/// Nor are files larger than this, in bytes.
+const LARGEST_IN_PLAY: u64 = 256 << 10;
 
 impl Desk<'_> {
     pub(super) fn patch(&mut self, args: &PatchArgs) -> Result<u8> {
@@ -50,11 +56,41 @@ impl Desk<'_> {
 
     /// The edits in a text. Anything that breaks off spoils the whole.
     fn edits(&self, text: &str) -> Result<Vec<Edit>> {
+        let mut edits = self.edits_among(text, Vec::new())?;
+        if edits.is_empty() && text.contains("```") {
+            // A whole file in a fence without a path is the one it resembles.
+            edits = self.edits_among(text, self.in_play())?;
+        }
+        if edits.is_empty() {
+            bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
+        }
+        Ok(edits)
+    }
+
+    /// The text files of a small workspace.
+    fn in_play(&self) -> Vec<Known> {
+        let mut known = Vec::new();
+        for entry in self.workspace.walk("").build().flatten() {
+            if known.len() == MOST_IN_PLAY {
+                return Vec::new();
+            }
+            let path = normalise(self.workspace.root(), entry.path());
+            let small = entry.metadata().is_ok_and(|m| m.is_file() && m.len() <= LARGEST_IN_PLAY);
+            if let Some(text) =
+                self.workspace.read(&path).ok().filter(|_| small).and_then(|r| r.state.text().map(Arc::from))
+            {
+                known.push(Known { path, text });
+            }
+        }
+        known
+    }
+
+    fn edits_among(&self, text: &str, known: Vec<Known>) -> Result<Vec<Edit>> {
         let expected = match &self.format {
             Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
             None => None,
         };
-        let mut parser = Parser::new(expected, Vec::new());
+        let mut parser = Parser::new(expected, known);
         let mut pieces = parser.push(text);
         pieces.extend(parser.finish(End::Ordinary));
         let mut edits = Vec::new();
@@ -65,9 +101,6 @@ impl Desk<'_> {
                 Piece::Call { name, arguments } => edits.extend(edit_of_call(&name, &arguments)?),
                 Piece::Prose(_) | Piece::EditStarted { .. } | Piece::EditGrew { .. } => {}
             }
-        }
-        if edits.is_empty() {
-            bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
         }
         Ok(edits)
     }

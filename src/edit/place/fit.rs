@@ -35,7 +35,7 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<Place>) ->
     Ok(Done { stages: vec![splices], found })
 }
 
-const DOTS: &str = "the replacement holds a line of dots that the search text does not have, so what it stands for is \
+pub(super) const DOTS: &str = "the replacement holds a line of dots that the search text does not have, so what it stands for is \
                     unknown. Write the replacement out in full.";
 
 /// The replacement for one place, still with the model's line endings.

@@ -8,7 +8,7 @@ use super::{Done, Ground, Splice, fit};
 use crate::edit::PatchHunk;
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, indent};
+use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, indent, is_comment_dots};
 use crate::proposal::{Found, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
@@ -66,6 +66,10 @@ impl Placer<'_> {
     /// The hunk's splices; none if it changes nothing.
     fn place(&self, alone: bool) -> Result<Option<Placed>, String> {
         let strict = Body::strict(&self.hunk.body);
+        let comes = |(kind, line): &(Kind, &str)| *kind == Kind::Comes && is_comment_dots(line);
+        if strict.lines.iter().any(comes) && !strict.before().iter().any(|l| is_comment_dots(l)) {
+            return Err(fit::DOTS.to_string());
+        }
         if self.raw {
             let lines: Vec<String> = self.hunk.body.iter().map(|l| bytes::raw(l)).collect();
             return self.search(&Body::strict(&lines), Rung::Exact).map_err(|m| self.told(&m));
