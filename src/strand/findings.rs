@@ -35,6 +35,12 @@ impl Finding {
         })
     }
 
+    /// Whether it is worth telling unasked. That a dependency changed says little by itself: most
+    /// definitions are written against an earlier form of what they use.
+    pub fn is_notable(&self) -> bool {
+        self.code != "W0904"
+    }
+
     /// Its identity: code and place.
     pub fn id(&self) -> String {
         format!("{}@{}", self.code, self.location)

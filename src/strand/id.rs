@@ -192,6 +192,39 @@ pub fn new_op_id() -> OpId {
     OpId(new_ulid())
 }
 
+/// Where times and op-ids come from: the system, or a source that gives the same every time.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Option<std::sync::Arc<Mutex<(i64, u64)>>>);
+
+impl Clock {
+    /// A clock that starts at a time (unix milliseconds), goes on by one at each reading, and makes
+    /// its op-ids from a seed.
+    pub fn fixed(ms: i64, seed: u64) -> Clock {
+        Clock(Some(std::sync::Arc::new(Mutex::new((ms, seed)))))
+    }
+
+    /// The present moment in unix milliseconds.
+    pub fn now(&self) -> i64 {
+        match &self.0 {
+            None => now_ms(),
+            Some(held) => {
+                let mut held = held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                held.0 += 1;
+                held.0
+            }
+        }
+    }
+
+    /// A new op-id.
+    pub fn op_id(&self) -> OpId {
+        let Some(held) = &self.0 else { return new_op_id() };
+        let mut held = held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        held.0 += 1;
+        held.1 = held.1.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        OpId::from_parts(held.0, u128::from(held.1))
+    }
+}
+
 /// A new identity of another kind: its prefix and a ULID, as `bnd_01J…`.
 pub fn new_id(prefix: &str) -> String {
     format!("{prefix}{}", Ulid(new_ulid()))

@@ -7,5 +7,6 @@ mod rules;
 mod scenes;
 mod screens;
 mod session;
+mod strand;
 mod streams;
 mod support;

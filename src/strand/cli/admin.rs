@@ -122,8 +122,10 @@ pub(super) fn sync(s: &mut Session, out: &mut Out, args: &args::Sync) -> Result<
 pub(super) fn conflicts(s: &mut Session, out: &mut Out, command: &ConflictCommand, all: bool) -> Result<u8, Error> {
     let stored = s.store.conflicts()?;
     let hidden = hidden_findings(s);
-    let merged: Vec<_> =
-        findings(s.store.state()).into_iter().filter(|finding| all || !hidden.contains(&finding.id())).collect();
+    let merged: Vec<_> = findings(s.store.state())
+        .into_iter()
+        .filter(|finding| all || (finding.is_notable() && !hidden.contains(&finding.id())))
+        .collect();
     let find = |id: &str| {
         let found = stored.iter().find(|conflict| conflict.id == id && conflict.kind != "finding").cloned();
         found.ok_or_else(|| Error::NotFound(format!("there is no conflict {id}")))

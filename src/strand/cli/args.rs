@@ -211,7 +211,7 @@ pub struct View {
 #[derive(Debug, ClapArgs)]
 pub struct Add {
     /// <layer> <name> <body>, or <layer>.<name> <body>; a body of - is read from stdin
-    #[arg(num_args = 2..=3, required = true, allow_hyphen_values = true)]
+    #[arg(num_args = 2..=3, required = true)]
     pub parts: Vec<String>,
     /// Doc lines
     #[arg(long)]
@@ -363,11 +363,13 @@ pub enum OpCommand {
     /// Give ops to another store (default: upstream)
     Push {
         /// Its folder
+        #[arg(id = "other")]
         store: Option<PathBuf>,
     },
     /// Take ops from another store (default: upstream)
     Pull {
         /// Its folder
+        #[arg(id = "other")]
         store: Option<PathBuf>,
     },
     /// Write ops into a file

@@ -16,7 +16,7 @@ pub use reissue::reissue;
 pub use remove::{References, Removal, references};
 pub use revert::{changed_body, revert};
 
-use super::id::{DefId, Layer, OpId, QName, new_op_id, now_ms};
+use super::id::{Clock, DefId, Layer, OpId, QName};
 use super::lang::ast::{Body, To};
 use super::lang::names::name_fault;
 use super::lang::parse::parse_body;
@@ -116,17 +116,20 @@ pub struct Issuer {
     pub bundle: Option<String>,
     /// Why they were generated.
     pub cause: Option<String>,
+    /// Where their times and ids come from.
+    pub clock: Clock,
 }
 
 impl Issuer {
     /// An author who issues single ops by hand.
     pub fn new(author: impl Into<String>) -> Issuer {
-        Issuer { author: author.into(), bundle: None, cause: None }
+        Issuer { author: author.into(), bundle: None, cause: None, clock: Clock::default() }
     }
 
     /// The same for ops that stand or fall together.
     pub fn bundled(&self) -> Issuer {
-        Issuer { bundle: Some(super::id::new_id("bnd_")), ..self.clone() }
+        let id = self.clock.op_id().to_string();
+        Issuer { bundle: Some(format!("bnd_{}", id.trim_start_matches("op_"))), ..self.clone() }
     }
 
     /// The same for a reason.
@@ -410,8 +413,8 @@ fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
         name: qname.name.clone(),
         body: None,
         author: issuer.author.clone(),
-        ts: 0,
-        id: new_op_id(),
+        ts: issuer.clock.now(),
+        id: issuer.clock.op_id(),
         parents: Vec::new(),
         depends: Vec::new(),
         def: None,
@@ -430,7 +433,7 @@ fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
 /// Gives an op its parents and time, and admits it.
 fn admit(state: &mut State, mut op: Op, parents: BTreeSet<OpId>, made: &mut Vec<Op>) {
     let above = parents.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.max_ts).max();
-    op.ts = above.map_or(now_ms(), |above| now_ms().max(above.saturating_add(1)));
+    op.ts = above.map_or(op.ts, |above| op.ts.max(above.saturating_add(1)));
     op.parents = parents.into_iter().collect();
     made.push(op.clone());
     state.apply([op]);

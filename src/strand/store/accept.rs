@@ -113,6 +113,7 @@ impl Store {
     }
 
     pub(super) fn gate(&mut self, ops: Vec<Op>) -> Gated {
+        self.checks = None;
         let (enforced, locks) = (self.config.locks_enforced, self.locks().unwrap_or_default());
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
         let gate = Gate { policy: self.config.policy, forbidden: &forbidden };

@@ -54,6 +54,7 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
         result.healed.iter().filter_map(|id| to.state.graph().node(*id)).map(|node| node.op.clone()).collect();
     if !heals.is_empty() {
         let _lock = from.lock()?;
+        from.checks = None;
         let offered = from.state.offer(heals);
         from.state.refresh();
         let kept: Vec<Op> =
@@ -73,6 +74,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
         let gated = into.gate(theirs);
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
     }
+    into.checks = None;
     let unpushed = into.lacking(from);
     let taken_back: HashSet<OpId> =
         from.withdrawn.iter().copied().filter(|id| from.state.graph().node(*id).is_none()).collect();

@@ -38,6 +38,8 @@ pub struct Store {
     withdrawn: HashSet<OpId>,
     /// How far the log has been read.
     offset: u64,
+    /// The faults of the present state, once they were asked for.
+    checks: Option<Checks>,
     /// How long to wait for the lock.
     timeout: Duration,
     /// Things a person should know, told once.
@@ -92,6 +94,7 @@ impl Store {
             state: State::new(),
             withdrawn: HashSet::new(),
             offset: 0,
+            checks: None,
             timeout: LOCK_TIMEOUT,
             notices: Vec::new(),
         };
@@ -157,6 +160,7 @@ impl Store {
     pub fn set_config(&mut self, config: Config) -> Result<(), Error> {
         let _lock = self.lock()?;
         config.write(&self.root)?;
+        self.checks = None;
         self.config = config;
         Ok(())
     }
@@ -178,6 +182,9 @@ impl Store {
         self.withdrawn.extend(&entries.withdrawn);
         for op in &entries.ops {
             self.withdrawn.remove(&op.id);
+        }
+        if self.state.graph().is_empty() || !entries.ops.is_empty() || !gone.is_empty() {
+            self.checks = None;
         }
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
         let offered = self.state.offer(entries.ops.into_iter().chain(pending));
@@ -225,17 +232,17 @@ impl Store {
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
     ) -> Result<Written, Error> {
         let lock = self.lock()?;
-        let before = self.snapshot_faults();
+        let known = self.known_faults();
         let ops = work(&mut self.state)?;
         let ids: HashSet<OpId> = ops.iter().map(|op| op.id).collect();
         let mut written = Written { changed: self.neighbours(&ops), ops, new_faults: Vec::new() };
         let locked = written.ops.iter().find_map(|op| self.forbidden(op));
-        let faults = self.faults_of(&written.changed);
-        written.new_faults = faults.into_iter().filter(|fault| !before.contains(&fault_key(fault))).collect();
+        written.new_faults = self.faults_beyond(&known, &written.changed);
         let errors = written.new_faults.iter().filter(|fault| !fault.warning).count();
         let refusal =
             locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&written.new_faults))));
         if let Some(refusal) = refusal {
+            self.checks = None;
             self.state.retract(&ids);
             self.state.refresh();
             return Err(refusal.into());
@@ -290,21 +297,25 @@ impl Store {
         out
     }
 
-    /// The faults of the whole state before a write, as keys; empty for a large store, where only
-    /// what was touched is looked at again.
-    fn snapshot_faults(&self) -> HashSet<String> {
-        if self.state.graph().len() > 20_000 {
-            return HashSet::new();
+    /// The faults before a write. For a large store that was not checked yet there are none: then
+    /// every fault of what is touched counts as new.
+    fn known_faults(&mut self) -> HashSet<(DefId, String)> {
+        if self.checks.is_none() && self.state.graph().len() <= 20_000 {
+            self.checks = Some(Checks::full(&self.state, &self.config.capabilities));
         }
-        self.check().iter().map(fault_key).collect()
+        let checks = self.checks.iter().flat_map(|checks| checks.all(&self.state));
+        checks.map(fault_key).collect()
     }
 
-    fn faults_of(&self, which: &BTreeSet<DefId>) -> Vec<Diagnostic> {
-        let mut checks = Checks::default();
-        let changed = Changed { definitions: which.clone(), rehashed: 0 };
+    /// Brings the faults up to date after a write, and returns those that were not known.
+    fn faults_beyond(&mut self, known: &HashSet<(DefId, String)>, touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
+        let mut checks = self.checks.take().unwrap_or_default();
+        let changed = Changed { definitions: touched.clone(), rehashed: 0 };
         checks.update(&self.state, &self.config.capabilities, &changed);
-        let found: Vec<&Found> = checks.all(&self.state).collect();
-        render(&self.state, found)
+        let new: Vec<&Found> = checks.all(&self.state).filter(|found| !known.contains(&fault_key(found))).collect();
+        let told = render(&self.state, new);
+        self.checks = Some(checks);
+        told
     }
 
     /// Every fault of the present state.
@@ -405,8 +416,8 @@ impl Store {
     }
 }
 
-fn fault_key(fault: &Diagnostic) -> String {
-    format!("{}|{}", fault.id, fault.message)
+fn fault_key(found: &Found) -> (DefId, String) {
+    (found.def, format!("{:?} {:?}", found.place, found.fault))
 }
 
 fn errors_text(faults: &[Diagnostic]) -> String {

@@ -1,0 +1,153 @@
+//! The command as a person, or a script, runs it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+struct World(tempfile::TempDir);
+
+impl World {
+    fn new() -> World {
+        let world = World(tempfile::tempdir().unwrap());
+        assert_eq!(world.run(&["init"]).status.code(), Some(0));
+        world
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+        command.env_clear().env("USER", "me").current_dir(self.path()).args(args).output().unwrap()
+    }
+
+    /// Runs, wants an exit code, and gives stdout.
+    #[track_caller]
+    fn out(&self, code: i32, args: &[&str]) -> String {
+        let output = self.run(args);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {} {}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    #[track_caller]
+    fn err(&self, code: i32, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Adds every definition of a program.
+    fn load(&self, text: &str) {
+        for found in nebula::strand::lang::parse::parse_definitions(text).unwrap() {
+            let definition = found.result.unwrap();
+            let body = nebula::strand::lang::print::body(&definition.body);
+            self.out(0, &["add", definition.layer.word(), &definition.name, &body]);
+        }
+    }
+}
+
+const TODO: &str = include_str!("programs/todo.strand");
+
+#[test]
+fn the_seeds_repair_loop_ends_clean() {
+    let world = World::new();
+    world.load("slot users = List(Text) = []\nslot n = Int = 1\n");
+    world.load("type Id = nominal Int\nfn f = (i: Id) -> Int = raw(i)\n");
+    world.load("tile A = row { text(value=text(len(usres))); text(value=text(f(n))) }\n");
+    world.load("reducer r = do= n := 2; emit snd()\neffect send = () -> Text needs=[] do=http.get(\"/\")\n");
+    let script = r#"
+        IFS=$'\n'
+        while true; do
+            errors=$("$STRAND" check --json)
+            if [ -z "$errors" ]; then break; fi
+            progress=no
+            for err in $errors; do
+                patch=$(echo "$err" | jq -c '.["auto-patch"]')
+                if [ "$patch" != null ]; then
+                    "$STRAND" --quiet patch apply <(echo "$patch") && progress=yes
+                fi
+            done
+            if [ $progress = no ]; then echo stuck; exit 1; fi
+        done
+        echo clean
+    "#;
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .env("STRAND", env!("CARGO_BIN_EXE_strand"))
+        .current_dir(world.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.ends_with("clean\n"), "{text} {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(world.out(0, &["check", "--json"]), "");
+}
+
+#[test]
+fn reading_commands_answer_as_the_chapter_says() {
+    let world = World::new();
+    world.load(TODO);
+    assert_eq!(world.out(0, &["view", "slot.todos"]), "slot todos = Map(TodoId, Todo) = {}\n");
+    assert_eq!(world.out(0, &["list", "slot"]), "draft\nnextId\nshown\ntodos\n");
+    assert_eq!(world.out(0, &["view", "--refs", "slot.shown"]), "reducer.pick:1\ntile.App:4\n");
+    assert!(world.out(0, &["view", "--hash", "slot.todos"]).starts_with("slot.todos h:"));
+    assert!(world.out(0, &["view", "--history", "slot.todos"]).contains(" add user:me  Map(TodoId, Todo) = {}\n"));
+    let deps = world.out(0, &["view", "--with-deps", "fn.toggled"]);
+    let order: Vec<&str> =
+        deps.lines().filter(|line| line.contains('=')).map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(order, ["TodoId", "Todo", "toggled"]);
+    assert_eq!(world.out(0, &["check"]), "0 errors, 0 warnings\n");
+    assert!(world.err(6, &["view", "slot.todo"]).contains("did you mean slot.todos?"));
+}
+
+#[test]
+fn refusals_have_their_codes_and_words() {
+    let world = World::new();
+    world.load(TODO);
+    assert!(world.err(3, &["remove", "slot.draft"]).starts_with("Error: cannot remove slot.draft (referenced by "));
+    assert!(world.err(3, &["add", "slot", "draft", "Int = 1"]).contains("slot.draft exists already"));
+    assert!(world.err(2, &["add", "slot", "x", "Int = ="]).contains("E0001 at slot.x.body:1:7"));
+    assert!(world.err(2, &["add", "slot", "Upper", "Int = 1"]).contains("small letter"));
+    assert!(world.err(2, &["edit", "slot.draft", r#"{"body:1":"replace 'zzz' -> 'a'"}"#]).contains("does not occur"));
+    world.out(0, &["lock", "agent-1", "slot.todos*,reducer.todo-*"]);
+    let refused = world.err(5, &["--author", "agent:agent-2", "replace", "slot.todos", "Int = 1"]);
+    assert_eq!(refused, "Error: slot.todos is owned by agent-1 (pattern slot.todos*)\n");
+    let json: Value = serde_json::from_str(&world.out(6, &["--json", "view", "slot.gone"])).unwrap();
+    assert_eq!(json["error"]["kind"], "not-found");
+    assert!(world.out(1, &["add", "fn", "f", "() -> Int = x", "--check"]).is_empty());
+    assert!(!world.out(0, &["list", "fn"]).contains("f\n"));
+}
+
+#[test]
+fn revert_and_its_revert() {
+    let world = World::new();
+    world.load("slot n = Int = 1\n");
+    let op = world.out(0, &["replace", "slot.n", "Int = 2"]);
+    let inverse = world.out(0, &["patch", "revert", op.trim()]);
+    assert_eq!(world.out(0, &["view", "slot.n"]), "slot n = Int = 1\n");
+    world.out(0, &["patch", "revert", inverse.trim()]);
+    assert_eq!(world.out(0, &["view", "slot.n"]), "slot n = Int = 2\n");
+    let removed = world.out(0, &["remove", "slot.n"]);
+    world.out(0, &["patch", "revert", removed.trim()]);
+    assert_eq!(world.out(0, &["view", "slot.n"]), "slot n = Int = 2\n");
+    assert_eq!(world.out(0, &["view", "slot.n", "--at", op.trim()]), "slot n = Int = 2\n");
+}
+
+#[test]
+fn an_app_runs_and_replays() {
+    let world = World::new();
+    world.load(include_str!("programs/form.strand"));
+    world.out(0, &["run", "slot.email=\"a@b\""]);
+    std::fs::write(world.path().join("answers.json"), r#"{"signup":[{"err":"offline"},{"ok":true}]}"#).unwrap();
+    let run = world.out(0, &["--json", "run", "SignupForm.submit", "--effects", "answers.json"]);
+    let episode: Value = serde_json::from_str(&run).unwrap();
+    assert_eq!((episode["status"].as_str(), episode["steps"].as_array().map(Vec::len)), (Some("done"), Some(3)));
+    assert_eq!(world.out(0, &["replay", "latest"]), "replay ok (3 steps)\n");
+    world.out(0, &["rename", "slot.status", "state"]);
+    assert_eq!(world.out(0, &["replay", "latest"]), "replay ok (3 steps)\n");
+    world.out(0, &["replace", "reducer.signedUp", "in=(fine: Bool) do= state := Status.Idle"]);
+    assert!(world.out(1, &["replay", "latest"]).starts_with("step 2: slot.status expected \"Sent\", got \"Idle\""));
+    assert_eq!(world.out(0, &["replay", "latest", "--at-graph"]), "replay ok (3 steps)\n");
+}

@@ -1,0 +1,5 @@
+//! Strand as a whole: convergence over generated histories, and the command as a person runs it.
+
+mod command;
+mod converge;
+mod parallel;
