@@ -3,57 +3,60 @@
 
 use std::time::Instant;
 
-use nebula::protocol::{Event, Item, ItemId, TurnId};
-use nebula::tui::action::Action;
-use nebula::tui::glyphs::Glyphs;
-use nebula::tui::pane::Ctx;
-use nebula::tui::pane::chat::Chat;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use nebula::protocol::{Event, Item, ItemId, SessionInfo, Status, TurnId};
+use nebula::tui::app::{App, Msg, Options};
 use nebula::tui::text::highlight::Highlighter;
-use nebula::tui::theme::Theme;
+use nebula::tui::theme::Depth;
+use nebula::tui::view;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::layout::Rect;
 
 /// Bytes of a token, by rule of thumb.
 const TOKEN: usize = 4;
 const TOKENS: usize = 20_000;
 
+/// The whole screen on a backend in memory.
 struct Screen {
     terminal: Terminal<TestBackend>,
-    chat: Chat,
-    theme: Theme,
-    colours: Highlighter,
+    app: App,
     next: u64,
 }
 
 impl Screen {
-    fn new(width: u16, height: u16) -> Self {
+    fn new(width: u16, height: u16, colours: Highlighter) -> Self {
         let terminal = Terminal::new(TestBackend::new(width, height)).expect("a backend in memory");
-        Screen {
-            terminal,
-            chat: Chat::default(),
-            theme: Theme::shipped("dark"),
-            colours: Highlighter::new(|| ()),
-            next: 0,
-        }
+        let options = Options { theme: Some("dark".into()), ..Options::default() };
+        let (mut app, _) = App::new(options, Depth::True, colours, 0);
+        app.update(Msg::Resize(width, height));
+        let info = SessionInfo {
+            id: "1".into(),
+            title: None,
+            resumed: 0,
+            status: Status { model: Some("bench".into()), ..Status::default() },
+        };
+        app.update(Msg::Agent(Event::Opened(info)));
+        Screen { terminal, app, next: 0 }
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.app.update(Msg::Agent(event));
     }
 
     fn add(&mut self, item: Item) -> ItemId {
         self.next += 1;
-        self.chat.apply(&Event::Added(ItemId(self.next), item), 0);
+        self.tell(Event::Added(ItemId(self.next), item));
         ItemId(self.next)
     }
 
+    fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.app.update(Msg::Key(KeyEvent::new(code, modifiers)));
+        self.draw();
+    }
+
     fn draw(&mut self) {
-        let glyphs = Glyphs::UNICODE;
-        let Screen { terminal, chat, theme, colours, .. } = self;
-        let ctx = Ctx { theme, glyphs: &glyphs, focus: true, zoomed: false, now: 0, zone: 0, tick: 0, colours };
-        let drawn = terminal.draw(|frame| {
-            let area: Rect = frame.area();
-            chat.measure(area.width, area.height, &ctx.look());
-            chat.draw(area, frame.buffer_mut(), &ctx);
-        });
-        drawn.expect("a backend in memory");
+        let Screen { terminal, app, .. } = self;
+        terminal.draw(|frame| view::draw(app, frame)).expect("a backend in memory");
     }
 }
 
@@ -106,18 +109,17 @@ fn processor(start: Instant) -> f64 {
 /// One answer of 20,000 tokens; drawn after every `each` tokens.
 fn stream(name: &str, each: usize, text: &str, colours: Highlighter) -> Screen {
     let start = Instant::now();
-    let mut screen = Screen { colours, ..Screen::new(140, 40) };
+    let mut screen = Screen::new(140, 40, colours);
     screen.draw();
     let before = processor(start);
-    screen.chat.apply(&Event::TurnStarted(TurnId(1)), 0);
+    screen.tell(Event::TurnStarted(TurnId(1)));
     let id = screen.add(Item::Answer { text: String::new() });
     let mut draws = 0;
-    for (n, chunk) in chunks(text, TOKEN).into_iter().enumerate() {
-        screen.chat.apply(&Event::Grew(id, chunk), 0);
-        if n % each == 0 {
-            screen.draw();
-            draws += 1;
-        }
+    // The loop joins what has arrived since the last frame.
+    for chunk in chunks(text, TOKEN * each) {
+        screen.tell(Event::Grew(id, chunk));
+        screen.draw();
+        draws += 1;
     }
     screen.draw();
     println!("{name:44} {draws:6} draws {:9.1} ms", processor(start) - before);
@@ -131,7 +133,7 @@ fn percentile(times: &mut [f64], of: f64) -> f64 {
 
 /// A conversation of at least so many lines.
 fn conversation(lines: usize) -> Screen {
-    let mut screen = Screen::new(140, 40);
+    let mut screen = Screen::new(140, 40, Highlighter::new(|| ()));
     let answer = markdown(1_200);
     let per_answer = answer.lines().count();
     for n in 0..lines / (per_answer + 2) + 1 {
@@ -149,38 +151,34 @@ fn keys(name: &str, lines: usize, streaming: bool) {
     let first = Instant::now();
     screen.draw();
     println!("{:44} {:23.2} ms", format!("{name}: first frame"), first.elapsed().as_secs_f64() * 1e3);
-    screen.chat.apply(&Event::TurnStarted(TurnId(1)), 0);
+    screen.tell(Event::TurnStarted(TurnId(1)));
     let id = screen.add(Item::Answer { text: String::new() });
     let text = markdown(TOKEN * TOKENS);
     // 2,000 tokens a second are 16 in the 8 ms between two frames.
     let mut more = chunks(&text, TOKEN * 16).into_iter().cycle();
-    let moves = [
-        Action::Up,
-        Action::HalfUp,
-        Action::PageUp,
-        Action::Down,
-        Action::PageUp,
-        Action::HalfUp,
-        Action::First,
-        Action::Last,
-    ];
+    // Keys go to the chat.
+    screen.key(KeyCode::F(5), KeyModifiers::NONE);
+    let none = KeyModifiers::NONE;
+    let (up, half) = ((KeyCode::Up, none), (KeyCode::Char('u'), KeyModifiers::CONTROL));
+    let near = [up, half, (KeyCode::PageUp, none), (KeyCode::Down, none), (KeyCode::PageUp, none), half];
+    let far = [(KeyCode::Home, none), (KeyCode::End, none)];
     let mut times = Vec::new();
     for n in 0..2_000 {
         if streaming {
-            screen.chat.apply(&Event::Grew(id, more.next().unwrap_or_default()), 0);
+            screen.tell(Event::Grew(id, more.next().unwrap_or_default()));
             screen.draw();
         }
-        let key = Instant::now();
         // Mostly small steps; the far jumps come now and then.
-        let action = if n % 50 == 49 { moves[6 + n / 50 % 2] } else { moves[n % 6] };
-        screen.chat.act(action, 0);
-        screen.draw();
+        let (code, modifiers) = if n % 50 == 49 { far[n / 50 % 2] } else { near[n % 6] };
+        let key = Instant::now();
+        screen.key(code, modifiers);
         times.push(key.elapsed().as_secs_f64() * 1e3);
     }
     let (half, most) = (percentile(&mut times, 0.5), percentile(&mut times, 0.99));
     println!("{:44} p50 {half:6.2} ms p99 {most:6.2} ms", format!("{name}: key to frame"));
     let resize = Instant::now();
     screen.terminal.backend_mut().resize(100, 30);
+    screen.app.update(Msg::Resize(100, 30));
     screen.draw();
     println!("{:44} {:23.2} ms", format!("{name}: resized"), resize.elapsed().as_secs_f64() * 1e3);
 }
@@ -195,16 +193,16 @@ fn resident() -> f64 {
 /// What one block of Rust costs: grammars, and the regexes its lines need.
 fn memory() {
     let (ready, wake) = std::sync::mpsc::channel();
-    let mut screen = Screen::new(140, 40);
-    screen.colours = Highlighter::new(move || {
+    let colours = Highlighter::new(move || {
         let _ = ready.send(());
     });
+    let mut screen = Screen::new(140, 40, colours);
     screen.draw();
     let before = resident();
     let start = Instant::now();
     screen.add(Item::Answer { text: markdown(1_000) });
     screen.draw();
-    let _ = wake.recv();
+    let _ = wake.recv_timeout(std::time::Duration::from_secs(5));
     let took = start.elapsed().as_secs_f64() * 1e3;
     println!("{:44} {before:9.1} MB {:9.1} MB, {took:.0} ms", "resident before, after one block of Rust", resident());
 }
