@@ -130,10 +130,11 @@ impl Front {
                         return Ok(Exit::Signal(number));
                     }
                 },
-                event = events.recv() => {
+                // What arrives before the next frame is due is taken in with it, all at once.
+                event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) => {
                     let mut all = vec![event.map_or(Msg::Gone, Msg::Agent)];
                     while all.len() < 256 && let Ok(event) = events.try_recv() {
-                        all.push(Msg::Agent(event));
+                        join(&mut all, event);
                     }
                     all
                 }
@@ -170,14 +171,13 @@ impl Front {
 
     /// Updates with all messages, and does what can be done at once.
     fn take_in(&mut self, messages: Vec<Msg>) -> Result<Vec<Away>, Error> {
-        let mut effects = self.app.update(Msg::Tick(now()));
-        for message in messages {
+        self.dirty |= !messages.is_empty();
+        for message in &messages {
             if let Msg::Resize(columns, rows) = message {
-                self.screen.resize(columns, rows)?;
+                self.screen.resize(*columns, *rows)?;
             }
-            effects.extend(self.app.update(message));
-            self.dirty = true;
         }
+        let effects = self.app.take_in(std::iter::once(Msg::Tick(now())).chain(messages));
         self.perform_now(effects)
     }
 
@@ -290,6 +290,14 @@ impl Front {
                 Some(event) = events.recv() => messages.push(Msg::Agent(event)),
             }
         }
+    }
+}
+
+/// Adds an event; text that grows what grew last becomes one with it.
+fn join(all: &mut Vec<Msg>, event: Event) {
+    match (all.last_mut(), event) {
+        (Some(Msg::Agent(Event::Grew(id, text))), Event::Grew(other, more)) if *id == other => text.push_str(&more),
+        (_, event) => all.push(Msg::Agent(event)),
     }
 }
 

@@ -136,9 +136,19 @@ fn conversation(lines: usize) -> Screen {
     let mut screen = Screen::new(140, 40, Highlighter::new(|| ()));
     let answer = markdown(1_200);
     let per_answer = answer.lines().count();
+    let mut events = Vec::new();
     for n in 0..lines / (per_answer + 2) + 1 {
-        screen.add(Item::User { text: format!("question {n}: what about the cart?"), at: 0, attached: Vec::new() });
-        screen.add(Item::Answer { text: answer.clone() });
+        let question = format!("question {n}: what about the cart?");
+        for item in [Item::User { text: question, at: 0, attached: Vec::new() }, Item::Answer { text: answer.clone() }]
+        {
+            screen.next += 1;
+            events.push(Msg::Agent(Event::Added(ItemId(screen.next), item)));
+        }
+    }
+    // As many at once as the loop takes in.
+    while !events.is_empty() {
+        let rest = events.split_off(events.len().min(256));
+        screen.app.take_in(std::mem::replace(&mut events, rest));
     }
     screen
 }

@@ -283,7 +283,35 @@ impl App {
 
     /// Takes in what happened and says what is to be done outside.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
-        let effects = match msg {
+        self.take_in(std::iter::once(msg))
+    }
+
+    /// The same for many messages. Neighbouring events of the agent are measured once, after the last of them: a
+    /// stream, and a long session that is opened, would else be laid out again for every piece.
+    pub fn take_in(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
+        let (mut effects, mut told, mut ticked) = (Vec::new(), false, false);
+        for msg in messages {
+            let (event, tick) = (matches!(msg, Msg::Agent(_)), matches!(msg, Msg::Tick(_)));
+            // Keys may rest on what the agent told just before.
+            if told && !event && !tick {
+                self.measure();
+            }
+            effects.extend(self.dispatch(msg));
+            if event || tick {
+                (told, ticked) = (told || event, ticked || tick);
+            } else {
+                self.measure();
+                (told, ticked) = (false, false);
+            }
+        }
+        if told || ticked {
+            self.measure();
+        }
+        effects
+    }
+
+    fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
+        match msg {
             Msg::Key(key) => self.key(&key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(event) => self.mouse(event),
@@ -309,9 +337,7 @@ impl App {
                 }
                 Vec::new()
             }
-        };
-        self.measure();
-        effects
+        }
     }
 
     /// Puts on a theme; an unknown name changes nothing.
