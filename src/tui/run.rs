@@ -369,3 +369,20 @@ impl Signals {
 
     async fn suspend(&mut self) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ItemId;
+
+    #[test]
+    fn only_neighbours_of_one_item_become_one() {
+        let grew = |id, text: &str| Event::Grew(ItemId(id), text.to_string());
+        let mut all = Vec::new();
+        for event in [grew(1, "a"), grew(1, "b"), grew(2, "c"), grew(1, "d"), Event::Retrying(None), grew(1, "e")] {
+            join(&mut all, event);
+        }
+        let want = [grew(1, "ab"), grew(2, "c"), grew(1, "d"), Event::Retrying(None), grew(1, "e")];
+        assert_eq!(all, want.map(Msg::Agent));
+    }
+}
