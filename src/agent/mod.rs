@@ -8,12 +8,14 @@ mod answer;
 mod boot;
 mod change;
 mod commands;
+pub mod commit;
 mod compact;
 mod env;
 mod events;
 pub mod export;
 mod gate;
 mod query;
+mod rag;
 mod replayed;
 mod request;
 mod restore;
@@ -34,7 +36,7 @@ pub use boot::open_archive;
 pub use start::{Handle, Parts, spawn};
 
 use crate::edit::json;
-use crate::protocol::{Command, Level};
+use crate::protocol::Command;
 use crate::provider::Role;
 use env::Env;
 use session::Session;
@@ -93,9 +95,8 @@ impl Agent {
             Command::Ask(id, query) => query::answer(Arc::clone(&self.env), id, query),
             Command::Compact => self.compact().await,
             Command::Export(format) => self.export(format).await,
-            Command::DraftCommit | Command::Commit(_) => {
-                self.env.events.notice(Level::Warning, "commit messages are not built yet", "").await;
-            }
+            Command::DraftCommit => self.draft_commit(),
+            Command::Commit(message) => self.commit(message),
             Command::Shutdown => {}
         }
     }

@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::env::{Env, lock};
+use super::rag;
 use super::session::Session;
 use crate::context::attach::{Takes, compose};
 use crate::context::request::Budget;
-use crate::context::retrieval::Passage;
 use crate::context::{live, prompts, rules, templates};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, RuleChip, TurnEnd};
@@ -26,9 +26,13 @@ const SCHEMA: usize = 300;
 /// # Errors
 /// When something mentioned is missing or may not be read: nothing is sent.
 pub async fn say(env: &Arc<Env>, session: &mut Session, prompt: &Prompt) -> Result<(), String> {
-    let (text, env2) = (prompt.text.clone(), Arc::clone(env));
+    let (text, env2) = (expanded(env, &prompt.text)?, Arc::clone(env));
     let takes = Takes { images: true, documents: true };
-    let composed = tokio::task::spawn_blocking(move || compose(&env2.workspace, &text, takes, &no_retrieval)).await;
+    let composed = tokio::task::spawn_blocking(move || {
+        let retrieve = |words: &str| rag::retrieve(&env2, words);
+        compose(&env2.workspace, &text, takes, &retrieve)
+    });
+    let composed = composed.await;
     let composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?;
     let mut composed = composed.map_err(|refused| refused.problems.join("; "))?;
     for note in std::mem::take(&mut *lock(&env.notes)) {
@@ -55,20 +59,26 @@ pub async fn say(env: &Arc<Env>, session: &mut Session, prompt: &Prompt) -> Resu
         .collect();
     let row = env.kept(env.memory.append(&session.id, &record)).unwrap_or(0);
     session.turn = Some(row);
+    let typed = composed.text[..composed.typed].to_string();
     let mut message = Message::user(composed.text);
     message.blobs = composed.blobs;
     session.push(message, row);
     if session.title.is_none() {
-        session.title = Some(super::first_words(&prompt.text, 60));
+        session.title = Some(super::first_words(&typed, 60));
     }
     session.live = None;
-    env.events.add(Item::User { text: prompt.text.clone(), at: now(), attached: files }).await;
+    env.events.add(Item::User { text: typed, at: now(), attached: files }).await;
     Ok(())
 }
 
-/// `@rag` where nothing is indexed.
-fn no_retrieval(_: &str) -> Result<Vec<Passage>, String> {
-    Err("@rag is not built yet: mention files by @path".into())
+/// What was typed, or, for `/prompt NAME arguments`, what that stands for.
+fn expanded(env: &Env, typed: &str) -> Result<String, String> {
+    let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
+    let rest = rest.trim_start();
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let home = lock(&env.config).paths.folder().map(std::path::Path::to_path_buf);
+    let known = prompts::list(env.workspace.root(), home.as_deref());
+    prompts::expand(&known, name, arguments).map_err(|e| e.to_string())
 }
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.

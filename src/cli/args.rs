@@ -79,6 +79,14 @@ pub enum Cmd {
         #[command(subcommand)]
         what: ConfigCmd,
     },
+    /// Choose what `@rag` searches beside the workspace's own files
+    Rag {
+        /// What to do with the index.
+        #[command(subcommand)]
+        what: super::rag::RagCmd,
+    },
+    /// Propose a message for what is staged, edit it, and commit
+    Commit(CommitArgs),
     /// Check the installation and say what is wrong
     Doctor(JsonArgs),
     /// Show edits asked, landed and refused, by model and format
@@ -111,6 +119,17 @@ pub struct TaskArgs {
     /// One event a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `commit`.
+#[derive(Debug, Args)]
+pub struct CommitArgs {
+    /// Commit with the proposed message, without asking
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Print the proposed message, and commit nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// Arguments of commands that only list.

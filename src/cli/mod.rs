@@ -1,10 +1,12 @@
 //! The command line: what can be typed, and the commands that need no screen.
 
 mod args;
+mod commit;
 mod demo;
 pub mod diff;
 pub mod files;
 mod print;
+mod rag;
 mod sessions;
 mod settings;
 mod task;
@@ -157,6 +159,8 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         Cmd::Sessions { what } => sessions::run(&context, what),
         Cmd::Model(args) => settings::model(&mut context, &args),
         Cmd::Config { what } => settings::config(&mut context, what),
+        Cmd::Rag { what } => rag::run(&context, what),
+        Cmd::Commit(args) => commit::run(&context, &args),
         Cmd::Doctor(args) => settings::doctor(&mut context, args.json),
         Cmd::Stats(args) => settings::stats(&context, args.json),
         Cmd::Files(command) => run_files(&context, &command),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::provider::{Message, Role, ToolCall};
+use crate::provider::{Message, Role};
 
 /// Bytes a token stands for before the provider has said how many it counted.
 const BYTES_PER_TOKEN: f64 = 4.0;
@@ -122,7 +122,6 @@ impl Window {
         let mut newly_left_out = Vec::new();
         if self.tokens(size) > budget.room() {
             let wanted = (budget.room() as f64 * AFTERWARDS) as u64;
-            let calls = calls(conversation);
             // The newest results are what the model is working with: the last message is never shortened.
             for index in from..conversation.len().saturating_sub(1) {
                 if self.tokens(size) <= wanted {
@@ -132,7 +131,7 @@ impl Window {
                 if message.role != Role::Tool || self.left_out.contains_key(&index) || message.text.len() < WORTH_IT {
                     continue;
                 }
-                let left_out = shorten(index, message, &calls);
+                let left_out = shorten(index, message, &conversation[..index]);
                 let short = Arc::new(Message { text: left_out.line.clone(), blobs: Vec::new(), ..(**message).clone() });
                 size = size + bytes(&short) - bytes(message);
                 messages[offset + index - from] = short.clone();
@@ -175,12 +174,10 @@ fn bytes(message: &Message) -> usize {
     message.text.len() + calls + message.blobs.len() * PER_BLOB + PER_MESSAGE
 }
 
-fn calls(conversation: &[Arc<Message>]) -> HashMap<&str, &ToolCall> {
-    conversation.iter().flat_map(|m| &m.calls).map(|c| (c.id.as_str(), c)).collect()
-}
-
-fn shorten(index: usize, message: &Message, calls: &HashMap<&str, &ToolCall>) -> LeftOut {
-    let call = message.answers.as_deref().and_then(|id| calls.get(id));
+fn shorten(index: usize, message: &Message, before: &[Arc<Message>]) -> LeftOut {
+    // The nearest call of that id: some servers count anew in every answer.
+    let calls = before.iter().rev().flat_map(|m| &m.calls);
+    let call = message.answers.as_deref().and_then(|id| calls.into_iter().find(|c| c.id == id));
     let tool = call.map_or("result", |c| c.name.as_str()).to_string();
     let arguments = call.and_then(|c| serde_json::from_str::<Value>(&c.arguments).ok());
     let named = |key: &str| Some(arguments.as_ref()?.get(key)?.as_str()?.to_string());
@@ -195,6 +192,7 @@ fn shorten(index: usize, message: &Message, calls: &HashMap<&str, &ToolCall>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::ToolCall;
 
     fn read(id: &str, path: &str) -> Arc<Message> {
         let arguments = format!("{{\"path\":\"{path}\"}}");

@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod context;
 mod edits;
 mod memory;
 mod road;

@@ -1,0 +1,116 @@
+//! `/commit` and `nebula commit`: the model proposes a message for what is staged, the person edits it, and git commits.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use super::Agent;
+use super::env::lock;
+use crate::context::commit;
+use crate::context::templates::Templates;
+use crate::protocol::{Event, Level};
+use crate::provider::{Answer, Hurry, Message, Provider, Request};
+
+impl Agent {
+    /// Asks the model for a message and hands it to the person.
+    pub(super) fn draft_commit(&self) {
+        let env = Arc::clone(&self.env);
+        tokio::spawn(async move {
+            let (provider, model) = {
+                let live = env.live();
+                (live.provider.clone(), live.model.clone())
+            };
+            let Some(provider) = provider else {
+                return env.say(Level::Warning, "no model is connected", "").await;
+            };
+            let (templates, language) = {
+                let config = lock(&env.config);
+                (Templates::new(env.workspace.root(), config.paths.folder()), config.language.clone())
+            };
+            let root = env.workspace.root().to_path_buf();
+            env.say(Level::Info, "writing a commit message", "").await;
+            match propose(&*provider, &model, templates, root, language, env.hurry.clone()).await {
+                Ok(text) => env.events.send(Event::CommitMessage(text)).await,
+                Err((title, hint)) => env.say(Level::Warning, title, hint).await,
+            }
+        });
+    }
+
+    /// Commits what is staged with the message the person settled on.
+    pub(super) fn commit(&self, message: String) {
+        let env = Arc::clone(&self.env);
+        tokio::spawn(async move {
+            let root = env.workspace.root().to_path_buf();
+            let done = tokio::task::spawn_blocking(move || run(&root, &message)).await;
+            match done.unwrap_or_else(|_| Err("git could not be run".into())) {
+                Ok(said) => env.say(Level::Info, said, "").await,
+                Err(why) => env.say(Level::Error, "nothing was committed", why).await,
+            }
+        });
+    }
+}
+
+/// A message for what is staged, as the model proposes it.
+///
+/// # Errors
+/// What went wrong and what to do: nothing staged, no repository, a model that did not answer.
+pub async fn propose(
+    provider: &dyn Provider,
+    model: &str,
+    templates: Templates,
+    root: std::path::PathBuf,
+    language: Option<String>,
+    hurry: Hurry,
+) -> Result<String, (String, String)> {
+    let prepared = tokio::task::spawn_blocking(move || {
+        commit::staged(&root).map(|staged| commit::prompt(&templates, &staged, language.as_deref()))
+    });
+    let prompt = match prepared.await {
+        Ok(Ok(prompt)) => prompt,
+        Ok(Err(e)) => return Err((e.to_string(), String::new())),
+        Err(_) => return Err(("git could not be run".into(), String::new())),
+    };
+    let messages = vec![Arc::new(Message::user(prompt))];
+    let mut deltas = provider.stream(Request { model: model.to_string(), messages, hurry, ..Request::default() });
+    let mut answer = Answer::default();
+    while let Some(delta) = deltas.next().await {
+        answer.push(&delta.map_err(|e| (e.message, e.hint))?);
+    }
+    match commit::tidied(&answer.text) {
+        text if text.is_empty() => Err(("the model proposed no message".into(), "Try again, or another model.".into())),
+        text => Ok(text),
+    }
+}
+
+/// Commits what is staged; what git said of it, in one line. The repository's hooks run.
+///
+/// # Errors
+/// What git said when it refused.
+pub fn run(root: &Path, message: &str) -> Result<String, String> {
+    if message.trim().is_empty() {
+        return Err("the message is empty".into());
+    }
+    let mut child = Command::new("git")
+        .args(["commit", "--file=-"])
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("git cannot be run: {e}"))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A git that ended early says why on its standard error.
+        let _ = stdin.write_all(message.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(|e| format!("git cannot be run: {e}"))?;
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
+    if output.status.success() {
+        Ok(said(&output.stdout).lines().next().unwrap_or("committed").to_string())
+    } else {
+        let (error, out) = (said(&output.stderr), said(&output.stdout));
+        Err(if error.is_empty() { out } else { error })
+    }
+}

@@ -1,0 +1,94 @@
+//! `nebula commit`: a message for what is staged, proposed by the model, edited, then approved.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::Context;
+use super::args::CommitArgs;
+use crate::agent::commit;
+use crate::context::templates::Templates;
+use crate::provider::{self, Hurry, Provider};
+
+/// Exit code for what was not approved.
+const NOT_APPROVED: i32 = 3;
+
+/// Runs `nebula commit`; the exit code.
+///
+/// # Errors
+/// When nothing is staged, no model answers, or git refuses.
+pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
+    let provider = connect(context)?;
+    let templates = Templates::new(context.workspace.root(), context.config.paths.folder());
+    let root = context.workspace.root().to_path_buf();
+    let language = context.config.language.clone();
+    let model = &context.config.model;
+    let proposed = context.block_on(commit::propose(&*provider, model, templates, root, language, Hurry::default()));
+    let mut message = match proposed {
+        Ok(message) => message,
+        Err((what, hint)) if hint.is_empty() => bail!("{what}"),
+        Err((what, hint)) => bail!("{what}. {hint}"),
+    };
+    println!("{message}");
+    if arguments.dry_run {
+        return Ok(0);
+    }
+    if !arguments.yes {
+        if !std::io::stdin().is_terminal() {
+            eprintln!("nebula: nothing was committed: `--yes` commits without asking");
+            return Ok(NOT_APPROVED);
+        }
+        match ask(message)? {
+            Some(settled) => message = settled,
+            None => return Ok(NOT_APPROVED),
+        }
+    }
+    match commit::run(context.workspace.root(), &message) {
+        Ok(said) => println!("{said}"),
+        Err(why) => bail!("nothing was committed: {why}"),
+    }
+    Ok(0)
+}
+
+fn connect(context: &Context) -> Result<std::sync::Arc<dyn Provider>> {
+    if let Some(recorded) = context.parts()?.provider {
+        return Ok(recorded);
+    }
+    provider::connect(&context.config.connection()).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
+}
+
+/// Asks until the message is settled; `None`: it is not to be committed.
+fn ask(mut message: String) -> Result<Option<String>> {
+    loop {
+        eprint!("\ncommit with this message? [y]es, [e]dit, [n]o ");
+        std::io::stderr().flush()?;
+        let mut line = String::new();
+        if std::io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match line.trim() {
+            "y" | "yes" => return Ok(Some(message)),
+            "e" | "edit" => {
+                message = edited(&message)?;
+                println!("{message}");
+            }
+            "n" | "no" | "" => return Ok(None),
+            _ => {}
+        }
+    }
+}
+
+/// The message as it comes back from `$EDITOR`.
+fn edited(message: &str) -> Result<String> {
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok()).unwrap_or_else(|| "vi".into());
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("COMMIT_EDITMSG");
+    std::fs::write(&file, message)?;
+    let ended = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&file).status();
+    let ended = ended.with_context(|| format!("{editor} cannot be run; set EDITOR"))?;
+    if !ended.success() {
+        bail!("{editor} ended with an error: nothing was committed");
+    }
+    Ok(std::fs::read_to_string(&file)?.trim().to_string())
+}

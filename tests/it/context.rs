@@ -1,0 +1,143 @@
+//! What joins a prompt, seen from outside: passages by `@rag`, the person's prompts, rules by the files in play, commit
+//! messages, and a conversation that outgrows its context window.
+
+use std::process::Command as Process;
+
+use nebula::protocol::{Command, Event, Item, TurnEnd};
+use nebula::provider::Role;
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, say};
+
+/// Why the message came back.
+async fn returned(live: &mut Live) -> String {
+    live.until(|e| match e {
+        Event::Returned(_, why) => Some(why.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn passages_are_found_only_when_asked_for() {
+    let world = World::new()
+        .file("docs/rounding.md", "Prices round half to even.\n")
+        .file("docs/在庫.md", "在庫の価格表はここにある\n")
+        .model([say("Half to even."), say("はい。")]);
+    let mut live = world.start();
+    live.submit("@rag how do prices round?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = live.requests()[0].messages[0].text.clone();
+    assert!(sent.ends_with("title=\"docs/rounding.md:1-1\"\nPrices round half to even.\n```\n"), "{sent}");
+    let attached = live.events.iter().find_map(|e| match e {
+        Event::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
+        _ => None,
+    });
+    assert_eq!(attached.expect("a message")[0].path, "docs/rounding.md");
+    live.submit("@rag 価格");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(live.requests()[1].messages.last().expect("sent").text.contains("在庫の価格表"));
+    live.submit("@rag zebra");
+    assert!(returned(&mut live).await.contains("found nothing for zebra"));
+    assert_eq!(live.requests().len(), 2);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prompts_of_the_person_stand_for_their_text() {
+    let world = World::new()
+        .file("a.rs", "fn a() {}\n")
+        .file(".nebula/prompts/review.md", "---\narguments: file\n---\nReview @$file strictly.\n")
+        .model([say("Fine.")]);
+    let mut live = world.start();
+    live.submit("/prompt review");
+    assert!(returned(&mut live).await.contains("needs file"));
+    live.submit("/prompt other x");
+    assert!(returned(&mut live).await.contains("there is no prompt other"));
+    live.submit("/prompt review a.rs");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = live.requests()[0].messages[0].text.clone();
+    assert!(sent.starts_with("Review @a.rs strictly.\n\n---\nReference\n"), "{sent}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_join_when_a_tool_first_touches_a_file() {
+    let world = World::new()
+        .file("AGENTS.md", "Speak plainly.")
+        .file("src/a.rs", "fn a() {}\n")
+        .file(".nebula/rules/rust.md", "---\nglobs: \"*.rs\"\n---\nNo unwrap.")
+        .model([call("readFile", json!({"path": "src/a.rs"})), say("Read.")]);
+    let mut live = world.start();
+    live.submit("look at the code");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    assert!(requests[0].system.contains("Speak plainly.") && !requests[0].system.contains("No unwrap."));
+    assert!(requests[1].system.contains("No unwrap."));
+    let chips = live.events.iter().rev().find_map(|e| match e {
+        Event::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(chips.expect("a status"), ["workspace", "matches *.rs (src/a.rs)"]);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_message_is_proposed_edited_and_used() {
+    let world = World::new().file("a.txt", "one\n").model([say("```\nAdd a\n```")]);
+    let git = |arguments: &[&str]| {
+        let output = Process::new("git").args(arguments).current_dir(world.root()).output().expect("git runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    git(&["init", "-q"]);
+    for (key, value) in [("user.name", "N"), ("user.email", "n@example.com"), ("commit.gpgsign", "false")] {
+        git(&["config", key, value]);
+    }
+    let mut live = world.start();
+    live.send(Command::DraftCommit);
+    let notice = |e: &Event| match e {
+        Event::Notice(n) => Some(n.title.clone()),
+        _ => None,
+    };
+    live.until(|e| notice(e).filter(|t| t.contains("nothing is staged"))).await;
+    git(&["add", "a.txt"]);
+    live.send(Command::DraftCommit);
+    let proposed = live
+        .until(|e| match e {
+            Event::CommitMessage(text) => Some(text.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(proposed, "Add a");
+    assert!(live.requests()[0].messages[0].text.contains("+one"));
+    live.send(Command::Commit("Add a, and say why".into()));
+    live.until(|e| notice(e).filter(|t| t.contains("Add a, and say why"))).await;
+    assert_eq!(git(&["log", "--format=%s"]).trim(), "Add a, and say why");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_window_leaves_the_oldest_results_out() {
+    let long = "a line of some length\n".repeat(1500);
+    let reads = (0..6).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let mut world = World::new().model(reads.chain([say("Read all.")]));
+    for i in 0..6 {
+        world = world.file(&format!("f{i}.txt"), &long);
+    }
+    let settings = json!({"models": {"recording": {"contextWindow": 40_000}}});
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    std::fs::write(world.home().join(".nebula/config.json"), settings.to_string()).expect("written");
+    let mut live = world.start();
+    live.submit("read them all");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    let last = requests.last().expect("a request");
+    let results: Vec<&str> = last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.as_str()).collect();
+    assert_eq!(results.len(), 6);
+    assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
+    assert!(results[5].len() > 30_000, "the newest is whole");
+    let told = |e: &Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("context window"));
+    assert!(live.events.iter().any(told));
+    live.close().await;
+}
