@@ -51,6 +51,8 @@ pub struct Glyphs {
     pub upright: &'static str,
     /// An upright rule meeting a rule: from below, at the right end.
     pub join_right: &'static str,
+    /// From below, at the right end of the rule in focus.
+    pub join_right_heavy: &'static str,
     /// From below.
     pub join_down: &'static str,
     /// From above.
@@ -104,6 +106,7 @@ impl Glyphs {
         rule: "─",
         upright: "│",
         join_right: "┐",
+        join_right_heavy: "┑",
         join_down: "┬",
         join_up: "┴",
         join_up_heavy: "┷",
@@ -144,6 +147,7 @@ impl Glyphs {
         rule: "-",
         upright: "|",
         join_right: "+",
+        join_right_heavy: "+",
         join_down: "+",
         join_up: "+",
         join_up_heavy: "+",

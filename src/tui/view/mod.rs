@@ -95,7 +95,18 @@ fn main(app: &App, buf: &mut Buffer) {
         } else {
             let note = app.panes.note(place.id, place.line.width.saturating_sub(16), &ctx);
             let note = (note.width() > 0).then_some(note);
-            pane_line(place.line, &app.panes.title(place.id), focus, note, buf, &ctx);
+            let right = Some(place.id).filter(|id| *id == PaneId::Archive);
+            let right = right.and_then(|_| app.panes.archive.second_title(ctx.look()));
+            let mut area = place.line;
+            if let Some((x, title, note)) = right {
+                area.width = x;
+                let join = if focus { app.glyphs.join_right_heavy } else { app.glyphs.join_right };
+                let role = if focus { Role::Focus } else { Role::Line };
+                paint::text(buf, area.right(), area.y, 1, join, app.theme.style(role));
+                let rest = Rect { x: area.right() + 1, width: place.line.width - x - 1, ..area };
+                line(rest, title, false, Some(note), buf, &ctx);
+            }
+            pane_line(area, &app.panes.title(place.id), focus, note, buf, &ctx);
         }
         app.panes.draw(place.id, place.body, buf, &ctx);
     }

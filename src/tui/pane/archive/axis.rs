@@ -38,11 +38,10 @@ impl Archive {
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
         let file = self.times.get(path);
-        let note = file.map(|f| paint::plural(f.versions.len(), "version")).unwrap_or_default();
-        let room = usize::from(width).saturating_sub(cells(&note) + 6);
-        let title = paint::path(&show::plain(path), room, theme.style(Role::Path), look);
-        let note = if note.is_empty() { Vec::new() } else { vec![span(note, dim)] };
-        pen.heading(0, 0, width, &title, &note, look);
+        if !self.splits_pane_line() {
+            let (title, note) = self.file_title(width, look);
+            pen.heading(0, 0, width, &title, &note, look);
+        }
         let Some(file) = file else { return };
         let clock = Clock { now: ctx.now, zone: ctx.zone };
         let fits = usize::from((width.saturating_sub(2) / STEP).max(1));
@@ -69,6 +68,16 @@ impl Archive {
             }
             self.change(pen, x, file, point, look);
         }
+    }
+
+    /// The file under the keys and how many versions it has.
+    pub(super) fn file_title(&self, width: u16, look: Look<'_>) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
+        let Some(path) = self.path() else { return Default::default() };
+        let note = self.times.get(path).map(|f| paint::plural(f.versions.len(), "version"));
+        let note: Vec<_> = note.map(|n| span(n, look.theme.style(Role::Dim))).into_iter().collect();
+        let taken = note.iter().map(|s| cells(&s.content)).sum::<usize>() + 6;
+        let room = usize::from(width).saturating_sub(taken);
+        (paint::path(&show::plain(path), room, look.theme.style(Role::Path), look), note)
     }
 
     fn tick(&self, pen: &mut Pen<'_>, x: u16, point: usize, points: usize, look: Look<'_>) {

@@ -2,16 +2,19 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
 use super::list::Form;
 use super::{Archive, axis};
-use crate::tui::pane::Ctx;
 use crate::tui::pane::diff::Layout;
 use crate::tui::pane::paint::{self, Pen};
+use crate::tui::pane::{Ctx, Look};
 use crate::tui::theme::Role;
 
 /// Side by side from this width on, when two states are compared.
 const SIDE_FROM: u16 = 72;
+/// From this width on the screen has no tabs, and a pane line that can be parted.
+const WIDE: u16 = 120;
 
 /// Where the parts of the pane lie.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +28,18 @@ pub(super) struct Parts {
 }
 
 impl Archive {
+    /// Whether the pane line is parted: list at the left, the file in time at the right.
+    pub(super) fn splits_pane_line(&self) -> bool {
+        self.size.0 >= WIDE && !self.full
+    }
+
+    /// Where the pane line is parted, and title and note of its right part.
+    pub fn second_title(&self, look: Look<'_>) -> Option<(u16, Line<'static>, Line<'static>)> {
+        let detail = self.parts().detail.filter(|_| self.splits_pane_line())?;
+        let (title, note) = self.file_title(detail.width, look);
+        Some((detail.x - 1, title.into(), note.into()))
+    }
+
     /// Tells the comparison its size.
     pub(super) fn fit(&mut self) {
         let (width, height) = match (self.full, self.parts().detail) {
