@@ -12,6 +12,7 @@ use super::view::{Columns, View};
 use crate::proposal::{HunkKind, Rung};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::cut;
 use crate::tui::text::show::Invisible;
 use crate::tui::theme::Role;
 
@@ -161,7 +162,9 @@ impl View {
             let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
             spans.extend([span("   found: ", dim), span(found.to_string(), theme.style(role))]);
         }
-        pen.spans(1, y, &spans, usize::from(columns.width.saturating_sub(1)));
+        let room = usize::from(columns.width.saturating_sub(1));
+        let line = cut::line(spans.into(), room, look.glyphs.cut, dim);
+        pen.spans(1, y, &line.spans, room);
         if focus {
             pen.select(y, 1, look);
         }
