@@ -14,6 +14,7 @@ mod env;
 mod events;
 pub mod export;
 mod gate;
+pub mod mend;
 mod query;
 mod rag;
 mod replayed;

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::env::{Env, lock};
+use super::mend::mend;
 use super::settle::{self, Asking, Settled};
 use crate::apply;
 use crate::archive::restore::{LastWritten, Written};
@@ -288,6 +289,7 @@ pub fn start_up(env: &Arc<Env>) {
         let env2 = Arc::clone(&env);
         let done = tokio::task::spawn_blocking(move || {
             let swept = apply::sweep(&env2.archive);
+            env2.kept(mend(&env2.memory, &env2.project(), &env2.archive));
             let count = env2.archive.list().map(|l| l.len());
             (swept, count, env2.archive.file_count())
         });

@@ -65,6 +65,10 @@ impl Context {
             max_steps: global.max_steps,
         };
         let config = Config::load(paths, env, flags, Some(workspace.root()));
+        if let Some(folder) = &config.archive_dir {
+            let folder = workspace.root().join(folder);
+            workspace = workspace.protect(&folder);
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()

@@ -11,12 +11,13 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use crate::agent::mend::mend;
 use crate::archive::Archive;
 use crate::memory::Memory;
 use crate::workspace::{Access, Workspace};
@@ -178,6 +179,18 @@ impl Desk<'_> {
     /// # Errors
     /// When the command failed and nothing was changed.
     pub fn run(&mut self, command: &FilesCmd) -> Result<u8> {
+        match self.run_command(command) {
+            // Whoever reads the output has seen enough: `nebula history | head`.
+            Err(error) if is_broken_pipe(&error) => Ok(DONE),
+            other => other,
+        }
+    }
+
+    fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {
+        if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) = command {
+            let mended = mend(self.memory, &self.project(), self.archive);
+            self.remembered(mended)?;
+        }
         match command {
             FilesCmd::Undo(args) => self.undo(args),
             FilesCmd::Redo(ask) => self.redo(ask),
@@ -241,6 +254,10 @@ impl Desk<'_> {
             }
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// `1 file`, `2 files`.

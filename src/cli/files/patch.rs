@@ -137,24 +137,32 @@ impl Desk<'_> {
         Ok(Some(Proposal { id: ProposalId(0), title, files: outcome.changes }))
     }
 
-    /// Asks, or lets `--yes` answer for what it may.
+    /// Asks, or lets `--yes` answer for what it may: not for a guess, and not for what no archive would bring back.
     fn may_write(&mut self, proposal: &Proposal, args: &PatchArgs) -> Result<bool> {
-        if args.yes {
-            let guess =
-                proposal.files.iter().find(|f| f.hunks.iter().any(|h| h.found.as_ref().is_some_and(is_inexact)));
-            if let Some(file) = guess {
-                let path = file.path.clone();
-                self.complain(&format!(
-                    "nothing was changed: a place in {path} is a guess; --yes does not approve that"
-                ))?;
+        let mut needs_person = None;
+        for file in &proposal.files {
+            if file.hunks.iter().any(|h| h.found.as_ref().is_some_and(is_inexact)) {
+                needs_person = Some(format!("a place in {} is a guess", file.path));
+            }
+            if let Some(glob) = self.archive.excluded_by(&file.path) {
+                let what = format!("{} is not archived (archiveExclude: {glob})", file.path);
+                self.complain(&what)?;
+                needs_person = Some(what);
+            }
+        }
+        // A patch from standard input leaves no one to ask.
+        let can_ask = self.can_ask && args.file != "-";
+        match needs_person {
+            None if args.yes => return Ok(true),
+            Some(why) if !can_ask => {
+                self.complain(&format!("nothing was changed: {why}, which only a person at a terminal may approve"))?;
                 return Ok(false);
             }
-            return Ok(true);
-        }
-        // The patch may have come from standard input: then there is no one left to ask.
-        if !self.can_ask || args.file == "-" {
-            self.complain("nothing was changed: without a terminal to ask at this needs --yes")?;
-            return Ok(false);
+            None if !can_ask => {
+                self.complain("nothing was changed: without a terminal to ask at this needs --yes")?;
+                return Ok(false);
+            }
+            _ => {}
         }
         let what = format!("change {}?", count(proposal.files.len(), "file"));
         let yes = self.agrees(&what)?;

@@ -248,3 +248,36 @@ fn prune_asks_and_keeps_the_newest() {
     assert_eq!(w.read("a"), "two\n");
     assert_eq!(w.run(&["prune", "--max-size", "much"], None).code, FAILED);
 }
+
+#[test]
+fn a_patch_is_applied_whole_or_not_at_all() {
+    let w = World::new();
+    w.write("a", "one\ntwo\n");
+    w.write("b", "b\n");
+    w.write("p", "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n");
+    assert_eq!(w.run(&["patch", "p"], None).code, NOT_APPROVED);
+    assert_eq!(w.run(&["patch", "p", "--dry-run"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\ntwo\n");
+    let ran = w.run(&["patch", "p", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "ONE\ntwo\n"), "{ran:?}");
+    assert!(ran.out.contains("-one\n+ONE\n"), "{}", ran.out);
+    w.write("q", "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-b\n+B\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-none\n+x\n");
+    let ran = w.run(&["patch", "q", "--yes"], None);
+    assert_eq!((ran.code, w.read("b").as_str()), (FAILED, "b\n"), "{ran:?}");
+    assert_eq!(w.run(&["patch", "missing", "--yes"], None).code, FAILED);
+    w.write("r", "just words\n");
+    assert_eq!(w.run(&["patch", "r", "--yes"], None).code, FAILED);
+}
+
+#[test]
+fn a_change_that_would_not_be_archived_needs_a_person() {
+    let w = World::new();
+    let settings = Settings { folder: None, exclude: vec![".env".into()] };
+    let w = World { archive: Archive::open(&w.workspace, &settings).expect("open"), ..w };
+    w.write(".env", "KEY=1\n");
+    w.write("p", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=1\n+KEY=2\n");
+    let ran = w.run(&["patch", "p", "--yes"], None);
+    assert_eq!((ran.code, w.read(".env").as_str()), (NOT_APPROVED, "KEY=1\n"), "{ran:?}");
+    assert_eq!(w.run(&["patch", "p", "--yes"], Some("y\n")).code, DONE);
+    assert_eq!(w.read(".env"), "KEY=2\n");
+}

@@ -1,0 +1,87 @@
+//! What a killed process never told memory: its changesets are in the archive, their causes announced in memory.
+//! Joins the two, so that the history names causes and `redo` knows an undo.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::archive::{Archive, Id};
+use crate::memory::{ChangesetFile, ChangesetRecord, Error, Memory};
+
+/// Tells memory the changesets of announcements whose outcome it was never told; how many. Announcements without a
+/// changeset stay as they are: either nothing was written, or their process is at it.
+///
+/// # Errors
+/// When memory cannot be read or written.
+pub fn mend(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, Error> {
+    let pending = memory.pending(project)?;
+    if pending.is_empty() {
+        return Ok(0);
+    }
+    let known: HashSet<String> = memory.changesets(project)?.into_iter().filter_map(|c| c.id).collect();
+    // An archive that cannot be read tells nothing.
+    let mut unknown: Vec<Id> = archive.list().unwrap_or_default();
+    unknown.retain(|id| !known.contains(&id.to_string()));
+    unknown.sort_unstable();
+    let mut mended = 0;
+    for record in pending {
+        let found = unknown.iter().position(|id| fits(archive, &record, *id));
+        if let Some(at) = found {
+            let id = unknown.remove(at);
+            memory.applied(record.pending, &id.to_string(), &files(archive, id))?;
+            mended += 1;
+        }
+    }
+    Ok(mended)
+}
+
+/// Whether a changeset can be the one that was announced: made after it, of its files and no others.
+fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
+    if id.at() < record.at {
+        return false;
+    }
+    let announced: BTreeSet<&str> = record.files.iter().map(|f| f.path.as_str()).collect();
+    archive.paths(id).is_ok_and(|paths| {
+        let archived = announced.iter().filter(|p| archive.excluded_by(p).is_none()).count();
+        paths.len() == archived && paths.iter().all(|p| announced.contains(p.as_str()))
+    })
+}
+
+fn files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
+    let file = |path: String| {
+        let version = archive.version_in(&path, id).ok().flatten();
+        ChangesetFile {
+            version: version.as_ref().map(|v| v.id.to_string()),
+            absent: version.is_some_and(|v| v.absent),
+            path,
+            ..ChangesetFile::default()
+        }
+    };
+    archive.paths(id).unwrap_or_default().into_iter().map(file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Settings;
+    use crate::memory::{Cause, ChangesetState, Options, WillWrite};
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn a_changeset_whose_process_died_gets_its_cause() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
+        let cause = Cause { kind: "undo".into(), title: "undo of x".into(), ..Cause::default() };
+        let will = |path: &str| WillWrite { path: path.into(), sha256: None, bytes: None, added: None, removed: None };
+        memory.will_write("/p", &cause, &[will("a")]).expect("announced");
+        memory.will_write("/p", &cause, &[will("never")]).expect("announced");
+        let state = workspace.read("a").expect("read").state;
+        let recorded = archive.record(&mut archive.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+        assert_eq!(mend(&memory, "/p", &archive).expect("mended"), 1);
+        let id = recorded.changeset.expect("archived").to_string();
+        let record = memory.changeset("/p", &id).expect("read").expect("known");
+        assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));
+        assert_eq!(record.files[0].version, Some(recorded.files[0].version.to_string()));
+        assert_eq!(mend(&memory, "/p", &archive).expect("nothing left"), 0);
+    }
+}
