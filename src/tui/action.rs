@@ -281,7 +281,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
     g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
     g(C::Sessions, "move", &[A::Close], "", "back to the session that is open"),
-    g(C::Sessions, "move", &[A::Quit], "", ""),
+    g(C::Sessions, "move", &[A::Quit], "quit", ""),
     g(C::Welcome, "start", &[A::Up, A::Down], "choose", "choose"),
     g(C::Welcome, "start", &[A::Open], "open", ""),
     g(C::Welcome, "start", &[A::Tour], "", ""),

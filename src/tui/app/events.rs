@@ -1,6 +1,6 @@
 //! What the agent tells.
 
-use super::{App, At, Effect, LONG_TURN, Owner, PAUSE, Screen, Turn};
+use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
 use crate::protocol::{Command, Event, Listing, Prompt, Query, QueryId, SessionChoice, TurnEnd};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
@@ -144,6 +144,10 @@ impl App {
     /// `before` is where that was.
     fn proposal_changed(&mut self, waits: bool, before: (At, PaneId)) -> Vec<Effect> {
         if !waits {
+            // Nobody waits for the reason any more.
+            if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {
+                self.line = None;
+            }
             if self.before_proposal.is_some() || self.pane == PaneId::Diff && self.at == At::Pane {
                 self.leave_proposal();
             }

@@ -6,6 +6,7 @@ mod events;
 mod keys;
 mod mouse;
 mod msg;
+mod owners;
 mod settle;
 
 use std::collections::HashMap;

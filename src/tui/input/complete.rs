@@ -2,6 +2,7 @@
 
 use crate::context::mention::{Typing, typing, written};
 use crate::protocol::{Listing, Query};
+use crate::tui::text::highlight::Code;
 
 /// The list under `@`.
 #[derive(Debug, Clone, Default)]
@@ -27,12 +28,14 @@ pub struct Completion {
 }
 
 /// A file's beginning.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Preview {
     /// Normalised path.
     pub path: String,
     /// Its lines; `None`: not a text.
     pub lines: Option<Vec<String>>,
+    /// The same as a text to be coloured.
+    pub code: Code,
     /// Lines in all.
     pub count: usize,
     /// Bytes.
@@ -65,8 +68,10 @@ impl Completion {
             }
             (Query::Text(asked), Listing::Text { path, text, lines, bytes }) => {
                 if self.path() == Some(asked) {
+                    let code = Code::of_file(path, text.as_deref().unwrap_or_default());
                     let text = text.as_ref().map(|t| t.lines().map(str::to_string).collect());
-                    self.preview = Some(Preview { path: path.clone(), lines: text, count: *lines, bytes: *bytes });
+                    let preview = Preview { path: path.clone(), lines: text, code, count: *lines, bytes: *bytes };
+                    self.preview = Some(preview);
                 }
                 Vec::new()
             }

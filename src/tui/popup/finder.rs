@@ -197,7 +197,6 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
         return;
     };
     let rows = usize::from(area.height.saturating_sub(1));
-    let code = crate::tui::text::highlight::Code::of_file(&p.path, lines.join("\n"));
     let range = scroll..(scroll + rows).min(lines.len());
     for (i, line) in lines.iter().enumerate().take(range.end).skip(range.start) {
         let y = area.y + 1 + (i - scroll) as u16;
@@ -206,7 +205,7 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
         paint::text(buf, area.x + 5, y, width.saturating_sub(5), &shown, ctx.theme.style(Role::Text));
     }
     // Colours come over the plain text where they are ready and the line is drawn as it is.
-    ctx.colours.look(&code, range, |i, tokens| {
+    ctx.colours.look(&p.code, range, |i, tokens| {
         let (Some(line), y) = (lines.get(i), area.y + 1 + (i.saturating_sub(scroll)) as u16) else { return };
         if show::plain(line) != line.as_str() {
             return;

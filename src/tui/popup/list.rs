@@ -204,8 +204,13 @@ impl List {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.rows.max(1)));
     }
 
-    fn has_foot(&self) -> bool {
-        self.entries.iter().any(|e| !e.long.is_empty() || !e.usage.is_empty())
+    /// Rows below the list, with their rule: a commit message shows whole, a command's help in three rows.
+    fn foot(&self) -> u16 {
+        match &self.kind {
+            Kind::Commit(message) => foot_rows(message, 70).len().clamp(3, 16) as u16 + 2,
+            _ if self.entries.iter().any(|e| !e.long.is_empty() || !e.usage.is_empty()) => 5,
+            _ => 0,
+        }
     }
 
     /// Tells it the size of the screen that is drawn next.
@@ -217,11 +222,11 @@ impl List {
 
     /// The border's area and the rows' area.
     fn parts(&self, screen: Rect, body: Rect) -> (Rect, Rect) {
-        let foot = if self.has_foot() { 5 } else { 0 };
+        let foot = self.foot();
         let usual = if foot > 0 { (screen.height / 4).saturating_sub(3).clamp(3, 14) } else { screen.height / 2 };
         let rows = usual.min(u16::try_from(self.entries.len()).unwrap_or(u16::MAX).max(3));
         let area = modal(screen, body, 76, rows + 6 + foot);
-        let foot = if area.height >= 14 { foot } else { 0 };
+        let foot = if area.height >= foot + 9 { foot } else { 0 };
         let rows = Rect {
             x: area.x + 1,
             y: area.y + 4,
@@ -277,7 +282,7 @@ impl List {
         let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
         thumb(bar, self.hits.len(), self.top, buf, ctx);
         let foot = rows.bottom();
-        if foot + 4 <= area.bottom() && self.has_foot() {
+        if foot + 4 <= area.bottom() && self.foot() > 0 {
             rule(area, foot, buf, ctx);
             if let Some(entry) = self.selected() {
                 let mut y = foot + 1;
@@ -288,8 +293,9 @@ impl List {
                     paint::text(buf, area.x + 4 + used as u16, y, inner.saturating_sub(used + 1), rest, dim);
                     y += 1;
                 }
-                for range in wrap::breaks(&entry.long, inner).into_iter().take(usize::from(area.bottom() - 1 - y)) {
-                    paint::text(buf, area.x + 3, y, inner, &entry.long[range], ctx.theme.style(Role::Text));
+                let rows = usize::from((area.bottom() - 1).saturating_sub(y));
+                for row in foot_rows(&entry.long, inner).into_iter().take(rows) {
+                    paint::text(buf, area.x + 3, y, inner, row, ctx.theme.style(Role::Text));
                     y += 1;
                 }
             }
@@ -319,6 +325,11 @@ impl List {
             select(area, buf, ctx);
         }
     }
+}
+
+/// A text in rows of `width` cells.
+fn foot_rows(text: &str, width: usize) -> Vec<&str> {
+    text.lines().flat_map(|line| wrap::breaks(line, width).into_iter().map(move |r| &line[r])).collect()
 }
 
 fn rule(area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {

@@ -1,0 +1,199 @@
+//! Keys that go neither to a pane nor to the input: lines, questions, sessions, the welcome, popups.
+
+use super::{App, At, Effect, Exit, LineFor, Owner, Screen, Typed};
+use crate::protocol::{Command, Setting};
+use crate::tui::action::Action;
+use crate::tui::input::question::Said as Answered;
+use crate::tui::pane::PaneId;
+use crate::tui::popup::sessions::Said as SessionSaid;
+use crate::tui::popup::welcome::Said as WelcomeSaid;
+use crate::tui::popup::{Popup, finder, list, page};
+
+impl App {
+    pub(super) fn act_line(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Send => {
+                let Some(line) = self.line.take() else { return Vec::new() };
+                let text = line.editor.expanded();
+                self.hand_line(line.owner, line.purpose, Typed::Taken(&text))
+            }
+            Action::Close | Action::Escape => {
+                let Some(line) = self.line.take() else { return Vec::new() };
+                self.hand_line(line.owner, line.purpose, Typed::Left)
+            }
+            action => {
+                if let Some(line) = &mut self.line {
+                    line.editor.act(action);
+                }
+                self.line_typed()
+            }
+        }
+    }
+
+    pub(super) fn line_typed(&mut self) -> Vec<Effect> {
+        let Some(line) = &self.line else { return Vec::new() };
+        let (owner, purpose, text) = (line.owner, line.purpose.clone(), line.editor.expanded());
+        self.hand_line(owner, purpose, Typed::Now(&text))
+    }
+
+    fn hand_line(&mut self, owner: Owner, purpose: LineFor, typed: Typed<'_>) -> Vec<Effect> {
+        let effects = match owner {
+            Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
+            Owner::Sessions => match &mut self.screen {
+                Screen::Sessions(sessions, _) => sessions.line(&purpose, typed),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        self.settle(owner, effects)
+    }
+
+    pub(super) fn act_question(&mut self, action: Action) -> Vec<Effect> {
+        let Some(asking) = self.questions.first_mut() else { return Vec::new() };
+        match action {
+            Action::Up | Action::Down | Action::Answer | Action::FocusInput | Action::Later => {
+                let said = asking.act(action);
+                self.question_said(said)
+            }
+            action => self.act_global(action),
+        }
+    }
+
+    pub(super) fn question_said(&mut self, said: Answered) -> Vec<Effect> {
+        match said {
+            Answered::Stay => Vec::new(),
+            Answered::Answer(command) => vec![Effect::Send(command)],
+            Answered::Write | Answered::Later => {
+                self.at = At::Input;
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn act_sessions(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Sessions(sessions, behind) = &mut self.screen else { return Vec::new() };
+        let behind = *behind;
+        match action {
+            Action::Close | Action::Escape if behind => {
+                self.screen = Screen::Main;
+                Vec::new()
+            }
+            Action::Close | Action::Escape => Vec::new(),
+            Action::Help | Action::Palette => self.act_global(action),
+            Action::Quit => self.quit(Exit::Done),
+            action => match sessions.act(action) {
+                SessionSaid::Stay(effects) => self.settle(Owner::Sessions, effects),
+                SessionSaid::Leave(effects) => {
+                    self.screen = Screen::Main;
+                    self.at = At::Input;
+                    self.settle(Owner::Sessions, effects)
+                }
+                SessionSaid::Remove(id, title) => {
+                    self.open_remove(id, &title);
+                    Vec::new()
+                }
+                SessionSaid::Export(id) => {
+                    self.open_export(Some(id));
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    pub(super) fn act_welcome(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Welcome(welcome) = &mut self.screen else { return Vec::new() };
+        match action {
+            Action::Help | Action::Commands | Action::Palette | Action::ChooseModel => self.act_global(action),
+            Action::Quit => self.quit(Exit::Done),
+            Action::FocusArchive => {
+                self.browse();
+                Vec::new()
+            }
+            action => match welcome.act(action) {
+                WelcomeSaid::Stay => Vec::new(),
+                WelcomeSaid::Tour => self.quit(Exit::Tour),
+                WelcomeSaid::Browse => {
+                    self.browse();
+                    Vec::new()
+                }
+                WelcomeSaid::Connect | WelcomeSaid::Reconnect => {
+                    self.say = Some("looking for a local server".into());
+                    vec![Effect::Send(Command::Set(Setting::Reconnect))]
+                }
+            },
+        }
+    }
+
+    /// Shows the archive over the whole body.
+    pub(super) fn browse(&mut self) {
+        self.go_to(PaneId::Archive);
+        self.zoom = true;
+    }
+
+    pub(super) fn act_popup(&mut self, action: Action) -> Vec<Effect> {
+        match self.popups.last_mut() {
+            Some(Popup::List(list)) => {
+                let said = list.act(action);
+                self.list_said(said)
+            }
+            Some(Popup::Page(page)) => {
+                if page.act(action) == page::Said::Close {
+                    self.popups.pop();
+                }
+                Vec::new()
+            }
+            Some(Popup::Finder(finder)) => {
+                let said = finder.act(action);
+                self.finder_said(said)
+            }
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn finder_said(&mut self, said: finder::Said) -> Vec<Effect> {
+        match said {
+            finder::Said::Ask(queries) => self.ask_all(Owner::Finder, queries),
+            finder::Said::Close => {
+                self.popups.pop();
+                Vec::new()
+            }
+            finder::Said::Took => {
+                let Some(Popup::Finder(finder)) = self.popups.pop() else { return Vec::new() };
+                if let Some(chosen) = finder.list.chosen() {
+                    let at = self.input.caret();
+                    let glued = self.input.text()[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
+                    self.input.replace(at..at, &format!("{}{chosen}", if glued { " " } else { "" }));
+                    self.at = At::Input;
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn list_said(&mut self, said: list::Said) -> Vec<Effect> {
+        match said {
+            list::Said::Stay => Vec::new(),
+            list::Said::Moved => {
+                if let Some(Popup::List(list)) = self.popups.last()
+                    && let (list::Kind::Themes(_), Some(entry)) = (&list.kind, list.selected())
+                {
+                    let name = entry.name.clone();
+                    self.wear(&name);
+                }
+                Vec::new()
+            }
+            list::Said::Close => {
+                if let Some(Popup::List(list)) = self.popups.pop()
+                    && let list::Kind::Themes(before) = list.kind
+                {
+                    self.wear(&before);
+                }
+                Vec::new()
+            }
+            list::Said::Took(name, rest) => match self.popups.pop() {
+                Some(Popup::List(list)) => self.took(list.kind, &name, &rest),
+                _ => Vec::new(),
+            },
+        }
+    }
+}
