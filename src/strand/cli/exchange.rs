@@ -151,13 +151,16 @@ fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
 
 pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
     let (mut target, _) = other(s, named)?;
-    let result = store::push(&mut s.store, &mut target)?;
+    let mut result = store::push(&mut s.store, &mut target)?;
+    target.checkpoint();
+    result.state_hash = target.state().state_hash();
     Ok(told(out, &result))
 }
 
 pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
     let (mut source, upstream) = other(s, named)?;
-    let pulled = store::pull(&mut s.store, &mut source, upstream)?;
+    let mut pulled = store::pull(&mut s.store, &mut source, upstream)?;
+    pulled.result.state_hash = s.store.state().state_hash();
     if !pulled.withdrawn.is_empty() {
         out.note(&format!("withdrew {} ops; see strand conflicts", pulled.withdrawn.len()));
     }
@@ -180,7 +183,8 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
 
 pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Error> {
     let ops = Log::new(log.to_owned()).read(0)?.ops;
-    let result = s.store.accept(ops)?;
+    let mut result = s.store.accept(ops)?;
+    result.state_hash = s.store.state().state_hash();
     Ok(told(out, &result))
 }
 

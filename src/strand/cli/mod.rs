@@ -91,6 +91,9 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
         out.answer(&line, || json!({"saved": saved, "old_log": kept}));
         return Ok(0);
     }
+    if let Some(code) = read::from_checkpoint(&args, out)? {
+        return Ok(code);
+    }
     let mut session = open(&args, out)?;
     let s = &mut session;
     let code = match args.command {
@@ -135,6 +138,7 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
         Command::Replay { episode, at_graph, update } => run::replay(s, out, &episode, at_graph, update),
         Command::Episodes => run::episodes(s, out),
     };
+    session.store.checkpoint();
     for notice in session.store.take_notices() {
         out.note(&notice);
     }

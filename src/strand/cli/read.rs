@@ -13,7 +13,7 @@ use crate::strand::issue::{Refusal, references, target};
 use crate::strand::lang::{print, unit};
 use crate::strand::op::Op;
 use crate::strand::state::{State, View};
-use crate::strand::store::{Error, covers};
+use crate::strand::store::{Error, Row, covers, read_checkpoint};
 
 /// The visible definitions a selector names, in layer order then by name.
 pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Error> {
@@ -57,6 +57,40 @@ pub fn op_id(text: &str) -> Result<OpId, Error> {
 fn units(view: &View) -> Vec<(usize, String)> {
     let count = unit::count(&view.body);
     (1..=count).filter_map(|n| print::unit(&view.body, n).map(|printed| (n, printed.text))).collect()
+}
+
+/// Answers a plain `view` or `list` straight from the checkpoint, if it stands where the log ends.
+pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>, Error> {
+    if out.json {
+        return Ok(None);
+    }
+    match &args.command {
+        args::Command::View(view) => {
+            if view.with_deps || view.history || view.refs || view.units || view.at.is_some() {
+                return Ok(None);
+            }
+            let Some(qname) = QName::parse(&view.selector).filter(|q| !q.name.contains(['*', '?', ','])) else {
+                return Ok(None);
+            };
+            let rows = read_checkpoint(&super::root(args)?, Some(qname.layer), Some(&qname.name));
+            let Some([row]) = rows.as_deref() else { return Ok(None) };
+            out.text(&if view.hash { format!("{qname} {}\n", row.hash) } else { out.code(&row.text) });
+        }
+        args::Command::List { layer, hash: false, long: false } => {
+            let chosen = layer.as_deref().map(Layer::parse);
+            if chosen == Some(None) {
+                return Ok(None);
+            }
+            let Some(rows) = read_checkpoint(&super::root(args)?, chosen.flatten(), None) else { return Ok(None) };
+            let line = |row: &Row| match layer {
+                Some(_) => format!("{}\n", row.label),
+                None => format!("{}.{}\n", row.layer, row.label),
+            };
+            out.text(&rows.iter().map(line).collect::<String>());
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(0))
 }
 
 pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<u8, Error> {

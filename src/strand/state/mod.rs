@@ -142,6 +142,8 @@ pub struct State {
     /// Who is linked to a definition.
     linked: HashMap<DefId, HashSet<DefId>>,
     dirty: HashSet<DefId>,
+    /// What changed since someone last asked.
+    touched: HashSet<DefId>,
 }
 
 impl State {
@@ -200,7 +202,13 @@ impl State {
         changed.definitions.extend(relabelled.keys());
         changed.definitions.extend(&gone);
         self.rehash(&resolve, &mut changed);
+        self.touched.extend(&changed.definitions);
         changed
+    }
+
+    /// The definitions that changed since this was last asked.
+    pub fn take_touched(&mut self) -> HashSet<DefId> {
+        std::mem::take(&mut self.touched)
     }
 
     /// Offers ops and brings the views up to date.

@@ -44,7 +44,7 @@ pub struct Accepted {
     pub healed: Vec<OpId>,
     /// Things to tell.
     pub warnings: Vec<String>,
-    /// The state afterwards.
+    /// The hash of the state afterwards; empty until someone asks the store for it.
     pub state_hash: String,
 }
 
@@ -161,7 +161,6 @@ impl Gate<'_> {
     pub(super) fn run(&self, state: &mut State, ops: Vec<Op>) -> Gated {
         let mut gated = Gated::default();
         let ops = self.first_look(state, ops, &mut gated);
-        let absorbed_before = absorbed(state);
         let offered = state.offer(ops);
         state.refresh();
         gated.result.duplicate = offered.duplicates;
@@ -180,9 +179,7 @@ impl Gate<'_> {
         }
         let graph = state.graph();
         gated.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
-        let now = absorbed(state);
-        gated.result.absorbed = now.into_iter().filter(|found| !absorbed_before.contains(found)).collect();
-        gated.result.state_hash = state.state_hash();
+        gated.result.absorbed = absorbed(state, &fresh);
         gated
     }
 
@@ -386,15 +383,17 @@ fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTr
     fresh.iter().filter(touches).copied().collect()
 }
 
-/// Name, winner and loser of every absorption.
-fn absorbed(state: &State) -> Vec<(String, OpId, OpId)> {
-    let mut out: Vec<_> = state
-        .views()
-        .filter_map(|view| match view.status {
-            Status::Absorbed(by) => Some((view.qname().to_string(), by, view.id)),
-            _ => None,
-        })
-        .collect();
-    out.sort();
-    out
+/// Name, winner and loser of every absorption that these ops brought about.
+fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> {
+    let mut out: BTreeSet<(String, OpId, OpId)> = BTreeSet::new();
+    for view in fresh.iter().filter_map(|id| state.graph().node(*id)).filter_map(|node| state.view(node.op.target())) {
+        if !fresh.contains(&view.claim) {
+            continue;
+        }
+        if let Status::Absorbed(by) = view.status {
+            out.insert((view.qname().to_string(), by, view.id));
+        }
+        out.extend(state.absorbed_by(view.id).into_iter().map(|loser| (view.qname().to_string(), view.id, loser)));
+    }
+    out.into_iter().collect()
 }

@@ -121,7 +121,6 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     }
     into.withdrawn.extend(&withdrawn);
     all.kept = kept;
-    all.result.state_hash = into.state.state_hash();
     let graph = into.state.graph();
     all.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
     Ok(Exchange { result: into.keep(all, &control)?, withdrawn })

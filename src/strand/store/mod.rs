@@ -1,6 +1,7 @@
 //! A store: a folder whose op log is the truth, and everything else can be made from it.
 
 mod accept;
+mod checkpoint;
 mod error;
 mod exchange;
 mod files;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub use accept::{Accepted, Rejected};
+pub use checkpoint::{Row, read as read_checkpoint};
 pub use error::Error;
 pub use exchange::{Exchange, pull, push};
 pub use files::{Config, Conflict, Policy, atomic_write};
@@ -28,6 +30,9 @@ use super::state::{Changed, State};
 /// How long a writer waits for another, by default.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How many bytes of log the checkpoint may lag behind.
+const CHECKPOINT_AFTER: u64 = 4 << 20;
+
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
@@ -38,12 +43,16 @@ pub struct Store {
     withdrawn: HashSet<OpId>,
     /// How far the log has been read.
     offset: u64,
+    /// Where the log stood when changes since the last checkpoint began to be collected.
+    marked: u64,
     /// The faults of the present state, once they were asked for.
     checks: Option<Checks>,
     /// How long to wait for the lock.
     timeout: Duration,
     /// Things a person should know, told once.
     notices: Vec<String>,
+    /// Whether the checkpoint is known to lag.
+    behind: bool,
 }
 
 /// What a write brought about.
@@ -94,12 +103,30 @@ impl Store {
             state: State::new(),
             withdrawn: HashSet::new(),
             offset: 0,
+            marked: 0,
             checks: None,
             timeout: LOCK_TIMEOUT,
             notices: Vec::new(),
+            behind: false,
         };
         store.catch_up()?;
+        store.state.take_touched();
+        store.marked = store.offset;
         Ok(store)
+    }
+
+    /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
+    pub fn checkpoint(&mut self) {
+        let touched = self.state.take_touched();
+        let standing = self.inner("store.crdt").exists();
+        if standing && touched.is_empty() && self.marked == self.offset && !self.behind {
+            return;
+        }
+        match checkpoint::write(&self.root, &self.state, &touched, self.marked, self.offset) {
+            Ok(()) => self.behind = false,
+            Err(message) => self.notices.push(message),
+        }
+        self.marked = self.offset;
     }
 
     /// Finds the store for a working directory: upwards, else the only child that is one.
@@ -260,6 +287,9 @@ impl Store {
         let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
         let (end, _) = self.log.append(&lines)?;
         self.offset = end;
+        if end - self.marked.min(end) > CHECKPOINT_AFTER {
+            self.checkpoint();
+        }
         Ok(())
     }
 

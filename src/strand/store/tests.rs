@@ -98,3 +98,28 @@ fn both_sides_of_one_transaction_are_rolled_back() {
     assert_eq!((result.rejected.len(), result.accepted.len()), (2, 0));
     assert_eq!(master.state().state_hash(), before);
 }
+
+#[test]
+fn the_checkpoint_stands_where_the_log_ends_or_is_not_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let rows = |name: &str| super::read_checkpoint(dir.path(), Some(crate::strand::id::Layer::Slot), Some(name));
+    store.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap();
+    assert_eq!(rows("a"), None);
+    store.checkpoint();
+    assert_eq!(rows("a").unwrap()[0].text, "slot a = Int = 1\n");
+    store.issue(&[add("slot.b", "Int = 2")], &me(), false).unwrap();
+    assert_eq!(rows("a"), None);
+    store.checkpoint();
+    assert_eq!((rows("a").unwrap().len(), rows("b").unwrap().len()), (1, 1));
+    store.issue(&[remove("slot.a")], &me(), false).unwrap();
+    store.checkpoint();
+    assert_eq!(rows("a").unwrap(), []);
+    std::fs::write(store.inner("store.crdt"), "damaged").unwrap();
+    assert_eq!(rows("b"), None);
+    let mut store = Store::open(dir.path()).unwrap();
+    store.checkpoint();
+    store.issue(&[add("slot.c", "Int = 3")], &me(), false).unwrap();
+    store.checkpoint();
+    assert_eq!(rows("c").unwrap().len(), 1);
+}

@@ -253,7 +253,10 @@ fn check_history(seed: u64) {
 /// P8: a rename to a free name, where every reference is bound, changes no hash.
 fn check_rename(mut state: State, seed: u64) {
     let bound = |state: &State| {
-        state.visible().all(|view| view.edges.iter().all(|edge| edge.bound.is_some() && matches!(edge.to, To::Def(_))))
+        state
+            .views()
+            .filter(|view| view.live())
+            .all(|view| view.edges.iter().all(|edge| edge.bound.is_some() && matches!(edge.to, To::Def(_))))
     };
     let target = state.visible().next().map(|view| view.qname());
     let Some(target) = target.filter(|_| bound(&state)) else { return };
