@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, error::ErrorKind};
 use nebula::agent::{self, Parts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::protocol::SessionChoice;
@@ -11,15 +10,7 @@ use nebula::provider::{self, Kind};
 use nebula::tui::{self, Exit, Options, Start};
 
 fn main() -> ExitCode {
-    let Cli { global, command, prompt } = Cli::parse();
-    if let [word] = prompt.as_slice()
-        && let Some(near) = cli::misspelt(word)
-    {
-        let text = format!(
-            "there is no command {word}; did you mean {near}? A prompt of one word goes in as: nebula -- {word}"
-        );
-        Cli::command().error(ErrorKind::InvalidSubcommand, text).exit();
-    }
+    let Cli { global, command, prompt } = cli::parse();
     let ended = match command {
         None => Context::new(global, None).and_then(|context| screen(&context, prompt.join(" "))),
         Some(Cmd::Demo) => Context::new(global, None).and_then(|context| tour(&context)),

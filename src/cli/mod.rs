@@ -172,8 +172,23 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     }
 }
 
+/// What was typed. Ends the program with help, the version, or what is wrong with it.
+pub fn parse() -> Cli {
+    let cli = <Cli as clap::Parser>::parse();
+    if let [word] = cli.prompt.as_slice()
+        && let Some(near) = misspelt(word)
+    {
+        let text = format!(
+            "there is no command {word}; did you mean {near}? A prompt of one word goes in as: nebula -- {word}"
+        );
+        let mut command = <Cli as clap::CommandFactory>::command();
+        command.error(clap::error::ErrorKind::InvalidSubcommand, text).exit();
+    }
+    cli
+}
+
 /// The command that a single word was probably meant as, if it looks like one.
-pub fn misspelt(word: &str) -> Option<String> {
+fn misspelt(word: &str) -> Option<String> {
     let command = <Cli as clap::CommandFactory>::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let near = crate::config::nearest(word, names.iter().copied())?;
