@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bytes::{self, Encoding};
+use super::outcome::{EditResult, Fate, Outcome};
 use super::place::{self, Done, Ground};
 use super::{Edit, Format, Op};
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
@@ -28,98 +29,6 @@ pub struct Rules {
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
-}
-
-/// What became of one edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
-    /// It is in the changes.
-    Landed(Found),
-    /// Its place was found, but it changes nothing.
-    Same,
-    /// It could not be placed; why, and what would help, for the model.
-    Failed(String),
-    /// It could have been placed, but another edit of its file (or of the patch) could not.
-    LeftOut,
-    /// It is the example of the instructions, for a file that is not there.
-    Example,
-}
-
-/// One edit's result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditResult {
-    /// Which edit, from 0.
-    pub index: usize,
-    /// Its file: normalised where that is known, else as the model wrote it.
-    pub path: String,
-    /// How it was written.
-    pub format: Format,
-    /// What became of it.
-    pub fate: Fate,
-}
-
-impl EditResult {
-    /// Whether it is in the changes, or changes nothing.
-    pub fn ok(&self) -> bool {
-        matches!(self.fate, Fate::Landed(_) | Fate::Same | Fate::Example)
-    }
-
-    /// The rung that found its place, if it landed.
-    pub fn rung(&self) -> Option<Rung> {
-        match &self.fate {
-            Fate::Landed(found) => Some(found.rung),
-            _ => None,
-        }
-    }
-
-    /// What the model is told of it.
-    pub fn text(&self) -> String {
-        match &self.fate {
-            Fate::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
-            Fate::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
-            Fate::Landed(Found { rung, detail: Some(detail) }) => {
-                format!("{}: placed, found {} ({detail})", self.path, rung.word())
-            }
-            Fate::Same => format!(
-                "{}: changes nothing, for the new text equals the present one. If something shall change, send it again with \
-                 the changed text as the replacement.",
-                self.path
-            ),
-            Fate::Example => format!("{}: ignored, it is the example of the instructions", self.path),
-            Fate::Failed(why) => format!("{}: {why}", self.path),
-            Fate::LeftOut => {
-                format!(
-                    "{}: could be placed, but is left out because another change could not; send it again with that one",
-                    self.path
-                )
-            }
-        }
-    }
-}
-
-/// What a run of edits comes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// The changed files, in the order in which they were first named. Files that stay the same are not among them.
-    pub changes: Vec<FileChange>,
-    /// One result an edit, in their order.
-    pub results: Vec<EditResult>,
-}
-
-impl Outcome {
-    /// Whether every edit could be placed.
-    pub fn ok(&self) -> bool {
-        self.results.iter().all(EditResult::ok)
-    }
-
-    /// What the model is told, edit by edit.
-    pub fn text(&self) -> String {
-        let lines: Vec<String> = match self.results.as_slice() {
-            [one] => vec![one.text()],
-            many => many.iter().map(|r| format!("edit {}: {}", r.index + 1, r.text())).collect(),
-        };
-        lines.join("\n")
-    }
 }
 
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
@@ -296,6 +205,9 @@ impl Group<'_, '_> {
     }
 }
 
+/// More places of one edit are kept as one.
+const MANY: usize = 256;
+
 const ABSENT: &str = "there is no such file. Look at the folder with `list`, or make the file.";
 
 impl File {
@@ -410,15 +322,32 @@ impl File {
         if new == text {
             return Ok(Fate::Same);
         }
-        for splice in stages.iter().flat_map(|splices| splices.iter().rev()) {
-            let step = place::Step::of(splice);
-            self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
-            let after = splice.range.start..splice.range.start + splice.new.len();
-            self.placed.push(Placed { after, found: found.clone() });
-            self.steps.push(step);
-        }
+        stages.iter().for_each(|splices| self.record(splices, &found));
         self.now = Now::Text { encoding, text: new };
         Ok(Fate::Landed(found))
+    }
+
+    /// Keeps in mind where one stage of an edit changed the text.
+    fn record(&mut self, splices: &[place::Splice], found: &Found) {
+        for splice in splices.iter().rev() {
+            let step = place::Step::of(splice);
+            self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
+            self.steps.push(step);
+        }
+        let mut grown = 0_isize;
+        let mut places: Vec<Placed> = Vec::with_capacity(splices.len());
+        for splice in splices {
+            let start = splice.range.start.saturating_add_signed(grown);
+            places.push(Placed { after: start..start + splice.new.len(), found: found.clone() });
+            grown += splice.new.len() as isize - splice.range.len() as isize;
+        }
+        match (places.first(), places.last()) {
+            // Of very many places only the span is kept: each would have to be carried through all that follow.
+            (Some(first), Some(last)) if places.len() > MANY => {
+                self.placed.push(Placed { after: first.after.start..last.after.end, found: found.clone() });
+            }
+            _ => self.placed.extend(places),
+        }
     }
 
     /// Before, after, and where in the after-bytes the edits stand.

@@ -15,11 +15,13 @@ mod group;
 pub mod json;
 mod lines;
 pub mod locate;
+mod outcome;
 mod place;
 pub mod stream;
 
-pub use group::{Current, EditResult, Fate, Lookup, Outcome, Rules, apply};
+pub use group::{Current, Lookup, Rules, apply};
 pub use locate::Shape;
+pub use outcome::{EditResult, Fate, Outcome};
 
 /// How a model writes a change down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

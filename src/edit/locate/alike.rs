@@ -1,7 +1,7 @@
 //! How alike two lines are.
 
 /// Lines longer than this (in bytes) are compared by their ends alone.
-const LONG: usize = 4096;
+const LONG: usize = 512;
 
 /// A line prepared to be compared with many others: for each byte the places where it stands, as bits.
 pub(super) struct Pattern<'a> {

@@ -71,6 +71,8 @@ pub(super) fn text(original: &str, rung: Rung) -> Folded {
         Folded { text: String::with_capacity(original.len()), map: Vec::with_capacity(original.len() + 1) };
     let (trailing, alike) = (rung >= Rung::TrailingSpace, rung >= Rung::LookAlikes);
     let mut chars = original.char_indices().peekable();
+    // Up to here white space is known to stand inside of a line.
+    let mut inside = 0;
     while let Some((at, c)) = chars.next() {
         let from = folded.text.len();
         match c {
@@ -78,7 +80,16 @@ pub(super) fn text(original: &str, rung: Rung) -> Folded {
                 chars.next_if(|(_, next)| *next == '\n');
                 folded.text.push('\n');
             }
-            ' ' | '\t' if trailing && ends_line(&original[at..]) => {}
+            ' ' | '\t' if trailing && at >= inside => {
+                let run = &original[at..];
+                let rest = run.trim_start_matches([' ', '\t']);
+                inside = at + run.len() - rest.len();
+                if matches!(rest.as_bytes(), [] | [b'\n' | b'\r', ..]) {
+                    while chars.next_if(|(next, _)| *next < inside).is_some() {}
+                } else {
+                    folded.text.push(c);
+                }
+            }
             c if alike => fold(c, &mut folded.text),
             c => folded.text.push(c),
         }
@@ -86,10 +97,6 @@ pub(super) fn text(original: &str, rung: Rung) -> Folded {
     }
     folded.map.push(original.len());
     folded
-}
-
-fn ends_line(rest: &str) -> bool {
-    matches!(rest.trim_start_matches([' ', '\t']).as_bytes(), [] | [b'\n' | b'\r', ..])
 }
 
 #[cfg(test)]

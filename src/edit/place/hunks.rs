@@ -77,12 +77,12 @@ impl Placer<'_> {
         if strict.before().iter().all(|l| l.trim().is_empty()) {
             return self.insert(&strict).map(Some);
         }
-        let lenient = Body::lenient(&self.hunk.body, self.text);
         let miss = match self.search(&strict, Rung::Elided) {
             Ok(placed) => return Ok(placed),
             Err(miss @ Miss::Several { .. }) => return Err(self.told(&miss)),
             Err(miss) => miss,
         };
+        let lenient = Body::lenient(&self.hunk.body, self.text);
         match self.search(&lenient, Rung::Inexact) {
             Ok(placed) => Ok(placed),
             Err(several @ Miss::Several { .. }) => Err(self.told(&several)),

@@ -14,6 +14,9 @@ pub(super) struct Call {
     lead: String,
 }
 
+/// More white space than this after a `"""` is not waited through, in bytes.
+const SPACE: usize = 4096;
+
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     #[default]
@@ -62,13 +65,14 @@ impl Call {
                 (Inside::Triple, b'"') if quotes >= 3 => {
                     // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
                     let after = rest[at..].trim_start_matches('"').trim_start();
+                    let near = rest.len() - at - after.len() < SPACE;
                     match after.as_bytes().first() {
-                        None if !input.ended() => break,
-                        None | Some(b',' | b'}' | b']') => {
+                        None if near && !input.ended() => break,
+                        None | Some(b',' | b'}' | b']') if near || input.ended() => {
                             at = rest.len() - after.len() - 1;
                             self.state = Inside::Value;
                         }
-                        Some(_) => at += 2,
+                        _ => at += 2,
                     }
                 }
                 _ => {}

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod call;
+mod fence;
 mod input;
 mod patch;
 mod starts;

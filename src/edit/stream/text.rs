@@ -2,6 +2,7 @@
 //! until that is known.
 
 use super::call::Call;
+use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::starts::{self, Calls, Fence};
 use super::xml::{Tag, Xml, tag};
@@ -10,7 +11,7 @@ use super::{Blocks, Context, Format, Part, Patch, State, Whole, whole};
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
 /// The first bytes of a line say what it is.
-const HEAD: usize = 400;
+pub(super) const HEAD: usize = 400;
 
 /// Where in the text we are.
 #[derive(Debug, Default)]
@@ -77,8 +78,8 @@ impl Text {
             let rest = input.rest();
             let blank = rest.trim_start_matches([' ', '\t', '\r']);
             match blank.as_bytes().first() {
-                None if !input.ended() => return Next::Wait,
-                Some(b'\n') => input.skip(rest.len() - blank.len() + 1),
+                None if !input.ended() && rest.len() < HEAD => return Next::Wait,
+                Some(b'\n') if rest.len() - blank.len() < HEAD => input.skip(rest.len() - blank.len() + 1),
                 _ => {}
             }
             self.after_edit = false;
@@ -289,7 +290,8 @@ impl Text {
         }
         let after = &input.rest()[line.next..];
         let opening = input.rest()[..line.next].to_string();
-        match self.contents(&fence, after, input.ended(), ctx) {
+        let around = Around { heading: self.heading.as_ref().map(|h| h.path.as_str()), said: &self.said };
+        match Contents::of(&fence, after, input.ended(), &around, ctx) {
             Contents::Wait => Next::Wait,
             Contents::Edits => {
                 input.skip(line.next);
@@ -322,66 +324,6 @@ impl Text {
                 self.fence = Some(Open { fence, line: opening, holds: Holds::Code { kept, path } });
                 Next::Again
             }
-        }
-    }
-
-    /// What a fence holds, seen from its first lines.
-    fn contents(&self, fence: &Fence, after: &str, ended: bool, ctx: &Context) -> Contents {
-        let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
-        let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
-        let first = after[first_start..].split('\n').next().unwrap_or_default();
-        let rest = &after[first_start..];
-        let whole = |line: &str, rest: &str| {
-            let header = !line.starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
-            ended || line.len() >= HEAD || (rest.contains('\n') && header)
-        };
-        if !whole(first, rest) {
-            return Contents::Wait;
-        }
-        let edits = |line: &str, rest: &str| {
-            let trimmed = line.trim_start();
-            starts::search_mark(line).is_some()
-                || starts::is_patch(line)
-                || line.starts_with("@@")
-                || (line.starts_with("--- ") && rest.lines().nth(1).is_some_and(|l| l.starts_with("+++ ")))
-                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Around(_)))
-        };
-        let calls = starts::calls(head(rest));
-        if edits(first, rest) || calls == Calls::Yes {
-            return Contents::Edits;
-        }
-        if calls == Calls::Wait && !ended {
-            return Contents::Wait;
-        }
-        let asked = matches!(ctx.expected, None | Some(Format::Patch));
-        if asked && matches!(fence.language().as_str(), "diff" | "patch") && first.starts_with(['+', '-', ' ']) {
-            return Contents::Diff;
-        }
-        let above = self.heading.as_ref().map(|h| h.path.clone()).or_else(|| fence.path(&ctx.known));
-        let mut skip = 0;
-        let mut direct = above;
-        if let Some(path) = starts::path_line(first, &ctx.known) {
-            let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
-            let second = next.split('\n').next().unwrap_or_default();
-            if !whole(second, next) {
-                return Contents::Wait;
-            }
-            if edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {
-                let skip = after.len() - next.len();
-                return Contents::Titled { path, skip };
-            }
-            let again = direct.as_deref().is_some_and(|d| same_path(d, &path));
-            let bare = is_bare(first);
-            if bare && (again || direct.is_none()) {
-                skip = after.len() - next.len();
-            }
-            direct = direct.or(Some(path));
-        }
-        match direct {
-            _ if fence.closed_by(first) => Contents::Code(None),
-            Some(path) if matches!(ctx.expected, None | Some(Format::Whole)) => Contents::Whole { path, skip },
-            Some(path) => Contents::Code(Some(path)),
-            None => Contents::Code(starts::mentioned(&self.said, &ctx.known).map(str::to_string)),
         }
     }
 
@@ -483,34 +425,11 @@ impl Text {
     }
 }
 
-/// What is in a fence that opens.
-enum Contents {
-    Wait,
-    Edits,
-    /// A diff without a header.
-    Diff,
-    /// Edits under a path line that is inside the fence; how much to skip.
-    Titled {
-        path: String,
-        skip: usize,
-    },
-    Whole {
-        path: String,
-        skip: usize,
-    },
-    Code(Option<String>),
-}
-
-fn same_path(a: &str, b: &str) -> bool {
+pub(super) fn same_path(a: &str, b: &str) -> bool {
     a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
 }
 
-/// Whether a path line is not a comment, which could be the file's own first line.
-fn is_bare(line: &str) -> bool {
-    !line.trim_start().starts_with(['#', '/', '-', ';', '<', '*', '"', '\''])
-}
-
-fn head(text: &str) -> &str {
+pub(super) fn head(text: &str) -> &str {
     &text[..char_floor(text, HEAD)]
 }
 

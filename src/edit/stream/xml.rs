@@ -120,7 +120,14 @@ impl Xml {
         let text = rest.trim_start();
         let space = rest.len() - text.len();
         if text.is_empty() {
-            return if input.ended() { self.leave(ctx) } else { Progress::Wait };
+            if input.ended() {
+                return self.leave(ctx);
+            }
+            if self.id.is_none() {
+                self.raw.push_str(rest);
+            }
+            input.skip(space);
+            return Progress::Wait;
         }
         let closing = ELEMENTS.iter().filter(|(_, kind)| *kind == self.kind).map(|(name, _)| format!("</{name}>"));
         let mut wait = false;
@@ -144,7 +151,13 @@ impl Xml {
             }
             wait |= open.starts_with(text);
         }
-        if wait && !input.ended() { Progress::Wait } else { self.leave(ctx) }
+        if wait && !input.ended() {
+            return Progress::Wait;
+        }
+        if self.id.is_some() {
+            input.skip(space);
+        }
+        self.leave(ctx)
     }
 
     /// Something else than a field or the end: prose about tags, or a closing tag that was forgotten.
@@ -179,12 +192,12 @@ impl Xml {
     /// Inside a field, up to what ends it.
     fn inside(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         let Some(field) = self.fields.last_mut() else { return Progress::Done };
-        if field.lines.is_none() && !matches!(field.name, "path" | "start" | "end" | "to") {
+        if field.lines.is_none() && !is_short(field.name) {
             let rest = input.rest();
             let blank = rest.trim_start_matches([' ', '\t', '\r']);
             match blank.as_bytes().first() {
-                None if !input.ended() => return Progress::Wait,
-                Some(b'\n') => {
+                None if !input.ended() && rest.len() < BLANK => return Progress::Wait,
+                Some(b'\n') if rest.len() - blank.len() < BLANK => {
                     input.skip(rest.len() - blank.len() + 1);
                     field.lines = Some(true);
                 }
@@ -192,7 +205,7 @@ impl Xml {
             }
         }
         let mut lines = false;
-        let short = matches!(field.name, "path" | "start" | "end" | "to");
+        let short = is_short(field.name);
         loop {
             let rest = input.rest();
             let found = match short {
@@ -242,7 +255,7 @@ impl Xml {
 
     fn close(&mut self, ctx: &mut Context) {
         let Some(field) = self.fields.last_mut() else { return };
-        if matches!(field.name, "path" | "start" | "end" | "to") {
+        if is_short(field.name) {
             field.text = field.text.trim().trim_matches('`').to_string();
             if let (Some(id), "path") = (self.id, field.name) {
                 let path = field.text.clone();
@@ -389,50 +402,76 @@ fn part(name: &str) -> Option<Part> {
     }
 }
 
+/// Whether a field is one line: it is not shown while it grows, and ends with its line.
+fn is_short(name: &str) -> bool {
+    matches!(name, "path" | "start" | "end" | "to")
+}
+
+/// A field that begins with more white space than this, in bytes, does not begin a new line.
+const BLANK: usize = 400;
+
 enum Ending {
     No,
     Wait,
     At { skip: usize, whole: bool },
 }
 
+/// Looks for a tag given in three parts, and says how long it is and whether it is the field's own.
+type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
+
 /// Whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
 fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Ending {
     let mut wait = false;
-    let mut at = |tag: &str, skip: usize, whole: bool| {
-        if from.starts_with(tag) {
-            return Some(Ending::At { skip, whole });
+    // A tag in three parts, so that nothing is put together for each `<` of a text.
+    let mut at = |tag: [&str; 3], whole: bool| {
+        let mut rest = from;
+        for part in tag {
+            match rest.strip_prefix(part) {
+                Some(after) => rest = after,
+                None => {
+                    wait |= part.starts_with(rest) && !ended;
+                    return None;
+                }
+            }
         }
-        wait |= tag.starts_with(from) && !ended;
-        None
+        Some((from.len() - rest.len(), whole))
     };
-    let own = format!("</{}>", field.name);
-    let found = at(&own, own.len(), true).or_else(|| {
-        let starts_line = field.text.trim_end_matches([' ', '\t']).ends_with('\n')
-            || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty());
-        let element = |at: &mut dyn FnMut(&str, usize, bool) -> Option<Ending>, open: &str| {
-            let mut names = ELEMENTS.iter().filter(|(_, k)| *k == kind);
-            names.find_map(|(name, _)| at(&format!("{open}{name}>"), 0, false))
+    let elements = |at: &mut At, open: &str| {
+        let mut names = ELEMENTS.iter().filter(|(_, k)| *k == kind);
+        names.find_map(|(name, _)| at([open, name, ">"], false))
+    };
+    let ending = |(skip, whole): (usize, bool)| Ending::At { skip: if whole { skip } else { 0 }, whole };
+    let found = at(["</", field.name, ">"], true).or_else(|| {
+        let starts_line = || {
+            field.text.trim_end_matches([' ', '\t']).ends_with('\n')
+                || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty())
         };
         match field.name {
             "search" | "expect" => {
-                let next = if starts_line { at("<replace>", 0, false) } else { None };
+                let next = if starts_line() { at(["<", "replace", ">"], false) } else { None };
                 // What follows the element must not be lost with it.
-                next.or_else(|| element(&mut at, "</"))
-                    .or_else(|| if starts_line { element(&mut at, "<") } else { None })
+                next.or_else(|| elements(&mut at, "</"))
+                    .or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
             }
             "replace" | "content" => {
-                element(&mut at, "</").or_else(|| if starts_line { element(&mut at, "<") } else { None })
-            }
-            "path" | "start" | "end" | "to" | "file" => {
-                ["search", "content", "expect", "to", "start", "end", "replace"]
-                    .iter()
-                    .find_map(|name| at(&format!("<{name}>"), 0, true))
-                    .or_else(|| at("</file>", 7, true))
+                elements(&mut at, "</").or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
             }
             _ => None,
         }
     });
-    found.unwrap_or(if wait { Ending::Wait } else { Ending::No })
+    if let Some(found) = found {
+        return ending(found);
+    }
+    if is_short(field.name) {
+        if let Some((skip, _)) = at(["</", "file", ">"], true) {
+            return Ending::At { skip, whole: true };
+        }
+        // The next field ends this one as well as its own tag would.
+        if FIELDS.iter().any(|name| at(["<", name, ">"], true).is_some()) {
+            return Ending::At { skip: 0, whole: true };
+        }
+    }
+    if wait { Ending::Wait } else { Ending::No }
 }
 
 /// Search and replacement without a fence that was put around both.

@@ -1,0 +1,96 @@
+//! What a run of edits comes to: changed files, and for each edit what the model is told.
+
+use super::Format;
+use crate::proposal::{FileChange, Found, Rung};
+
+/// What became of one edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is in the changes.
+    Landed(Found),
+    /// Its place was found, but it changes nothing.
+    Same,
+    /// It could not be placed; why, and what would help, for the model.
+    Failed(String),
+    /// It could have been placed, but another edit of its file (or of the patch) could not.
+    LeftOut,
+    /// It is the example of the instructions, for a file that is not there.
+    Example,
+}
+
+/// One edit's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditResult {
+    /// Which edit, from 0.
+    pub index: usize,
+    /// Its file: normalised where that is known, else as the model wrote it.
+    pub path: String,
+    /// How it was written.
+    pub format: Format,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl EditResult {
+    /// Whether it is in the changes, or changes nothing.
+    pub fn ok(&self) -> bool {
+        matches!(self.fate, Fate::Landed(_) | Fate::Same | Fate::Example)
+    }
+
+    /// The rung that found its place, if it landed.
+    pub fn rung(&self) -> Option<Rung> {
+        match &self.fate {
+            Fate::Landed(found) => Some(found.rung),
+            _ => None,
+        }
+    }
+
+    /// What the model is told of it.
+    pub fn text(&self) -> String {
+        match &self.fate {
+            Fate::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
+            Fate::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
+            Fate::Landed(Found { rung, detail: Some(detail) }) => {
+                format!("{}: placed, found {} ({detail})", self.path, rung.word())
+            }
+            Fate::Same => format!(
+                "{}: changes nothing, for the new text equals the present one. If something shall change, send it again with \
+                 the changed text as the replacement.",
+                self.path
+            ),
+            Fate::Example => format!("{}: ignored, it is the example of the instructions", self.path),
+            Fate::Failed(why) => format!("{}: {why}", self.path),
+            Fate::LeftOut => {
+                format!(
+                    "{}: could be placed, but is left out because another change could not; send it again with that one",
+                    self.path
+                )
+            }
+        }
+    }
+}
+
+/// What a run of edits comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The changed files, in the order in which they were first named. Files that stay the same are not among them.
+    pub changes: Vec<FileChange>,
+    /// One result an edit, in their order.
+    pub results: Vec<EditResult>,
+}
+
+impl Outcome {
+    /// Whether every edit could be placed.
+    pub fn ok(&self) -> bool {
+        self.results.iter().all(EditResult::ok)
+    }
+
+    /// What the model is told, edit by edit.
+    pub fn text(&self) -> String {
+        let lines: Vec<String> = match self.results.as_slice() {
+            [one] => vec![one.text()],
+            many => many.iter().map(|r| format!("edit {}: {}", r.index + 1, r.text())).collect(),
+        };
+        lines.join("\n")
+    }
+}

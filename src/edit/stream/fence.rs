@@ -1,0 +1,102 @@
+//! What a fence that opens holds: edits, a whole file, or code to be shown. Its first lines tell.
+
+use super::starts::{self, Calls, Fence};
+use super::text::{HEAD, head, same_path};
+use super::xml::{Tag, tag};
+use super::{Context, Format};
+
+/// What is in a fence that opens.
+pub(super) enum Contents {
+    Wait,
+    Edits,
+    /// A diff without a header.
+    Diff,
+    /// Edits under a path line that is inside the fence; how much to skip.
+    Titled {
+        path: String,
+        skip: usize,
+    },
+    Whole {
+        path: String,
+        skip: usize,
+    },
+    Code(Option<String>),
+}
+
+/// What stands before a fence.
+pub(super) struct Around<'a> {
+    /// The path line right above it.
+    pub heading: Option<&'a str>,
+    /// The last line of prose.
+    pub said: &'a str,
+}
+
+impl Contents {
+    /// What a fence holds, seen from its first lines.
+    pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &Context) -> Contents {
+        let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
+        let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
+        let first = after[first_start..].split('\n').next().unwrap_or_default();
+        if blank >= HEAD {
+            return Contents::Code(None);
+        }
+        let rest = &after[first_start..];
+        let whole = |line: &str, rest: &str| {
+            let header = !line.starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
+            ended || line.len() >= HEAD || (rest.contains('\n') && header)
+        };
+        if !whole(first, rest) {
+            return Contents::Wait;
+        }
+        let edits = |line: &str, rest: &str| {
+            let trimmed = line.trim_start();
+            starts::search_mark(line).is_some()
+                || starts::is_patch(line)
+                || line.starts_with("@@")
+                || (line.starts_with("--- ") && rest.lines().nth(1).is_some_and(|l| l.starts_with("+++ ")))
+                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Around(_)))
+        };
+        let calls = starts::calls(head(rest));
+        if edits(first, rest) || calls == Calls::Yes {
+            return Contents::Edits;
+        }
+        if calls == Calls::Wait && !ended {
+            return Contents::Wait;
+        }
+        let asked = matches!(ctx.expected, None | Some(Format::Patch));
+        if asked && matches!(fence.language().as_str(), "diff" | "patch") && first.starts_with(['+', '-', ' ']) {
+            return Contents::Diff;
+        }
+        let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
+        let mut skip = 0;
+        let mut direct = above;
+        if let Some(path) = starts::path_line(first, &ctx.known) {
+            let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
+            let second = next.split('\n').next().unwrap_or_default();
+            if !whole(second, next) {
+                return Contents::Wait;
+            }
+            if edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {
+                let skip = after.len() - next.len();
+                return Contents::Titled { path, skip };
+            }
+            let again = direct.as_deref().is_some_and(|d| same_path(d, &path));
+            let bare = is_bare(first);
+            if bare && (again || direct.is_none()) {
+                skip = after.len() - next.len();
+            }
+            direct = direct.or(Some(path));
+        }
+        match direct {
+            _ if fence.closed_by(first) => Contents::Code(None),
+            Some(path) if matches!(ctx.expected, None | Some(Format::Whole)) => Contents::Whole { path, skip },
+            Some(path) => Contents::Code(Some(path)),
+            None => Contents::Code(starts::mentioned(around.said, &ctx.known).map(str::to_string)),
+        }
+    }
+}
+
+/// Whether a path line is not a comment, which could be the file's own first line.
+fn is_bare(line: &str) -> bool {
+    !line.trim_start().starts_with(['#', '/', '-', ';', '<', '*', '"', '\''])
+}
