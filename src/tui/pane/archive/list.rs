@@ -145,7 +145,7 @@ impl Archive {
         if self.rows.is_empty() {
             let words = match (self.loaded, self.filter.is_empty()) {
                 (false, _) => "reading the archive",
-                (true, true) => "no changesets yet; what a change overwrites is kept here",
+                (true, true) => "no changesets yet; what is overwritten is kept here",
                 (true, false) => "no path or cause holds these words",
             };
             pen.put(1, 0, words, usize::from(pen.width()), dim);

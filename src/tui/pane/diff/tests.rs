@@ -229,6 +229,13 @@ fn a_hunk_is_copied_as_a_unified_diff() {
 }
 
 #[test]
+fn what_came_while_hidden_begins_at_its_beginning() {
+    let mut diff = pane(0, 0, shop());
+    measure(&mut diff, 80, 16);
+    assert_eq!(diff.page.as_ref().map(|p| p.view.top()), Some(0));
+}
+
+#[test]
 fn scrolling_takes_the_focus_along() {
     let mut diff = pane(80, 16, shop());
     act(&mut diff, &[Action::Last]);

@@ -27,6 +27,8 @@ pub struct View {
     open: BTreeSet<(usize, usize)>,
     pub(super) laid: Laid,
     top: usize,
+    /// A key moved it.
+    moved: bool,
     focus: Option<(usize, usize)>,
     pub(super) words: String,
 }
@@ -81,6 +83,7 @@ impl View {
             open: BTreeSet::new(),
             laid: Laid::default(),
             top: 0,
+            moved: false,
             focus: None,
             words: String::new(),
         };
@@ -183,13 +186,14 @@ impl View {
 
     /// Lays out for this size, if it is another one. `height` counts the rows of the diff alone.
     pub fn measure(&mut self, width: u16, height: u16) {
-        let fresh = self.laid.layout.is_none();
-        if !fresh && (self.laid.width, self.laid.height) == (width, height) {
+        if self.laid.layout.is_some() && (self.laid.width, self.laid.height) == (width, height) {
             return;
         }
         (self.laid.width, self.laid.height) = (width, height);
         self.lay();
-        if fresh {
+        // Until something moved it, it begins at its beginning.
+        if !self.moved {
+            self.top = 0;
             self.show_focus();
         }
     }
@@ -307,6 +311,7 @@ impl View {
     }
 
     fn follow(&mut self) {
+        self.moved = true;
         let seen = self.top..self.top + self.height();
         let extent = self.focus.and_then(|at| self.extent(at));
         if extent.is_some_and(|e| e.start < seen.end && seen.start < e.end) {
@@ -324,7 +329,7 @@ impl View {
 
     /// Gives hunk `at` the focus and brings it into view.
     pub fn set_focus(&mut self, at: (usize, usize)) {
-        self.focus = Some(at);
+        (self.focus, self.moved) = (Some(at), true);
         self.show_focus();
     }
 
