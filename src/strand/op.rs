@@ -329,34 +329,32 @@ impl Op {
 
     fn json_with_id(&self, with_id: bool) -> Value {
         let mut out = Map::new();
-        let mut put = |name: &str, value: Value| {
-            out.insert(name.to_owned(), value);
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                out.insert(name.to_owned(), value);
+            }
         };
-        let optional = |text: &Option<String>| text.as_ref().map(|text| Value::from(text.as_str()));
-        put("op", self.kind.word().into());
-        put("layer", self.layer.word().into());
-        put("name", self.name.as_str().into());
-        optional(&self.body).map(|value| put("body", value));
-        put("author", self.author.as_str().into());
-        put("ts", self.ts.into());
-        if with_id {
-            put("op-id", self.id.to_string().into());
-        }
-        put("parent-ops", self.parents.iter().map(OpId::to_string).collect());
-        put("depends-on", self.depends.iter().map(Dep::to_string).collect());
-        self.def.map(|def| put("def", def.to_string().into()));
-        optional(&self.name_new).map(|value| put("name-new", value));
-        self.patch.clone().map(|patch| put("patch", patch));
-        self.base.map(|base| put("base", base.to_string().into()));
-        if self.kind == Kind::Edit {
-            put("changes", self.changes.iter().map(Change::to_json).collect());
-        }
-        optional(&self.to).map(|value| put("to", value));
-        optional(&self.bundle).map(|value| put("bundle", value));
-        optional(&self.cause).map(|value| put("cause", value));
-        optional(&self.doc).map(|value| put("doc", value));
+        let text = |text: &Option<String>| text.as_ref().map(|text| Value::from(text.as_str()));
+        put("op", Some(self.kind.word().into()));
+        put("layer", Some(self.layer.word().into()));
+        put("name", Some(self.name.as_str().into()));
+        put("body", text(&self.body));
+        put("author", Some(self.author.as_str().into()));
+        put("ts", Some(self.ts.into()));
+        put("op-id", with_id.then(|| self.id.to_string().into()));
+        put("parent-ops", Some(self.parents.iter().map(OpId::to_string).collect()));
+        put("depends-on", Some(self.depends.iter().map(Dep::to_string).collect()));
+        put("def", self.def.map(|def| def.to_string().into()));
+        put("name-new", text(&self.name_new));
+        put("patch", self.patch.clone());
+        put("base", self.base.map(|base| base.to_string().into()));
+        put("changes", (self.kind == Kind::Edit).then(|| self.changes.iter().map(Change::to_json).collect()));
+        put("to", text(&self.to));
+        put("bundle", text(&self.bundle));
+        put("cause", text(&self.cause));
+        put("doc", text(&self.doc));
         for (name, value) in &self.extra {
-            put(name, value.clone());
+            put(name, Some(value.clone()));
         }
         Value::Object(out)
     }

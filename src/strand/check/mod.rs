@@ -248,8 +248,8 @@ fn shortest_cycle(state: &State, start: DefId, among: &HashSet<DefId>) -> Vec<De
                 path.reverse();
                 return path;
             }
-            if !from.contains_key(&dep) {
-                from.insert(dep, id);
+            if let std::collections::hash_map::Entry::Vacant(free) = from.entry(dep) {
+                free.insert(id);
                 queue.push_back(dep);
             }
         }

@@ -45,11 +45,14 @@ pub enum Shape {
     Unknown,
 }
 
+/// The text that stands for a type; none for the error type and cyclic ones.
+type Key = Option<Rc<str>>;
+
 /// The types of a state.
 pub struct Types<'s> {
     state: &'s State,
     shapes: RefCell<HashMap<DefId, Rc<Shape>>>,
-    keys: RefCell<HashMap<(DefId, bool), Option<Rc<str>>>>,
+    keys: RefCell<HashMap<(DefId, bool), Key>>,
 }
 
 impl<'s> Types<'s> {

@@ -298,7 +298,7 @@ impl<'v> Work<'v> {
             }
             return Ok(());
         };
-        if name == "form" && !(matches!(text.trim(), "alias" | "nominal") && !self.multi) {
+        if name == "form" && (self.multi || !matches!(text.trim(), "alias" | "nominal")) {
             return Err(failed("the form of this type cannot be edited; use replace"));
         }
         if self.layer == Layer::Type && self.multi && matches!(name, "base" | "where") {

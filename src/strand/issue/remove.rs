@@ -21,13 +21,16 @@ pub enum Removal {
     Force,
 }
 
+/// A referring definition's name, and its units that refer.
+type Referring = (String, Vec<String>);
+
 /// Who refers to a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct References {
     /// The definition.
     pub name: String,
     /// Each referring definition's layer and its units, grouped by layer.
-    groups: Vec<(Layer, Vec<(String, Vec<String>)>)>,
+    groups: Vec<(Layer, Vec<Referring>)>,
 }
 
 impl References {
@@ -38,9 +41,7 @@ impl References {
 
     /// Each referring unit: `tile.NewForm:1`.
     pub fn places(&self) -> Vec<String> {
-        let units = |(name, units): &(String, Vec<String>)| {
-            units.iter().map(|unit| format!("{name}:{unit}")).collect::<Vec<_>>()
-        };
+        let units = |(name, units): &Referring| units.iter().map(|unit| format!("{name}:{unit}")).collect::<Vec<_>>();
         self.groups.iter().flat_map(|(_, defs)| defs.iter().flat_map(units)).collect()
     }
 
@@ -70,7 +71,7 @@ impl fmt::Display for References {
 
 /// The units of other live definitions that refer or link to one.
 pub fn references(state: &State, id: DefId) -> References {
-    let mut groups: HashMap<Layer, Vec<(String, Vec<String>)>> = HashMap::new();
+    let mut groups: HashMap<Layer, Vec<Referring>> = HashMap::new();
     let linked: BTreeSet<DefId> = state.linked_to(id).into_iter().collect();
     let mut who: BTreeSet<DefId> = state.referrers(id).into_iter().collect();
     who.extend(&linked);

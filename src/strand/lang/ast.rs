@@ -315,6 +315,7 @@ pub enum TypeBody {
 }
 
 /// The body of a definition.
+#[expect(clippy::large_enum_variant, reason = "there is one for each definition, and each is looked at often")]
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Body {

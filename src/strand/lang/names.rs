@@ -76,8 +76,11 @@ pub const ELEMENTS: [(&str, &[&str]); 10] = [
     ("when", &["cond*"]),
 ];
 
+/// A primitive's name, the capability it needs, and its parameters.
+type Primitive = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Primitives with the capability each needs and its parameters (name and type; `any` takes all).
-pub const PRIMS: [(&str, &str, &[(&str, &str)]); 7] = [
+pub const PRIMS: [Primitive; 7] = [
     ("http.get", "net", &[("url", "Text")]),
     ("http.post", "net", &[("url", "Text"), ("body", "any")]),
     ("storage.read", "storage", &[("key", "Text")]),

@@ -22,6 +22,9 @@ pub struct Merged {
 /// Order of last-writer-wins: time, op, and the change's number in its op.
 type Key = (i64, OpId, u32);
 
+/// What stands after which unit, by parent and unit before.
+type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>;
+
 /// One written register: the key of its writer, and its value.
 type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
 
@@ -124,7 +127,7 @@ impl<'g> Edits<'g> {
 fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId)) -> Vec<Unit> {
     let ids: Vec<Option<UnitId>> = initial.iter().map(|unit| unit.id).collect();
     // What stands after which unit, within one parent; `None` as the unit before is the head.
-    let mut followers: HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>> = HashMap::new();
+    let mut followers: Followers = HashMap::new();
     let mut last_child: HashMap<Option<UnitId>, UnitId> = HashMap::new();
     let mut units: HashMap<UnitId, Unit> = HashMap::new();
     for unit in initial {
@@ -143,7 +146,7 @@ fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId))
         units.insert(insert.id, Unit { id: Some(insert.id), parent: None, regs: regs.collect() });
     }
     for followers in followers.values_mut() {
-        followers.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        followers.sort_unstable_by_key(|(key, _)| std::cmp::Reverse(*key));
     }
     for (id, cells) in &edits.cells {
         if let Some(unit) = units.get_mut(id) {
@@ -183,7 +186,7 @@ fn write_cells(unit: &mut Unit, cells: &BTreeMap<String, Cell>, layer: Layer) {
 fn emit(
     parent: Option<UnitId>,
     parent_at: Option<usize>,
-    followers: &HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>,
+    followers: &Followers,
     deleted: &HashSet<UnitId>,
     units: &mut HashMap<UnitId, Unit>,
     out: &mut Vec<Unit>,

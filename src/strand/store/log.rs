@@ -48,7 +48,7 @@ impl Log {
     }
 
     /// How long the log is, in bytes.
-    pub fn len(&self) -> Result<u64, Error> {
+    pub fn length(&self) -> Result<u64, Error> {
         std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
     }
 

@@ -195,7 +195,7 @@ impl Store {
     /// Reads what other processes have written since. Returns the ops that were new here.
     pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
         // A log that became shorter was made anew.
-        let from = if self.log.len()? < self.offset { 0 } else { self.offset };
+        let from = if self.log.length()? < self.offset { 0 } else { self.offset };
         if from == 0 {
             self.state = State::new();
         }
@@ -237,7 +237,7 @@ impl Store {
             }
         }
         self.catch_up()?;
-        if self.log.len()? > self.offset {
+        if self.log.length()? > self.offset {
             let kept = self.log.truncate(self.offset, &self.inner("rejected"))?;
             let kept = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{kept}"));

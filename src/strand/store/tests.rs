@@ -123,3 +123,88 @@ fn the_checkpoint_stands_where_the_log_ends_or_is_not_used() {
     store.checkpoint();
     assert_eq!(rows("c").unwrap().len(), 1);
 }
+
+#[test]
+fn ops_wait_on_disk_for_their_parents() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut a = Store::init(&dir.path().join("a")).unwrap();
+    a.issue(&[add("slot.n", "Int = 1")], &me(), false).unwrap();
+    let replace = Draft::Replace { qname: qname("slot.n"), body: "Int = 2".into(), doc: None };
+    a.issue(&[replace], &me(), false).unwrap();
+    let ops = a.ops();
+    let mut b = Store::init(&dir.path().join("b")).unwrap();
+    let result = b.accept(vec![ops[1].clone()]).unwrap();
+    assert_eq!(result.pending, [(ops[1].id, vec![ops[0].id])]);
+    let mut b = Store::open(b.root()).unwrap();
+    assert_eq!(b.state().graph().pending().count(), 1);
+    let result = b.accept(vec![ops[0].clone(), ops[0].clone()]).unwrap();
+    assert_eq!((result.accepted.len(), result.pending.len()), (2, 0));
+    assert_eq!(b.state().state_hash(), a.state().state_hash());
+    assert_eq!(Store::open(b.root()).unwrap().state().state_hash(), a.state().state_hash());
+    let mut forged = ops[0].clone();
+    forged.body = Some("Int = 9".into());
+    let result = b.accept(vec![forged]).unwrap();
+    assert_eq!((result.exit(), result.rejected[0].reason), (2, "op-id-collision"));
+}
+
+#[test]
+fn a_withdrawn_bundle_can_be_issued_again() {
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Strict);
+    push(&mut a, &mut master).unwrap();
+    pull(&mut b, &mut master, true).unwrap();
+    let conflict = b.conflicts().unwrap().remove(0);
+    assert_eq!((conflict.kind.as_str(), conflict.status.as_str()), ("dangling", "open"));
+    b.issue(&[add("slot.draft", "Text = \"y\"")], &me(), false).unwrap();
+    let ops: Vec<_> = conflict.ops.iter().map(|op| crate::strand::op::Op::from_json(op).unwrap()).collect();
+    b.transact(false, |state| crate::strand::issue::reissue(state, &ops, &me())).unwrap();
+    assert_eq!(b.check(), []);
+    assert_eq!(push(&mut b, &mut master).unwrap().exit(), 0);
+    assert_eq!(b.state().state_hash(), master.state().state_hash());
+}
+
+#[test]
+fn merging_tells_what_it_hid_until_someone_saw_it() {
+    use crate::strand::findings::findings;
+    let dir = tempfile::tempdir().unwrap();
+    let mut master = Store::init(&dir.path().join("m")).unwrap();
+    master.issue(&[add("fn.f", "() -> Int = 1")], &me(), false).unwrap();
+    let mut a = master.snapshot(&dir.path().join("a")).unwrap();
+    let mut b = master.snapshot(&dir.path().join("b")).unwrap();
+    let replace = Draft::Replace { qname: qname("fn.f"), body: "() -> Int = 2".into(), doc: None };
+    let patch = serde_json::json!({"expr": "set 3"});
+    a.issue(&[Draft::Edit { qname: qname("fn.f"), patch }, add("slot.n", "Int = 1")], &me(), false).unwrap();
+    b.issue(&[replace, add("slot.n", "Int = 2")], &me(), false).unwrap();
+    push(&mut a, &mut master).unwrap();
+    push(&mut b, &mut master).unwrap();
+    let codes = |store: &Store| -> Vec<&str> {
+        findings(store.state()).iter().filter(|finding| finding.is_notable()).map(|finding| finding.code).collect()
+    };
+    assert_eq!(codes(&master), ["W0901", "W0902"]);
+    let again = |name: &str, body: &str| Draft::Replace { qname: qname(name), body: body.into(), doc: None };
+    master.issue(&[again("slot.n", "Int = 3"), again("fn.f", "() -> Int = 4")], &me(), false).unwrap();
+    assert_eq!(codes(&master), Vec::<&str>::new());
+}
+
+/// A writer that dies after any byte leaves a store with exactly what was committed.
+#[test]
+fn a_log_cut_anywhere_opens_with_what_was_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let mut ends = vec![(store.offset(), store.state().state_hash())];
+    for n in 0..3 {
+        store.issue(&[add(&format!("slot.s{n}"), "Int = 1")], &me(), false).unwrap();
+        ends.push((store.offset(), store.state().state_hash()));
+    }
+    let log = std::fs::read(store.inner("op-log.jsonl")).unwrap();
+    for cut in (ends[0].0 as usize..=log.len()).step_by(7).chain([log.len() - 1]) {
+        std::fs::write(store.inner("op-log.jsonl"), &log[..cut]).unwrap();
+        let expected = ends.iter().rev().find(|(end, _)| *end as usize <= cut).unwrap();
+        let mut opened = Store::open(dir.path()).unwrap();
+        assert_eq!(opened.state().state_hash(), expected.1, "cut at {cut}");
+        if cut % 5 == 0 {
+            opened.issue(&[add("slot.after", "Int = 2")], &me(), false).unwrap();
+            let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+            assert_eq!(now, rebuilt);
+        }
+    }
+}

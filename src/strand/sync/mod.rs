@@ -149,7 +149,6 @@ enum Wish {
         to: String,
     },
     Remove {
-        path: String,
         def: DefId,
     },
 }
@@ -221,7 +220,7 @@ impl Work {
                 continue;
             }
             if view.text == record.text {
-                wishes.push(Wish::Remove { path: path.clone(), def: record.def });
+                wishes.push(Wish::Remove { def: record.def });
             } else if path_of(state, view) == *path {
                 self.done.conflicts += 1;
                 self.done.messages.push(format!("Warning: {path} was deleted, but its definition changed; restored"));
@@ -332,7 +331,7 @@ impl Work {
                 let draft = Draft::Rename { qname: view.qname(), to };
                 issue::issue(state, &draft, issuer)
             }
-            Wish::Remove { def, .. } => {
+            Wish::Remove { def } => {
                 let Some(view) = state.view(def).filter(|view| view.visible()) else { return Ok(Vec::new()) };
                 self.plan(format!("remove {}", view.qname()));
                 let draft = Draft::Remove { qname: view.qname(), how: self.options.removal };
