@@ -16,7 +16,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark, PaneId};
-use crate::protocol::{Call, Command, Event, How, Item, ItemId, Listing, Notice, NoticeAction, Query};
+use crate::protocol::{Call, Command, Event, How, Item, ItemId, Listing, Notice, NoticeAction, Query, Setting};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::text::markdown::Markdown;
@@ -483,9 +483,9 @@ fn said(item: &Item, whole: bool) -> Said {
     }
 }
 
-/// The first thing a notice offers that can be taken from here.
+/// The first thing a notice offers.
 fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
-    notice.actions.iter().find(|a| words::offer(a).is_some())
+    notice.actions.first()
 }
 
 fn take(action: &NoticeAction) -> Vec<Effect> {
@@ -496,7 +496,7 @@ fn take(action: &NoticeAction) -> Vec<Effect> {
         // The diff pane has kept what was read and what is there.
         NoticeAction::ShowChange(_) => Effect::Focus(PaneId::Diff),
         NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
-        NoticeAction::RetryMemory => return Vec::new(),
+        NoticeAction::RetryMemory => Effect::Send(Command::Set(Setting::RetryMemory)),
     }]
 }
 

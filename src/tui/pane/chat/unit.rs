@@ -431,7 +431,7 @@ fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line<'static>> 
         out.extend(below(&notice.detail, width, look.theme.style(Role::Text), "  "));
     }
     let mut keys = vec![Span::raw("  ")];
-    for (key, does) in notice.actions.iter().filter_map(words::offer) {
+    for (key, does) in notice.actions.iter().map(words::offer) {
         if keys.len() > 1 {
             keys.push(Span::raw("   "));
         }

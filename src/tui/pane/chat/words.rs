@@ -128,16 +128,16 @@ pub(super) fn time_of_day(at: i64, zone: i32) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// The key of what a notice offers, and what it does; `None` for what is offered elsewhere.
-pub(super) fn offer(action: &NoticeAction) -> Option<(&'static str, &'static str)> {
-    Some(match action {
+/// The key of what a notice offers, and what it does.
+pub(super) fn offer(action: &NoticeAction) -> (&'static str, &'static str) {
+    match action {
         NoticeAction::GoOn => ("Enter", "go on from here"),
         NoticeAction::AskAgain => ("r", "ask again"),
         NoticeAction::ChooseModel => ("Ctrl-O", "another model"),
         NoticeAction::ShowChange(_) => ("Enter", "what changed"),
         NoticeAction::OpenFile(_) => ("o", "open the file"),
-        NoticeAction::RetryMemory => return None,
-    })
+        NoticeAction::RetryMemory => ("Enter", "try memory again"),
+    }
 }
 
 #[cfg(test)]

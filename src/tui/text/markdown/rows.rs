@@ -88,8 +88,10 @@ impl Rows {
             Some(Row::Text(line)) => line.spans.iter().map(|s| cells(&s.content)).sum(),
             Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
                 Some(Block { kind: Kind::Code(code), prefix, .. }) => {
-                    let indent = prefix_cells(prefix) + if *from > 0 { 4 } else { 2 };
-                    indent + cells(&code.line(*line as usize)[*from as usize..*to as usize])
+                    let text = code.line(*line as usize);
+                    let room = code_room(self.width.saturating_sub(prefix_cells(prefix)));
+                    let before = if *from > 0 { 4 + indent(text, room) } else { 2 };
+                    prefix_cells(prefix) + before + cells(&text[*from as usize..*to as usize])
                 }
                 _ => 0,
             },
@@ -177,13 +179,13 @@ impl Rows {
 
     fn code_line(&mut self, code: &CodeBlock, block: usize, line: usize, layout: &Layout<'_>) {
         let text = code.line(line);
-        // A bar and a blank at the left, a blank at the right; two more for the mark of a line that goes on.
-        let room = layout.room().saturating_sub(3).max(4);
+        let room = code_room(layout.room());
         let mut parts = breaks(text, room);
         if parts.len() > 1 {
             let head = parts[0].clone();
             let rest = parts[1].start;
-            parts = breaks(&text[rest..], room - 2).into_iter().map(|r| r.start + rest..r.end + rest).collect();
+            let room = room - 2 - indent(text, room);
+            parts = breaks(&text[rest..], room).into_iter().map(|r| r.start + rest..r.end + rest).collect();
             parts.insert(0, head);
         }
         for part in parts {
@@ -290,6 +292,16 @@ fn prefix_spans(prefix: &[Prefix], first_row: bool, look: Look<'_>) -> Vec<Span<
     spans.collect()
 }
 
+/// Cells for code in a block of `room`: without the bar and a blank at its left, and a blank at its right.
+fn code_room(room: usize) -> usize {
+    room.saturating_sub(3).max(4)
+}
+
+/// How far the rest of a line of code that goes on is indented, before its mark: as the line, within reason.
+fn indent(line: &str, room: usize) -> usize {
+    line.bytes().take_while(|b| *b == b' ').count().min(room.saturating_sub(4) / 2)
+}
+
 /// A row of code.
 struct CodePart<'a> {
     code: &'a CodeBlock,
@@ -310,7 +322,8 @@ impl CodePart<'_> {
         let bar = if theme.paints(Role::CodeBg) { " " } else { look.glyphs.upright };
         let mut at = paint::text(buf, edge, y, room, bar, dim) + 1;
         if self.part.start > 0 {
-            at += paint::text(buf, edge + at as u16, y, room - at, look.glyphs.wrapped, dim) + 1;
+            at += indent(self.code.line(self.line), code_room(room));
+            at += paint::text(buf, edge + at as u16, y, room.saturating_sub(at), look.glyphs.wrapped, dim) + 1;
         }
         let line = self.code.line(self.line);
         let mut from = self.part.start;

@@ -124,6 +124,18 @@ fn code_that_is_too_long_goes_on_below() {
 }
 
 #[test]
+fn the_rest_of_a_line_is_indented_like_its_beginning() {
+    let doc = Markdown::whole("```\n    ids.iter().map(f).collect(x)\n```");
+    assert_eq!(drawn(&doc, 22), ["│     ids.iter().map(", "│     ↳ f).collect(x)"]);
+}
+
+#[test]
+fn what_is_nested_too_deep_for_the_width_is_cut() {
+    let doc = Markdown::whole("> > > > > ```rust\n> > > > >     let long = 1;\n> > > > > ```\n> > > > > and a text\n");
+    assert!(drawn(&doc, 8).iter().all(|row| row.starts_with('│')));
+}
+
+#[test]
 fn marks_without_their_counterparts_do_not_show() {
     for (text, want) in [
         ("one **two", "one two"),
