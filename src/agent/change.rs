@@ -12,7 +12,7 @@ use super::settle::{self, Asking, Settled};
 use super::shown::{self, Shown};
 use crate::edit::{self, Current, Edit, EditResult, Rules};
 use crate::memory::Cause;
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
+use crate::proposal::{Choice, Counts, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
 use crate::protocol::{CallState, Level, NoticeAction, Outcome, PreviewLine};
 use crate::provider::ToolCall;
 use crate::workspace::Access;
@@ -217,10 +217,19 @@ async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes
         p.shown.call.main.clone_from(&r.path);
     }
     p.shown.call.preview = p.edits.iter().flat_map(preview).collect();
-    if let Some(change) = change {
-        p.shown.call.counts = Some(change.counts);
-    }
+    // Of several edits of one file each shows its own lines; of one, what really changes.
+    let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.shown.call.name));
+    p.shown.call.counts = match change {
+        Some(change) if alone => Some(change.counts),
+        _ => Some(signs(&p.shown.call.preview)),
+    };
     p.shown.set(&env.events, CallState::Asking).await;
+}
+
+/// Lines added and removed in a preview.
+fn signs(preview: &[PreviewLine]) -> Counts {
+    let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
+    Counts { added: count('+'), removed: count('-') }
 }
 
 /// An edit as a small diff.

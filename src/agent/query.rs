@@ -43,10 +43,8 @@ async fn models(env: &Env) -> Listing {
     let provider = env.live().provider.clone();
     let present = env.live().model.clone();
     let mut names = match provider {
-        Some(provider) => match provider.models().await {
-            Ok(names) => names,
-            Err(_) => Vec::new(),
-        },
+        // A server that does not say still serves the model in use.
+        Some(provider) => provider.models().await.unwrap_or_default(),
         None => Vec::new(),
     };
     // Configured ones and the present one are on offer too, whatever the server lists.

@@ -286,3 +286,22 @@ async fn a_missing_mention_gives_the_prompt_back() {
     assert!(why.contains("missing.rs"), "{why}");
     assert!(live.requests().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
+    let text = "fn total(lines: &[Line]) -> i64 {\n    lines.iter().map(|line| line.price * line.count).sum()\n}\n";
+    let near = "    lines.iter().map(|line| line.price * line.counts).sum()";
+    let world = World::new().approve("edits").file("a.rs", text).model([
+        calls(&[replace("a.rs", "fn total", "fn sum")]),
+        calls(&[replace("a.rs", near, "    0")]),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("change");
+    live.until(|e| matches!(e, Event::Approved(..)).then_some(())).await;
+    let asked = live.decide(Choice::Reject).await;
+    assert!(asked.is_inexact());
+    live.end().await;
+    assert_eq!(world.read("a.rs"), text.replace("fn total", "fn sum"));
+    check_protocol(&live);
+}
