@@ -308,6 +308,9 @@ impl App {
         if told || ticked {
             self.measure();
         }
+        // A pane that just got room may want more than it asked for before.
+        let wanted = self.panes.archive.wanted();
+        effects.extend(self.settle(Owner::Pane(PaneId::Archive), wanted));
         effects
     }
 

@@ -65,6 +65,8 @@ pub struct Archive {
     size: (u16, u16),
     /// A key was pressed here, or there is room for the comparison: states are worth asking for.
     engaged: bool,
+    /// There is room for the comparison since the last [`Archive::wanted`].
+    due: bool,
 }
 
 /// A file and its version, `None` for now.
@@ -279,6 +281,11 @@ impl Archive {
         effects
     }
 
+    /// What the size of the pane makes worth asking for.
+    pub fn wanted(&mut self) -> Vec<Effect> {
+        if std::mem::take(&mut self.due) { self.want() } else { Vec::new() }
+    }
+
     fn compare(&self, left: &StateOf, right: &StateOf) -> Option<View> {
         let (a, b) = (self.states.get(left)?, self.states.get(right)?);
         let change = FileChange::new(left.0.clone(), (**a).clone(), (**b).clone(), "", &[]);
@@ -317,7 +324,9 @@ impl Archive {
             return;
         }
         self.size = (width, height);
-        self.engaged |= self.parts().detail.is_some();
+        if !self.engaged && self.parts().detail.is_some() {
+            (self.engaged, self.due) = (true, true);
+        }
         self.fit();
     }
 

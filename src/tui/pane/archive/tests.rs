@@ -170,6 +170,16 @@ fn the_small_form() {
 }
 
 #[test]
+fn room_for_the_comparison_is_used_at_once() {
+    let mut archive = open(56, 10);
+    assert!(archive.wanted().is_empty());
+    measure(&mut archive, 140, 35);
+    let wanted = archive.wanted();
+    assert_eq!(wanted, [Effect::Ask(Query::Versions("src/catalog.rs".into()))]);
+    assert!(serve(&mut archive, wanted).is_empty() && archive.wanted().is_empty());
+}
+
+#[test]
 fn one_column_has_both_halves() {
     let mut archive = open(60, 20);
     act(&mut archive, &[Action::Down]);
