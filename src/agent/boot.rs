@@ -48,6 +48,9 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
         env.say(Level::Warning, notice.to_string(), "").await;
     }
     env.tell_status().await;
+    // Sessions whose process is gone count as ended from now on; nothing waits for that.
+    let memory = Arc::clone(&env.memory);
+    tokio::task::spawn_blocking(move || memory.sweep());
     restore::start_up(&env);
     watch::begin(&env);
     Agent { env, session: None, turn: None, restores: restore::Restores::default() }
