@@ -219,3 +219,39 @@ fn nothing_wakes_an_idle_screen() {
     stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
     assert_eq!(stage.app.wake(), None);
 }
+
+#[test]
+fn a_decision_gives_the_focus_back() {
+    let mut stage = Stage::new(140, 40, "dark");
+    proposing(&mut stage);
+    assert!(stage.text().contains("proposal ━"));
+    stage.keys("y<enter>");
+    // A hunk was rejected, so the reason is asked for first.
+    stage.keys("keep five<enter>");
+    let text = stage.text();
+    assert!(text.contains(" chat ─") && text.contains("working"), "{text}");
+    let decided = stage.sent().into_iter().any(
+        |c| matches!(c, Command::Decide(_, d) if d.reason.as_deref() == Some("keep five") && d.count().accepted == 2),
+    );
+    assert!(decided, "{:?}", stage.sent());
+}
+
+#[test]
+fn a_proposal_can_wait() {
+    let mut stage = Stage::new(140, 40, "dark");
+    proposing(&mut stage);
+    stage.keys("<esc>");
+    assert!(stage.text().contains("waiting for you: 1 of 3") && stage.text().contains(" chat ─"));
+    stage.keys("<f2>y");
+    assert!(stage.text().contains("0 undecided") || stage.text().contains("3 hunks decided"), "{}", stage.text());
+}
+
+#[test]
+fn the_archive_opened_from_the_welcome_leads_back_to_it() {
+    let mut stage = Stage::new(140, 40, "dark");
+    welcome(&mut stage);
+    stage.keys("b");
+    assert!(stage.text().contains(" archive ━"));
+    stage.keys("<esc>");
+    assert!(stage.text().contains("how to connect"));
+}

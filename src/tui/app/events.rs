@@ -34,6 +34,7 @@ impl App {
             Event::Opened(info) => return self.opened(info),
             Event::Status(status) => {
                 self.status = status;
+                self.from_welcome &= self.status.model.is_none();
                 if self.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
                     self.screen = Screen::Main;
                     self.say = Some(format!("connected to {}", self.status.provider));
@@ -140,9 +141,9 @@ impl App {
         effects
     }
 
-    /// A proposal came, was settled, or gave way to the next. The pane that shows it has taken the focus by now;
+    /// A proposal came, was decided or withdrawn, or gave way to the next. The pane that shows it has taken the focus by now;
     /// `before` is where that was.
-    fn proposal_changed(&mut self, waits: bool, before: (At, PaneId)) -> Vec<Effect> {
+    pub(super) fn proposal_changed(&mut self, waits: bool, before: (At, PaneId)) -> Vec<Effect> {
         if !waits {
             // Nobody waits for the reason any more.
             if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {

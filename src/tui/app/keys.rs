@@ -3,12 +3,13 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE};
+use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen};
 use crate::protocol::{Command, How, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::complete::Completion;
 use crate::tui::keys::{Chord, Found};
 use crate::tui::pane::PaneId;
+use crate::tui::popup::welcome::Welcome;
 use crate::tui::popup::{Popup, finder, list};
 
 impl App {
@@ -337,8 +338,8 @@ impl App {
 
     /// Puts the focus back where it was before a proposal took it.
     pub(super) fn leave_proposal(&mut self) {
-        let (_, pane) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat));
-        self.at = At::Input;
+        let (at, pane) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat));
+        self.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
         if self.pane == PaneId::Diff {
             self.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
             self.zoom = false;
@@ -367,6 +368,12 @@ impl App {
 
     /// Esc where nothing nearer takes it.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
+        if std::mem::take(&mut self.from_welcome) {
+            self.zoom = false;
+            (self.at, self.pane) = (At::Input, PaneId::Chat);
+            self.screen = Screen::Welcome(Welcome::default());
+            return Vec::new();
+        }
         if self.zoom && self.at == At::Pane {
             self.zoom = false;
             return Vec::new();

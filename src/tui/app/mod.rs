@@ -160,6 +160,10 @@ pub struct App {
     right: Option<u16>,
     /// Where the focus was when a proposal took it.
     before_proposal: Option<(At, PaneId)>,
+    /// The proposal that waited when the last message had been taken in.
+    waited: Option<crate::proposal::ProposalId>,
+    /// The archive was opened from the welcome, which comes back after it.
+    from_welcome: bool,
     /// A proposal just came; typing must pause before its keys work.
     guarded: bool,
     /// The person was writing when it came: what is typed goes on into the input.
@@ -239,6 +243,8 @@ impl App {
             zoom: false,
             right: None,
             before_proposal: None,
+            waited: None,
+            from_welcome: false,
             guarded: false,
             writing: false,
             status: Status::default(),
@@ -315,6 +321,17 @@ impl App {
     }
 
     fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
+        let before = (self.at, self.pane);
+        let mut effects = self.dispatch_one(msg);
+        let waits = self.panes.diff.waiting().map(|w| w.id);
+        if waits != self.waited {
+            self.waited = waits;
+            effects.extend(self.proposal_changed(waits.is_some(), before));
+        }
+        effects
+    }
+
+    fn dispatch_one(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
             Msg::Key(key) => self.key(&key),
             Msg::Paste(text) => self.paste(&text),

@@ -126,6 +126,7 @@ impl App {
 
     /// Shows the archive over the whole body.
     pub(super) fn browse(&mut self) {
+        self.from_welcome = matches!(self.screen, Screen::Welcome(_));
         self.go_to(PaneId::Archive);
         self.zoom = true;
     }

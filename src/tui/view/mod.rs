@@ -262,6 +262,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         (Mode::Agent, Approval::None) => parts.push(("agent, nothing approved".into(), text)),
     }
     match &s.model {
+        Some(model) if s.recording && model == "recording" => parts.push(("a recording".into(), text)),
         Some(model) if s.recording => parts.push((format!("{model}, a recording"), text)),
         Some(model) => parts.push((model.clone(), text)),
         None if app.session.is_some() || matches!(app.screen, Screen::Welcome(_)) => {
