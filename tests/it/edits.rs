@@ -406,3 +406,47 @@ mod properties {
         "&lt;",
     ];
 }
+
+/// The same replies through `nebula patch`: what a person would have to look at is not written by `--yes`, the rest comes to
+/// the same bytes, and what is refused leaves the file alone and helps.
+#[test]
+fn real_replies_come_to_the_same_through_the_command() {
+    let home = tempfile::tempdir().unwrap();
+    for folder in folders(&fixtures("model-replies")) {
+        let before: Files = files(&folder)
+            .into_iter()
+            .filter(|(p, _)| p.ends_with(".py") && p != "check.py" && !p.contains('/'))
+            .collect();
+        let path = before.keys().next().unwrap().clone();
+        for (name, reply) in replies(&folder) {
+            let answer = answer_any(&name, &reply, None, &before, End::Ordinary);
+            let outcome = place(&answer.edits, &before);
+            let ok = outcome.ok() && answer.broken.is_empty() && !answer.edits.is_empty();
+            let inexact = outcome.results.iter().any(|r| r.rung() == Some(nebula::proposal::Rung::Inexact));
+            let root = tempfile::tempdir().unwrap();
+            std::fs::create_dir(root.path().join(".shaft")).unwrap();
+            std::fs::write(root.path().join(&path), &before[&path]).unwrap();
+            std::fs::write(root.path().join("reply"), &reply).unwrap();
+            let ran = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
+                .args(["patch", "--yes", "reply"])
+                .current_dir(root.path())
+                .env("HOME", home.path())
+                .env("NEBULA_HOME", home.path().join(".nebula"))
+                .output()
+                .unwrap();
+            let label = format!("{} {name}: {}", folder.display(), String::from_utf8_lossy(&ran.stderr));
+            let now = std::fs::read(root.path().join(&path)).unwrap();
+            let wanted =
+                if ok && !inexact { after(&outcome, &before).remove(&path).unwrap() } else { before[&path].clone() };
+            assert_eq!(String::from_utf8(now).unwrap(), String::from_utf8(wanted).unwrap(), "{label}");
+            let code = if !ok {
+                1
+            } else if inexact {
+                3
+            } else {
+                0
+            };
+            assert_eq!(ran.status.code(), Some(code), "{label}");
+        }
+    }
+}

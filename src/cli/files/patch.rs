@@ -59,7 +59,7 @@ impl Desk<'_> {
         let mut edits = self.edits_among(text, Vec::new())?;
         if edits.is_empty() && text.contains("```") {
             // A whole file in a fence without a path is the one it resembles.
-            edits = self.edits_among(text, self.in_play())?;
+            edits = self.edits_among(text, self.in_play(text))?;
         }
         if edits.is_empty() {
             bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
@@ -67,8 +67,8 @@ impl Desk<'_> {
         Ok(edits)
     }
 
-    /// The text files of a small workspace.
-    fn in_play(&self) -> Vec<Known> {
+    /// The text files of a small workspace, but for the patch itself.
+    fn in_play(&self, patch: &str) -> Vec<Known> {
         let mut known = Vec::new();
         for entry in self.workspace.walk("").build().flatten() {
             if known.len() == MOST_IN_PLAY {
@@ -76,10 +76,9 @@ impl Desk<'_> {
             }
             let path = normalise(self.workspace.root(), entry.path());
             let small = entry.metadata().is_ok_and(|m| m.is_file() && m.len() <= LARGEST_IN_PLAY);
-            if let Some(text) =
-                self.workspace.read(&path).ok().filter(|_| small).and_then(|r| r.state.text().map(Arc::from))
-            {
-                known.push(Known { path, text });
+            let read = small.then(|| self.workspace.read(&path).ok()).flatten();
+            if let Some(text) = read.as_ref().and_then(|r| r.state.text()).filter(|t| *t != patch) {
+                known.push(Known { path, text: Arc::from(text) });
             }
         }
         known
