@@ -297,6 +297,7 @@ pub struct Element {
 }
 
 /// The body of a type.
+#[expect(clippy::large_enum_variant, reason = "most types are small, and there are few of them at a time")]
 #[derive(Clone, Debug)]
 pub enum TypeBody {
     /// An alias, a refinement, or a nominal type.
@@ -315,7 +316,6 @@ pub enum TypeBody {
 }
 
 /// The body of a definition.
-#[expect(clippy::large_enum_variant, reason = "there is one for each definition, and each is looked at often")]
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Body {

@@ -47,7 +47,7 @@ fn eight_processes_push_and_nothing_is_lost() {
             Command::new(env!("CARGO_BIN_EXE_strand"))
                 .arg("--store")
                 .arg(store)
-                .args(["--quiet", "op", "push"])
+                .args(["--quiet", "--lock-timeout", "300", "op", "push"])
                 .spawn()
                 .unwrap()
         })
