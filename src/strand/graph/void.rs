@@ -11,7 +11,6 @@ use crate::strand::lang::unit::{Reg, count, is_multi, mandatory};
 use crate::strand::op::{Change, Kind, Op};
 
 /// The parsed text of an op.
-#[expect(clippy::large_enum_variant, reason = "most ops are bodies")]
 #[derive(Debug, Default)]
 pub enum Parsed {
     /// It has none.

@@ -1,8 +1,8 @@
 //! The proposal: what nebula wants to change, hunk by hunk, and what the person says of it. Also the last proposal
 //! once it is settled, and what changed on disk when one met a conflict.
 //!
-//! [`rows`] says which rows there are, [`align`] which lines stand beside each other, [`cells`] how a line is drawn
-//! and wrapped; [`View`] lays them out and scrolls, [`draw`] paints what is seen. [`Choices`] are the decisions.
+//! `rows` says which rows there are, `align` which lines stand beside each other, `cells` how a line is drawn
+//! and wrapped; [`View`] lays them out and scrolls, `draw` paints what is seen. [`Choices`] are the decisions.
 //! Every changed byte is in exactly one row, so that everything can be reached by scrolling down.
 
 mod align;
