@@ -152,7 +152,8 @@ impl Page {
                 let columns = if screen.width >= 110 { 2 } else { 1 };
                 self.columns(columns).iter().map(Vec::len).max().unwrap_or(0) + 4
             }
-            Content::Text(_) => usize::from(screen.height),
+            // As high as its rows at that width, which `measure` counted.
+            Content::Text(_) => self.total.max(5) + 4,
             Content::Waiting => 7,
         };
         let mut area = modal(screen, body, 106, u16::try_from(height).unwrap_or(u16::MAX));
@@ -167,7 +168,6 @@ impl Page {
     pub fn measure(&mut self, body: Rect, ctx: &Ctx<'_>) {
         let screen = Rect::new(0, 0, body.right(), body.bottom());
         let area = self.area(screen, body);
-        self.rows = usize::from(area.height.saturating_sub(4));
         self.total = match &mut self.content {
             Content::Text(text) => {
                 let (doc, rows) = text.as_mut();
@@ -181,6 +181,7 @@ impl Page {
             }
             Content::Waiting => 0,
         };
+        self.rows = usize::from(self.area(screen, body).height.saturating_sub(4));
         self.top = self.top.min(self.total.saturating_sub(self.rows));
     }
 
