@@ -16,7 +16,7 @@ use nebula::workspace::Workspace;
 use nebula::workspace::find::Files;
 
 fn main() {
-    let dir = tempfile::tempdir_in(std::env::var_os("NEBULA_BENCH_DIR").unwrap_or("target".into())).expect("a folder");
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let only = std::env::args().nth(1).filter(|a| !a.starts_with('-'));
     let parts: [(&str, fn(&Path)); 5] =
         [("changeset", changeset), ("edit", edit), ("history", history), ("completion", completion), ("hunks", hunks)];
