@@ -121,6 +121,9 @@ fn no_stray_key_approves() {
     }
     assert!(!stage.sent().iter().any(|c| matches!(c, Command::Decide(..))), "{:?}", stage.sent());
     assert!(stage.text().contains("please add a yes, and also rAy"));
+    assert!(!stage.sent().contains(&&Command::Interrupt));
+    stage.keys("<ctrl-c>");
+    assert!(stage.sent().contains(&&Command::Interrupt));
     stage.wait(400);
     stage.keys("a");
     assert!(stage.sent().iter().any(|c| matches!(c, Command::Decide(..))));

@@ -24,7 +24,12 @@ impl App {
         if self.guarded && paused {
             self.guarded = false;
         }
-        if self.guarded && matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question) {
+        // Stopping is never an accident worth guarding against.
+        let stops = self.keys.find(Context::Global, &[chord]) == Found::Action(Action::Cancel);
+        if self.guarded
+            && !stops
+            && matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question)
+        {
             // What was being written goes on into the input; nothing is decided by it.
             if let (true, Some(c)) = (self.writing, chord.letter()) {
                 self.input.type_char(c);
