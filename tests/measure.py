@@ -251,6 +251,7 @@ def busy():
         if n == 0:
             for i in range(1000):
                 yield {"content": "".join(f"line {i * 100 + k} of a long answer\n\n" for k in range(50))}, None
+            yield {"content": "QUITE-DONE"}, None
             yield {}, "stop"
             return
         end = time.monotonic() + 12
@@ -261,7 +262,7 @@ def busy():
 
     world = World(Model(answer).url)
     screen = Screen(world, "first")
-    screen.wait_for("line 99949", 60)
+    screen.wait_for("QUITE-DONE", 60)
     screen.settle(1)
     os.write(screen.fd, b"again\r")
     screen.wait_for("word word", 10)
@@ -325,7 +326,7 @@ def steps():
     """own time between a response's end and the next request: a read tool, then an edit, 1,000 steps each"""
     count = 1000
     for name, arguments in (
-        ("read", lambda n: call("readFile", {"path": "a.txt"})),
+        ("read", lambda n: call("readFile", {"path": "a.txt", "startLine": 1 + n % 2})),
         ("edit", lambda n: call("replaceInFile", {"path": "a.txt", "search": f"number {n}\n", "replace": f"number {n + 1}\n"})),
     ):
         model = Model(lambda n: arguments(n) if n < count else say("Done."))

@@ -214,9 +214,13 @@ impl App {
         let none = sessions.listed && sessions.count() == 0 && !*behind;
         if none && *query == Query::Sessions(String::new()) {
             self.screen = Screen::Main;
-            return vec![Effect::Send(Command::Open(SessionChoice::New))];
+            let mut effects = vec![Effect::Send(Command::Open(SessionChoice::New))];
+            effects.extend(self.let_go());
+            return effects;
         }
-        self.ask_all(Owner::Sessions, asked)
+        let mut effects = self.ask_all(Owner::Sessions, asked);
+        effects.extend(self.let_go());
+        effects
     }
 
     fn fill_list(&mut self, listing: &Listing) {

@@ -1,7 +1,7 @@
 //! A key on its way: the popup on top, else the line, the question, the pane or the input; then what is the same
 //! everywhere.
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen};
 use crate::protocol::{Command, How, Prompt, TurnEnd};
@@ -13,6 +13,23 @@ use crate::tui::popup::welcome::Welcome;
 use crate::tui::popup::{Popup, finder, list};
 
 impl App {
+    /// A key, unless it is not known yet whom it is for: then it waits. Control keys do not.
+    pub(super) fn key_or_hold(&mut self, key: KeyEvent) -> Vec<Effect> {
+        match &mut self.held {
+            Some(held) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
+                held.push(key);
+                Vec::new()
+            }
+            _ => self.key(&key),
+        }
+    }
+
+    /// Gives the keys that waited to whoever has them now.
+    pub(super) fn let_go(&mut self) -> Vec<Effect> {
+        let held = self.held.take().unwrap_or_default();
+        held.iter().flat_map(|key| self.key(key)).collect()
+    }
+
     /// A key went down.
     pub(super) fn key(&mut self, key: &KeyEvent) -> Vec<Effect> {
         if key.kind == KeyEventKind::Release {

@@ -12,6 +12,8 @@ mod settle;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crossterm::event::KeyEvent;
+
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
 
 use super::action::{Action, Context};
@@ -178,6 +180,8 @@ pub struct App {
     pub(super) say: Option<String>,
     quit_armed: bool,
     pub(super) keys: Keys,
+    /// Keys typed before it is known whether there are sessions to choose from; `None` from then on.
+    held: Option<Vec<KeyEvent>>,
     chords: Vec<Chord>,
     pub(super) theme: Theme,
     themes: Themes,
@@ -227,6 +231,7 @@ impl App {
             Start::Welcome => Screen::Welcome(Welcome::default()),
             Start::Session(_) => Screen::Main,
         };
+        let held = matches!(screen, Screen::Sessions(..)).then(Vec::new);
         let mut app = App {
             panes: Panes::default(),
             screen,
@@ -257,6 +262,7 @@ impl App {
             quit_armed: false,
             keys,
             chords: Vec::new(),
+            held,
             theme,
             themes,
             depth,
@@ -333,7 +339,7 @@ impl App {
 
     fn dispatch_one(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
-            Msg::Key(key) => self.key(&key),
+            Msg::Key(key) => self.key_or_hold(key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
