@@ -119,14 +119,18 @@ impl Xml {
         let rest = input.rest();
         let text = rest.trim_start();
         let space = rest.len() - text.len();
+        // Before its first field it is not known to be an edit: what follows the tag stays where it is, so that the
+        // text goes on the same whether it came in one piece or in many.
+        if self.id.is_none() && space > MAX_SPACE {
+            return self.leave(ctx);
+        }
         if text.is_empty() {
             if input.ended() {
                 return self.leave(ctx);
             }
-            if self.id.is_none() {
-                self.raw.push_str(rest);
+            if self.id.is_some() {
+                input.skip(space);
             }
-            input.skip(space);
             return Progress::Wait;
         }
         let closing = ELEMENTS.iter().filter(|(_, kind)| *kind == self.kind).map(|(name, _)| format!("</{name}>"));
@@ -392,6 +396,9 @@ impl Xml {
         self.finish(ctx);
     }
 }
+
+/// White space after an opening tag that may still lead to its first field, in bytes.
+const MAX_SPACE: usize = 4 << 10;
 
 /// Which part of the growing diff a field is.
 fn part(name: &str) -> Option<Part> {
