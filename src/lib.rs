@@ -1,4 +1,41 @@
-//! nebula: a full-screen terminal coding agent.
+//! nebula: a full-screen terminal coding agent that shows every change before it happens and never loses your work.
+//!
+//! The modules, from the front ends down; each may name those below it, as the table in `tests/it/rules.rs` says:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`tui`] | the screen: panes, input, popups, keys, themes |
+//! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
+//! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
+//! | [`agent`] | the background task: session, turn, step, waiting for decisions |
+//! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
+//! | [`provider`] | how nebula talks to a model; recordings |
+//! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
+//! | [`apply`] | the end of the road: decided proposal → archive → disk; the only writer of workspace files |
+//! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
+//! | [`workspace`] | root, confinement of paths, reading, finding, watching |
+//! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
+//! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
+//! | [`proposal`] | pure: file changes, hunks, decisions, fates, merges |
+//! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
+//! | [`config`] | values read at start; the only reader of the environment |
+//! | [`disk`] | atomic replace for whoever owns files |
+//!
+//! The road of every change: edit → proposal → decision → archive → apply → result to the model, and memory.
+//!
+//! What is absent, and tested to be:
+//! 1. Nothing but `apply` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
+//! 2. `apply` takes a `Decided`; only `Proposal::decide` makes one. Skipping consent does not compile.
+//! 3. Tools and `archive::restore` write nothing.
+//! 4. `tui` and `agent` never name each other; they meet in `protocol`.
+//! 5. Everything below `agent` is synchronous except `provider`.
+//! 6. Drawing takes `&App`: nothing is decided while drawing.
+//! 7. Messages are values: no closures, no handles, no serialisation.
+//!
+//! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
+//! runs the turn, `agent/answer` takes the stream in, `tools` and `edit` make edits, `agent/change` one proposal of
+//! neighbours, `agent/settle` asks and writes through `apply`, and the results go back to the model.
+
 pub mod agent;
 pub mod apply;
 pub mod archive;

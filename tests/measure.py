@@ -100,6 +100,9 @@ class World:
         os.makedirs(self.home)
         os.makedirs(os.path.join(self.work, ".git"))
         self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        os.makedirs(os.path.join(self.home, ".nebula"))
+        with open(os.path.join(self.home, ".nebula", "config.json"), "w") as f:
+            json.dump({"model": "measured", "models": {"measured": {"contextWindow": 100_000_000}}}, f)
         if url:
             self.env["OPENAI_BASE_URL"] = url
             self.env["OPENAI_API_KEY"] = "measured"

@@ -3,6 +3,7 @@
 mod context;
 mod edits;
 mod memory;
+mod pty;
 mod road;
 mod rules;
 mod scenes;

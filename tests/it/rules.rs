@@ -63,7 +63,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const DOORS: &[(&str, &[&str])] = &[
     ("ratatui", &["tui"]),
     ("crossterm", &["tui"]),
-    ("tui_textarea", &["tui"]),
     ("rusqlite", &["memory", "strand"]),
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),

@@ -1,0 +1,111 @@
+//! The binary in a real pseudo-terminal, as a person meets it: the tour from its first key to a written file, and back.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+
+/// The size of the terminal.
+const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
+const COLUMNS: NonZero<u16> = NonZero::new(140).unwrap();
+/// Longest wait for something to appear; a test that waits for nothing fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Terminal {
+    screen: vt100::Parser,
+    output: Receiver<Vec<u8>>,
+    keys: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    _home: tempfile::TempDir,
+}
+
+impl Terminal {
+    fn start(args: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        let pair = native_pty_system()
+            .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
+            .expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(args);
+        command.env_clear();
+        for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")] {
+            command.env(name, value);
+        }
+        command.env("HOME", home.path());
+        command.cwd(home.path());
+        let child = pair.slave.spawn_command(command).expect("it starts");
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().expect("a reader");
+        let keys = pair.master.take_writer().expect("a writer");
+        let (send, output) = channel();
+        std::thread::spawn(move || {
+            // Kept until the end: the terminal goes away with it.
+            let _master = pair.master;
+            let mut buffer = [0; 16 << 10];
+            while let Ok(n @ 1..) = reader.read(&mut buffer) {
+                if send.send(buffer[..n].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Terminal { screen: vt100::Parser::new(ROWS, COLUMNS, 0), output, keys, child, _home: home }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.screen.screen().contents().contains(text) {
+            match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.screen.process(&bytes),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("{text:?} did not appear:\n{}", self.screen.screen().contents())
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("it ended:\n{}", self.screen.screen().contents()),
+            }
+        }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("written");
+        self.keys.flush().expect("flushed");
+    }
+
+    /// Presses a key again and again until something appears: a fresh proposal ignores keys until typing has paused.
+    fn press_until(&mut self, key: &str, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.screen.screen().contents().contains(text) {
+            assert!(Instant::now() < end, "{text:?} did not appear:\n{}", self.screen.screen().contents());
+            self.keys(key);
+            // Longer than the pause, so that the next key counts.
+            while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(600)) {
+                self.screen.process(&bytes);
+            }
+        }
+    }
+
+    /// Ctrl-C twice; the exit code.
+    fn leave(mut self) -> u32 {
+        self.keys("\u{3}\u{3}");
+        self.child.wait().expect("it ends").exit_code()
+    }
+}
+
+#[test]
+fn without_a_model_the_welcome_offers_the_tour() {
+    let mut terminal = Terminal::start(&[]);
+    terminal.wait_for("take the tour");
+    assert_eq!(terminal.leave(), 0);
+}
+
+#[test]
+fn the_tour_goes_from_a_key_to_a_written_file() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Load all prices in one query");
+    terminal.wait_for("ready");
+    terminal.keys("\r");
+    terminal.wait_for("4 of 4 hunks undecided");
+    terminal.press_until("a", "1 changeset");
+    terminal.wait_for("ready");
+    assert_eq!(terminal.leave(), 0);
+}
