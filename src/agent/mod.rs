@@ -4,6 +4,7 @@
 //! The loop waits for the next command or for the end of the running turn, whichever comes first. While a turn runs
 //! the session is its own; the loop keeps the token that stops it, and the gate where it waits for the person.
 
+pub mod announce;
 mod answer;
 mod boot;
 mod change;

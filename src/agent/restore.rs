@@ -7,13 +7,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
+use super::announce::Remembered;
 use super::env::{Env, lock};
 use super::mend::mend;
 use super::settle::{self, Asking, Settled};
 use crate::apply;
-use crate::archive::restore::{LastWritten, Written};
 use crate::archive::{Choices, Id, Request, Restoration};
-use crate::memory::{self, Cause, Memory};
+use crate::memory::Cause;
 use crate::proposal::{FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Level, Outcome, RestoreRequest};
 
@@ -234,7 +234,7 @@ async fn look(env: &Arc<Env>, plan: &Plan, choices: &Choices) -> Result<Restorat
     let (request, title) = (plan.request.clone(), plan.title.clone());
     let looked = tokio::task::spawn_blocking(move || {
         let project = env.project();
-        let written = ByMemory { memory: &env.memory, project: &project };
+        let written = Remembered { memory: &env.memory, project: &project };
         let id = env.events.proposal();
         env.archive.restore(&env.workspace, &request, &written, &choices, id, &title).map_err(|e| e.to_string())
     });
@@ -258,27 +258,6 @@ async fn tell(env: &Env, settled: &Settled) {
         }
         Outcome::Failed(why) => env.say(Level::Error, why.clone(), "").await,
         Outcome::Refused | Outcome::Withdrawn => {}
-    }
-}
-
-/// What memory knows of nebula's own writing.
-pub struct ByMemory<'a> {
-    /// Memory.
-    pub memory: &'a Memory,
-    /// The workspace's root, as memory names projects.
-    pub project: &'a str,
-}
-
-impl Written for ByMemory<'_> {
-    fn written(&self, path: &str) -> Option<LastWritten> {
-        let last = self.memory.written(self.project, path).ok()??;
-        let mut states = Vec::new();
-        let mut next: Option<&memory::Written> = Some(&last);
-        while let Some(written) = next {
-            states.push(written.sha256);
-            next = written.before.as_deref();
-        }
-        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into) })
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::announce::{self, announcement};
 use super::env::{Env, lock};
 use super::{gate, query};
 use crate::apply::{self, ApplyError};
-use crate::archive::restore::state_sha;
-use crate::archive::{Id, RecordedFile};
-use crate::memory::{self, Cause, WillWrite};
-use crate::proposal::{Decided, Decision, Fate, Proposal, count_changed};
+use crate::archive::Id;
+use crate::memory::Cause;
+use crate::proposal::{Decided, Decision, Fate, Proposal};
 use crate::protocol::{Approval, Event, Outcome};
 
 /// Who is asked.
@@ -117,61 +117,16 @@ async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: C
 
 /// Commits to memory what is about to be written, then archives and writes it, then says how it ended.
 fn announce_and_apply(env: &Env, decided: &Decided, cause: &Cause) -> Result<Option<String>, Outcome> {
-    let will: Vec<WillWrite> = decided
-        .files()
-        .iter()
-        .map(|f| {
-            let counts = count_changed(f.before(), f.after());
-            WillWrite {
-                path: f.path().to_string(),
-                sha256: state_sha(f.after()),
-                bytes: f.after().text().map(|t| t.as_bytes().to_vec()),
-                added: Some(counts.added as u64),
-                removed: Some(counts.removed as u64),
-            }
-        })
-        .collect();
+    let will = announcement(decided);
     let pending = env.kept(env.memory.will_write(&env.project(), cause, &will));
     let applied = apply::apply(decided, &env.workspace, &env.archive);
     if let Some(pending) = pending {
-        tell_memory(env, pending, &will, &applied);
+        env.kept(announce::ended(&env.memory, pending, &will, &applied));
     }
     match applied {
         Ok(applied) => Ok(applied.changeset.map(|id| id.to_string())),
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
         Err(other) => Err(Outcome::Failed(other.to_string())),
-    }
-}
-
-fn tell_memory(
-    env: &Env,
-    pending: memory::PendingId,
-    will: &[WillWrite],
-    applied: &Result<apply::Applied, ApplyError>,
-) {
-    let files = |archived: &[RecordedFile]| archived.iter().map(|f| file_record(f, will)).collect::<Vec<_>>();
-    let kept = match applied {
-        Ok(done) => match done.changeset {
-            Some(id) => env.memory.applied(pending, &id.to_string(), &files(&done.archived)),
-            None => env.memory.applied_unarchived(pending),
-        },
-        Err(ApplyError::Write { changeset, archived, .. }) => {
-            env.memory.failed(pending, changeset.map(|id| id.to_string()).as_deref(), &files(archived))
-        }
-        Err(_) => env.memory.withdrawn(pending),
-    };
-    env.kept(kept);
-}
-
-fn file_record(file: &RecordedFile, will: &[WillWrite]) -> memory::ChangesetFile {
-    let will = will.iter().find(|w| w.path == file.path);
-    memory::ChangesetFile {
-        path: file.path.clone(),
-        version: Some(file.version.to_string()),
-        absent: file.absent,
-        sha256: file.sha256,
-        added: will.and_then(|w| w.added),
-        removed: will.and_then(|w| w.removed),
     }
 }
 

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use chrono::{Local, TimeZone};
 use serde_json::json;
 
-use super::commit::Remembered;
 use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs, count};
+use crate::agent::announce::Remembered;
 use crate::archive::{Choices, Id, Request, Restoration};
 use crate::cli::diff::unified;
 use crate::memory::{ChangesetRecord, ChangesetState};
