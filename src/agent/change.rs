@@ -399,13 +399,14 @@ fn decided(
         if !mine {
             continue;
         }
-        let taken = choices.hunks.iter().filter(|c| **c == Choice::Accept || choices.edited.is_some()).count();
+        let own = own_hunks(file, results);
+        let taken = own.iter().filter(|i| choices.hunks[**i] == Choice::Accept || choices.edited.is_some()).count();
         accepted += taken;
-        rejected += choices.hunks.len() - taken;
-        if said.insert(file.path.clone()) {
-            lines.push(file_told(file, choices));
-        } else {
+        rejected += own.len() - taken;
+        if choices.edited.is_some() && !said.insert(file.path.clone()) {
             lines.push(format!("{}: decided together with the call before", file.path));
+        } else {
+            lines.push(file_told(file, choices, &own));
         }
     }
     if rejected > 0 {
@@ -427,8 +428,16 @@ fn decided(
     Verdict { state, summary, reason, told: Some(lines.join("\n")) }
 }
 
-/// One file's decision in words: hunk by hunk unless all is the same.
-fn file_told(file: &FileChange, said: &FileDecision) -> String {
+/// The hunks of a file in which the edits of one call had a part, by index. Where none is left that names them (a
+/// later edit rewrote their lines), they stand and fall with the whole file.
+fn own_hunks(file: &FileChange, results: &[EditResult]) -> Vec<usize> {
+    let mine = |hunk: &crate::proposal::Hunk| results.iter().any(|r| hunk.edits.contains(&r.index));
+    let own: Vec<usize> = (0..file.hunks.len()).filter(|i| mine(&file.hunks[*i])).collect();
+    if own.is_empty() { (0..file.hunks.len()).collect() } else { own }
+}
+
+/// What was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.
+fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     let path = &file.path;
     if let Some(edited) = &said.edited {
         let text = String::from_utf8_lossy(edited);
@@ -437,14 +446,17 @@ fn file_told(file: &FileChange, said: &FileDecision) -> String {
             text.trim_end()
         );
     }
-    if said.hunks.iter().all(|c| *c == Choice::Accept) {
-        return format!("{path}: written (+{} −{})", file.counts.added, file.counts.removed);
-    }
-    if said.hunks.iter().all(|c| *c == Choice::Reject) {
+    let mine = uniform(own.iter().map(|i| said.hunks[*i]));
+    if uniform(said.hunks.iter().copied()) == Some(Choice::Reject) {
         return format!("{path}: refused by the person; it stays as it was");
     }
-    let hunks = file.hunks.iter().zip(&said.hunks).enumerate().map(|(i, (hunk, choice))| {
-        let word = if *choice == Choice::Accept { "written" } else { "refused, these lines stay as they were" };
+    if mine == Some(Choice::Accept) {
+        let counts = format!(" (+{} −{})", file.counts.added, file.counts.removed);
+        return format!("{path}: written{}", if own.len() == file.hunks.len() { &counts } else { "" });
+    }
+    let hunks = own.iter().map(|&i| {
+        let (hunk, choice) = (&file.hunks[i], said.hunks[i]);
+        let word = if choice == Choice::Accept { "written" } else { "refused, these lines stay as they were" };
         let place = match hunk.kind {
             HunkKind::Lines => {
                 format!("lines {}-{} of before", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1))
@@ -453,5 +465,12 @@ fn file_told(file: &FileChange, said: &FileDecision) -> String {
         };
         format!("  hunk {} ({place}): {word}", i + 1)
     });
-    format!("{path}: written in part:\n{}", hunks.collect::<Vec<_>>().join("\n"))
+    let what = if mine.is_some() { "refused by the person" } else { "written in part" };
+    format!("{path}: {what}:\n{}", hunks.collect::<Vec<_>>().join("\n"))
+}
+
+/// The one choice that all have, if there is one.
+fn uniform(mut choices: impl Iterator<Item = Choice>) -> Option<Choice> {
+    let first = choices.next()?;
+    choices.all(|c| c == first).then_some(first)
 }

@@ -89,7 +89,7 @@ mod tests {
     fn proposal(rung: Rung) -> Proposal {
         let before = State::file(&b"a\n"[..]);
         let after = State::file(&b"b\n"[..]);
-        let placed = [Placed { after: 0..2, found: Found { rung, detail: None } }];
+        let placed = [Placed { after: 0..2, found: Found { rung, detail: None }, edit: None }];
         let file = FileChange::new("a", before, after, "replaceInFile", &placed);
         Proposal { id: ProposalId(1), title: String::new(), files: vec![file] }
     }

@@ -49,7 +49,7 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
                     let fate = match &edit.op {
                         _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(Fate::Example),
                         Op::Move { to } => group.relocate(file, to, edit, &mut home),
-                        _ => group.files[file].change(edit, rules),
+                        _ => group.files[file].change(index, edit, rules),
                     };
                     (group.files[file].path.clone(), fate.unwrap_or_else(Fate::Failed))
                 }
@@ -238,15 +238,15 @@ impl File {
     }
 
     /// One edit other than a move. The error is for the model.
-    fn change(&mut self, edit: &Edit, rules: &Rules) -> Result<Fate, String> {
+    fn change(&mut self, index: usize, edit: &Edit, rules: &Rules) -> Result<Fate, String> {
         if matches!(self.moved, Some((_, End::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
         let fate = match &edit.op {
             Op::Delete => self.delete()?,
-            Op::Write { content } => self.make(content, edit, rules)?,
-            Op::Overwrite { content } => self.write(content, edit, true)?,
-            _ => self.place(edit)?,
+            Op::Write { content } => self.make(content, (index, edit), rules)?,
+            Op::Overwrite { content } => self.write(content, (index, edit), true)?,
+            _ => self.place(index, edit)?,
         };
         self.by.push(edit.by.clone());
         Ok(fate)
@@ -265,7 +265,7 @@ impl File {
     }
 
     /// A new file; one that exists may be replaced only in a session, and not by `writeFile`.
-    fn make(&mut self, content: &str, edit: &Edit, rules: &Rules) -> Result<Fate, String> {
+    fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &Rules) -> Result<Fate, String> {
         if matches!(&self.now, Now::Text { text, .. } if !text.is_empty()) {
             match edit.format {
                 Format::Blocks => return Err(NOT_NEW.to_string()),
@@ -274,10 +274,10 @@ impl File {
                 _ => {}
             }
         }
-        self.write(content, edit, false)
+        self.write(content, (index, edit), false)
     }
 
-    fn write(&mut self, content: &str, edit: &Edit, expected: bool) -> Result<Fate, String> {
+    fn write(&mut self, content: &str, (index, edit): (usize, &Edit), expected: bool) -> Result<Fate, String> {
         let found = place::sure(edit.whole);
         let (encoding, text) = match &self.now {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
@@ -293,19 +293,19 @@ impl File {
                 (*encoding, new)
             }
         };
-        self.placed = vec![Placed { after: 0..text.len(), found: found.clone() }];
+        self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
         self.steps.push(place::Step::all());
         self.now = Now::Text { encoding, text };
         self.seen = true;
         Ok(Fate::Landed(found))
     }
 
-    fn place(&mut self, edit: &Edit) -> Result<Fate, String> {
+    fn place(&mut self, index: usize, edit: &Edit) -> Result<Fate, String> {
         let (encoding, text) = match &self.now {
             Now::Text { encoding, text } => (*encoding, text.as_str()),
             Now::Other(_) => return Err(NO_TEXT.to_string()),
             Now::Gone => match place::fresh(&edit.op) {
-                Some(content) => return self.write(&content, edit, false),
+                Some(content) => return self.write(&content, (index, edit), false),
                 None => return Err(ABSENT.to_string()),
             },
         };
@@ -322,13 +322,14 @@ impl File {
         if new == text {
             return Ok(Fate::Same);
         }
-        stages.iter().for_each(|splices| self.record(splices, &found));
+        stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = Now::Text { encoding, text: new };
         Ok(Fate::Landed(found))
     }
 
     /// Keeps in mind where one stage of an edit changed the text.
-    fn record(&mut self, splices: &[place::Splice], found: &Found) {
+    fn record(&mut self, splices: &[place::Splice], found: &Found, index: usize) {
+        let placed = |after| Placed { after, found: found.clone(), edit: Some(index) };
         for splice in splices.iter().rev() {
             let step = place::Step::of(splice);
             self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
@@ -338,13 +339,13 @@ impl File {
         let mut places: Vec<Placed> = Vec::with_capacity(splices.len());
         for splice in splices {
             let start = splice.range.start.saturating_add_signed(grown);
-            places.push(Placed { after: start..start + splice.new.len(), found: found.clone() });
+            places.push(placed(start..start + splice.new.len()));
             grown += splice.new.len() as isize - splice.range.len() as isize;
         }
         match (places.first(), places.last()) {
             // Of very many places only the span is kept: each would have to be carried through all that follow.
             (Some(first), Some(last)) if places.len() > MANY => {
-                self.placed.push(Placed { after: first.after.start..last.after.end, found: found.clone() });
+                self.placed.push(placed(first.after.start..last.after.end));
             }
             _ => self.placed.extend(places),
         }
@@ -361,10 +362,8 @@ impl File {
                     _ => None,
                 };
                 let at = |offset| bytes::offset(*encoding, text, offset);
-                let placed = self
-                    .placed
-                    .iter()
-                    .map(|p| Placed { after: at(p.after.start)..at(p.after.end), found: p.found.clone() });
+                let placed =
+                    self.placed.iter().map(|p| Placed { after: at(p.after.start)..at(p.after.end), ..p.clone() });
                 let after = State::File { bytes: bytes::encode(*encoding, text).into(), mode };
                 (self.before.clone(), after, placed.collect())
             }

@@ -94,7 +94,10 @@ impl Wide {
 
 /// Cuts a change into hunks.
 pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk>, Counts) {
-    let whole = |kind, before, after| Hunk { kind, before: 0..before, after: 0..after, found: worst(placed, None) };
+    let whole = |kind, before, after| {
+        let (found, edits) = made_by(placed, None);
+        Hunk { kind, before: 0..before, after: 0..after, found, edits }
+    };
     match (before, after) {
         (State::File { bytes: old, mode: old_mode }, State::File { bytes: new, mode: new_mode }) => {
             let (mut hunks, counts) = if old == new {
@@ -105,7 +108,7 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
                 (vec![whole(HunkKind::Binary, 0, 0)], Counts::default())
             };
             if new_mode.is_some() && old_mode.is_some() && new_mode != old_mode {
-                hunks.push(Hunk { kind: HunkKind::Mode, before: 0..0, after: 0..0, found: None });
+                hunks.push(Hunk { kind: HunkKind::Mode, before: 0..0, after: 0..0, found: None, edits: Vec::new() });
             }
             (hunks, counts)
         }
@@ -142,7 +145,7 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
                 last.before.end = before.end;
                 last.after.end = after.end;
             }
-            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None }),
+            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None, edits: Vec::new() }),
         }
     }
     if !placed.is_empty() {
@@ -152,7 +155,7 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
             Some(*at)
         }));
         for hunk in &mut hunks {
-            hunk.found = worst(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
+            (hunk.found, hunk.edits) = made_by(placed, Some(ends[hunk.after.start]..ends[hunk.after.end]));
         }
     }
     (hunks, counts)
@@ -190,10 +193,20 @@ fn share_rare_lines(old: &[&[u8]], new: &[&[u8]]) -> bool {
     rare * 4 >= old.len().min(new.len())
 }
 
-/// The lowest rung of the edits that touch `range` of the after-bytes (`None`: all of it).
-fn worst(placed: &[Placed], range: Option<Range<usize>>) -> Option<Found> {
-    let touches = |p: &&Placed| range.as_ref().is_none_or(|r| p.after.start <= r.end && p.after.end >= r.start);
-    placed.iter().filter(touches).map(|p| &p.found).max_by_key(|f| f.rung).cloned()
+/// The edits that touch `range` of the after-bytes (`None`: all of it), and the lowest rung of them. What was only
+/// taken out has an empty range and touches what it borders on.
+fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<Found>, Vec<usize>) {
+    let touches = |p: &&Placed| {
+        range.as_ref().is_none_or(|r| {
+            let borders = p.after.start <= r.end && p.after.end >= r.start;
+            borders && (p.after.is_empty() || r.is_empty() || (p.after.start < r.end && p.after.end > r.start))
+        })
+    };
+    let found = placed.iter().filter(touches).map(|p| &p.found).max_by_key(|f| f.rung).cloned();
+    let mut edits: Vec<usize> = placed.iter().filter(touches).filter_map(|p| p.edit).collect();
+    edits.sort_unstable();
+    edits.dedup();
+    (found, edits)
 }
 
 /// The after-bytes with refused hunks as they were before; `None` where a state is no file.
@@ -322,12 +335,12 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_carries_the_lowest_rung_of_its_edits() {
+    fn a_hunk_carries_its_edits_and_the_lowest_rung_of_them() {
         let found = |rung| Found { rung, detail: None };
         let placed = [
-            Placed { after: 0..1, found: found(Rung::Exact) },
-            Placed { after: 2..3, found: found(Rung::Indentation) },
-            Placed { after: 20..21, found: found(Rung::Inexact) },
+            Placed { after: 0..1, found: found(Rung::Exact), edit: Some(0) },
+            Placed { after: 2..3, found: found(Rung::Indentation), edit: Some(2) },
+            Placed { after: 20..21, found: found(Rung::Inexact), edit: Some(1) },
         ];
         let c = FileChange::new(
             "a",
@@ -338,6 +351,8 @@ mod tests {
         );
         let rungs: Vec<_> = c.hunks.iter().map(|h| h.found.as_ref().map(|f| f.rung)).collect();
         assert_eq!(rungs, [Some(Rung::Indentation), Some(Rung::Inexact)]);
+        let edits: Vec<_> = c.hunks.iter().map(|h| h.edits.clone()).collect();
+        assert_eq!(edits, [vec![0, 2], vec![1]]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn three_way(wrote: &[u8], archived: &State, now: &State) -> Option<Merged> 
         }
         if region.is_conflict() {
             let found = Found { rung: Rung::Inexact, detail: Some(CONFLICT.into()) };
-            conflicts.push(Placed { after: start..text.len(), found });
+            conflicts.push(Placed { after: start..text.len(), found, edit: None });
         }
     }
     Some(Merged { after: State::file(text.into_bytes()), conflicts })

@@ -115,6 +115,8 @@ pub struct Placed {
     pub after: std::ops::Range<usize>,
     /// How its place was found.
     pub found: Found,
+    /// Which edit of its run this is, counted from 0; none where no run of edits made the change.
+    pub edit: Option<usize>,
 }
 
 /// What a hunk is about.
@@ -146,6 +148,8 @@ pub struct Hunk {
     pub after: std::ops::Range<usize>,
     /// How the edit's place was found, if an edit made it: the lowest rung of all edits in it.
     pub found: Option<Found>,
+    /// Which edits of the run had a part in it, ascending; empty where that is not known.
+    pub edits: Vec<usize>,
 }
 
 /// What is to become of one file.

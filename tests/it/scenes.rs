@@ -330,7 +330,7 @@ pub fn archive(stage: &mut Stage) {
 pub fn proposal() -> Proposal {
     let change = |path: &str, before: &str, after: &str, by: &str, rung, detail: Option<&str>| {
         let found = Found { rung, detail: detail.map(str::to_string) };
-        let placed = [Placed { after: 0..after.len(), found }];
+        let placed = [Placed { after: 0..after.len(), found, edit: None }];
         FileChange::new(path, State::file(before.as_bytes()), State::file(after.as_bytes()), by, &placed)
     };
     const CATALOG: (&str, &str) = (

@@ -85,8 +85,11 @@ async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), text.replace("one", "ONE"));
     let told = results(&live);
+    // Each call hears of its own hunk.
     assert_eq!(told.len(), 2);
-    assert!(told[0].contains("hunk 2 (lines 7-7 of before): refused") && told[0].contains("two stays"), "{told:?}");
+    assert_eq!(told[0], "a.txt: written");
+    assert!(told[1].contains("hunk 2 (lines 7-7 of before): refused") && told[1].contains("two stays"), "{told:?}");
+    assert_eq!(call_ends(&live), [CallState::Done, CallState::Refused]);
     check_protocol(&live);
 }
 

@@ -103,7 +103,7 @@ impl Screen {
 /// A change of a text, its edits found by `rung`.
 pub fn change(path: &str, before: &str, after: &str, by: &str, rung: Rung, detail: Option<&str>) -> FileChange {
     let found = Found { rung, detail: detail.map(str::to_string) };
-    let placed = [Placed { after: 0..after.len(), found }];
+    let placed = [Placed { after: 0..after.len(), found, edit: None }];
     FileChange::new(path, State::file(before.as_bytes()), State::file(after.as_bytes()), by, &placed)
 }
 
