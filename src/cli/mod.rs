@@ -174,6 +174,10 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
 
 /// What was typed. Ends the program with help, the version, or what is wrong with it.
 pub fn parse() -> Cli {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(cli) = plain(&words) {
+        return cli;
+    }
     let cli = <Cli as clap::Parser>::parse();
     if let [word] = cli.prompt.as_slice()
         && let Some(near) = misspelt(word)
@@ -185,6 +189,16 @@ pub fn parse() -> Cli {
         command.error(clap::error::ErrorKind::InvalidSubcommand, text).exit();
     }
     cli
+}
+
+/// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
+fn plain(words: &[std::ffi::OsString]) -> Option<Cli> {
+    let go_on = match words {
+        [] => false,
+        [word] if word == "--continue" => true,
+        _ => return None,
+    };
+    Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
 }
 
 /// The command that a single word was probably meant as, if it looks like one.
@@ -238,4 +252,19 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         task::run(handle, task::Task { prompt, json: args.json, session, ask }).await
     })?;
     Ok(exit as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_starts_are_read_as_by_the_table() {
+        for words in [&[][..], &["--continue"]] {
+            let full = <Cli as clap::Parser>::try_parse_from(std::iter::once("nebula").chain(words.iter().copied()));
+            let plain = plain(&words.iter().map(Into::into).collect::<Vec<_>>());
+            assert_eq!(format!("{:?}", plain.expect("plain")), format!("{:?}", full.expect("read")));
+        }
+        assert!(plain(&["task".into()]).is_none() && plain(&["--continue".into(), "--help".into()]).is_none());
+    }
 }

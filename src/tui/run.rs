@@ -33,8 +33,8 @@ pub enum Error {
 /// The channels to the agent.
 pub type Handle = (mpsc::UnboundedSender<Command>, mpsc::Receiver<Event>);
 
-/// Runs the screen until the person leaves or the agent is gone. The first frame is drawn before the agent has
-/// answered anything.
+/// Runs the screen until the person leaves or the agent is gone. The first frame waits for nothing the agent has to
+/// do; it shows what was typed by then.
 ///
 /// # Errors
 /// When there is no terminal.
@@ -42,25 +42,26 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
     let abilities = Abilities::of(|name| std::env::var(name).ok());
     let root = options.root.clone();
     restore_on_panic();
-    let (screen, answers) = Screen::enter(abilities, options.mouse)?;
-    options.ascii |= !abilities.unicode || answers.rule == Some(2);
+    let screen = Screen::enter(abilities, options.mouse)?;
+    // The terminal answers while the rest is made ready.
+    options.ascii |= !abilities.unicode;
     if abilities.depth.is_none() {
         options.theme = Some("plain".into());
     }
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
     let colours = Highlighter::new(move || waker.notify_one());
-    let (mut app, first) = App::new(options, abilities.depth.unwrap_or(Depth::True), colours, now());
-    if let Some(ground) = answers.ground {
-        app.update(Msg::Ground(ground));
-    }
+    let (app, first) = App::new(options, abilities.depth.unwrap_or(Depth::True), colours, now());
+    let (commands, events) = handle;
     let (columns, rows) = screen.size();
-    app.update(Msg::Resize(columns, rows));
-    let mut front = Front { app, screen, commands: handle.0, root, exit: None, late: Late::default(), dirty: false };
-    front.screen.draw(&front.app)?;
+    let mut front = Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true };
     front.perform_now(first)?;
-    let typed: Vec<Msg> = answers.typed.into_iter().map(Msg::Key).collect();
-    front.run(handle.1, woken, typed).await
+    let answers = front.screen.answers()?;
+    let mut told = vec![Msg::Resize(columns, rows)];
+    told.extend((answers.rule == Some(2)).then_some(Msg::Wide));
+    told.extend(answers.ground.map(Msg::Ground));
+    told.extend(answers.typed.into_iter().map(Msg::Key));
+    front.run(events, woken, told).await
 }
 
 struct Front {
@@ -85,12 +86,15 @@ impl Front {
         &mut self,
         mut events: mpsc::Receiver<Event>,
         woken: Arc<Notify>,
-        typed: Vec<Msg>,
+        mut told: Vec<Msg>,
     ) -> Result<Exit, Error> {
+        // What the agent has told by now belongs to the first frame.
+        gather(&mut told, &mut events);
+        let mut away = self.take_in(told)?;
+        self.draw()?;
+        let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
         let mut input = EventStream::new();
-        let mut drawn = Instant::now();
-        let mut away = self.take_in(typed)?;
         loop {
             for effect in std::mem::take(&mut away) {
                 // The stream reads the terminal on a thread of its own; an editor must not share its keys with it.
@@ -109,11 +113,11 @@ impl Front {
                     None => std::future::pending().await,
                 }
             };
-            let mut urgent = false;
+            let (mut typed, mut urgent) = (false, false);
             let messages = tokio::select! {
                 biased;
                 key = input.next() => {
-                    urgent = true;
+                    (typed, urgent) = (true, true);
                     match key {
                         Some(Ok(event)) => self.sort(event),
                         Some(Err(_)) | None => vec![Msg::Gone],
@@ -130,12 +134,12 @@ impl Front {
                         return Ok(Exit::Signal(number));
                     }
                 },
-                // What arrives before the next frame is due is taken in with it, all at once.
-                event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) => {
+                // What arrives before the next frame is due is taken in with it, all at once; but who has asked for
+                // something sees the answer at once.
+                event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
                     let mut all = vec![event.map_or(Msg::Gone, Msg::Agent)];
-                    while all.len() < 256 && let Ok(event) = events.try_recv() {
-                        join(&mut all, event);
-                    }
+                    gather(&mut all, &mut events);
+                    urgent = all.iter().any(|m| matches!(m, Msg::Agent(Event::Answer(..))));
                     all
                 }
                 () = woken.notified() => { self.dirty = true; Vec::new() }
@@ -143,7 +147,7 @@ impl Front {
             };
             let mut messages = messages;
             // A burst of keys makes one frame.
-            while urgent && messages.len() < 64 {
+            while typed && messages.len() < 64 {
                 // Asked with this task's own waker: the stream wakes whoever asked last.
                 let ready = std::future::poll_fn(|cx| Poll::Ready(input.poll_next_unpin(cx))).await;
                 let Poll::Ready(Some(Ok(event))) = ready else { break };
@@ -152,11 +156,16 @@ impl Front {
             away = self.take_in(messages)?;
             let due = urgent || drawn.elapsed() >= FRAME;
             if self.dirty && due && self.exit.is_none() && away.is_empty() {
-                self.screen.draw(&self.app)?;
+                self.draw()?;
                 drawn = Instant::now();
-                self.dirty = false;
             }
         }
+    }
+
+    fn draw(&mut self) -> Result<(), Error> {
+        self.screen.draw(&self.app)?;
+        self.dirty = false;
+        Ok(())
     }
 
     /// When the next frame is due without anything happening.
@@ -290,6 +299,15 @@ impl Front {
                 Some(event) = events.recv() => messages.push(Msg::Agent(event)),
             }
         }
+    }
+}
+
+/// Adds what the agent has told already.
+fn gather(all: &mut Vec<Msg>, events: &mut mpsc::Receiver<Event>) {
+    while all.len() < 256
+        && let Ok(event) = events.try_recv()
+    {
+        join(all, event);
     }
 }
 

@@ -26,7 +26,7 @@ use super::app::App;
 use super::colour::Rgb;
 use super::theme::Depth;
 
-/// How long the first frame may wait for answers.
+/// How long after the question the first frame may wait for answers.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// What the environment tells of the terminal.
@@ -88,14 +88,16 @@ pub struct Screen {
     mouse: bool,
     kitty: bool,
     notifies: bool,
+    /// When it was asked what it is, until its answers are read.
+    asked: Option<Instant>,
 }
 
 impl Screen {
-    /// Takes the terminal and asks it what it is.
+    /// Takes the terminal and asks it what it is; [`Screen::answers`] reads what it says.
     ///
     /// # Errors
     /// When it is none.
-    pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<(Screen, Answers)> {
+    pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<Screen> {
         enable_raw_mode()?;
         let size = crossterm::terminal::size().unwrap_or((80, 24));
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)) };
@@ -103,15 +105,31 @@ impl Screen {
         let terminal = Terminal::with_options(backend, options).inspect_err(|_| {
             let _ = disable_raw_mode();
         })?;
-        let mut screen = Screen { terminal, size, mouse, kitty: false, notifies: abilities.notifies };
+        let notifies = abilities.notifies;
+        let mut screen = Screen { terminal, size, mouse, kitty: false, notifies, asked: None };
         screen.take()?;
-        let answers = if abilities.answers { ask()? } else { Answers::default() };
+        if abilities.answers {
+            ask()?;
+            screen.asked = Some(Instant::now());
+        }
+        Ok(screen)
+    }
+
+    /// What the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds after
+    /// the question, so whatever the start has to do is done between the two.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn answers(&mut self) -> io::Result<Answers> {
+        let mut answers = Answers::default();
+        let Some(asked) = self.asked.take() else { return Ok(answers) };
+        parse(&read_until(asked + PATIENCE)?, &mut answers);
         if answers.kitty {
-            screen.kitty = true;
+            self.kitty = true;
             let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
             execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
         }
-        Ok((screen, answers))
+        Ok(answers)
     }
 
     fn take(&mut self) -> io::Result<()> {
@@ -254,21 +272,17 @@ pub fn restore_on_panic() {
     }));
 }
 
-/// Asks for the ground's colour, the width of a rule and the keyboard protocol, and waits a moment for answers.
-fn ask() -> io::Result<Answers> {
+/// Asks for the ground's colour, the width of a rule and the keyboard protocol.
+fn ask() -> io::Result<()> {
     let mut out = io::stdout();
     // The last question is one that every terminal answers, so that its answer ends the waiting.
     out.write_all(b"\x1b[1;1H\xe2\x94\x80\x1b[6n\x1b[1;1H \x1b]11;?\x1b\\\x1b[?u\x1b[c")?;
-    out.flush()?;
-    let mut answers = Answers::default();
-    let bytes = read_for(PATIENCE)?;
-    parse(&bytes, &mut answers);
-    Ok(answers)
+    out.flush()
 }
 
-/// Reads what arrives within `patience`, or until the answer that every terminal gives.
+/// Reads what has arrived by then, or until the answer that every terminal gives.
 #[cfg(unix)]
-fn read_for(patience: Duration) -> io::Result<Vec<u8>> {
+fn read_until(until: Instant) -> io::Result<Vec<u8>> {
     use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
     let stdin = io::stdin();
     let old = tcgetattr(&stdin)?;
@@ -278,7 +292,6 @@ fn read_for(patience: Duration) -> io::Result<Vec<u8>> {
     polling.special_codes[SpecialCodeIndex::VTIME] = 0;
     tcsetattr(&stdin, OptionalActions::Now, &polling)?;
     let mut bytes = Vec::new();
-    let until = Instant::now() + patience;
     // Past std's buffer, which would keep bytes from whoever reads next.
     let mut tty = std::fs::File::from(rustix::io::dup(&stdin)?);
     let result = loop {
@@ -299,7 +312,7 @@ fn read_for(patience: Duration) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(not(unix))]
-fn read_for(_patience: Duration) -> io::Result<Vec<u8>> {
+fn read_until(_until: Instant) -> io::Result<Vec<u8>> {
     Ok(Vec::new())
 }
 
@@ -327,7 +340,8 @@ fn parse(bytes: &[u8], answers: &mut Answers) {
                     answers.rule = column.map(|c| c.saturating_sub(1));
                 }
                 Some(b'u') if body.starts_with(b"?") => answers.kitty = true,
-                _ => {}
+                Some(last) => answers.typed.extend(arrow(&body[..end], *last)),
+                None => {}
             }
             rest = &body[(end + 1).min(body.len())..];
         } else {
@@ -336,6 +350,23 @@ fn parse(bytes: &[u8], answers: &mut Answers) {
             rest = if used > 1 { &rest[used..] } else { tail };
         }
     }
+}
+
+/// The key behind `CSI parameters last`, of those that lead through a list.
+fn arrow(parameters: &[u8], last: u8) -> Option<KeyEvent> {
+    let code = match (parameters, last) {
+        (b"", b'A') => KeyCode::Up,
+        (b"", b'B') => KeyCode::Down,
+        (b"", b'C') => KeyCode::Right,
+        (b"", b'D') => KeyCode::Left,
+        (b"", b'H') | (b"1" | b"7", b'~') => KeyCode::Home,
+        (b"", b'F') | (b"4" | b"8", b'~') => KeyCode::End,
+        (b"3", b'~') => KeyCode::Delete,
+        (b"5", b'~') => KeyCode::PageUp,
+        (b"6", b'~') => KeyCode::PageDown,
+        _ => return None,
+    };
+    Some(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 /// A key of plain bytes, and how many it takes.
@@ -452,6 +483,10 @@ mod tests {
         let codes: Vec<KeyCode> = a.typed.iter().map(|k| k.code).collect();
         assert_eq!(codes, [KeyCode::Char('h'), KeyCode::Char('i'), KeyCode::Char('é'), KeyCode::Enter]);
         assert!(attributes_end(b"\x1b[?1u\x1b[?62;22c") && !attributes_end(b"\x1b[?1u"));
+        let mut a = Answers::default();
+        parse(b"\x1b[B\x1b[?1u\x1b[6~\x1b[H", &mut a);
+        let codes: Vec<KeyCode> = a.typed.iter().map(|k| k.code).collect();
+        assert_eq!(codes, [KeyCode::Down, KeyCode::PageDown, KeyCode::Home]);
     }
 
     #[test]

@@ -356,6 +356,10 @@ impl App {
                 self.now = self.now.max(now);
                 Vec::new()
             }
+            Msg::Wide => {
+                self.glyphs = Glyphs::ASCII;
+                Vec::new()
+            }
             Msg::Edited(purpose, result) => self.edited(purpose, result),
             Msg::Ground(rgb) => {
                 if self.auto_theme {
@@ -372,6 +376,11 @@ impl App {
         if let Ok(theme) = self.themes.get(name, self.depth) {
             self.theme = theme;
         }
+    }
+
+    /// Whether something was asked of the agent and not answered yet.
+    pub fn awaits_answer(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     /// Who has the keys.

@@ -33,6 +33,8 @@ pub enum Msg {
     Edited(EditFor, Result<Vec<u8>, String>),
     /// The terminal told the colour of its ground.
     Ground(Rgb),
+    /// The terminal draws our marks two cells wide: the ASCII ones fit.
+    Wide,
 }
 
 /// What the screen wants done. The panes return these; `App` does the ones that concern the screen itself, and
