@@ -73,9 +73,16 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
-            Role::User => out.push_str(&format!("\n## you, {}\n\n{}\n", time(row.at), text.trim_end())),
+            Role::User => {
+                let who = speaker(m.meta.typed);
+                out.push_str(&format!("\n## {who}, message {}, {}\n\n{}\n", row.id, time(row.at), text.trim_end()));
+            }
             Role::Assistant => {
-                out.push_str(&format!("\n## nebula, {}\n\n{}\n", time(row.at), text.trim_end()));
+                let head = format!("\n## nebula, message {}, {}\n", row.id, time(row.at));
+                out.push_str(&head);
+                if !text.trim().is_empty() {
+                    out.push_str(&format!("\n{}\n", text.trim_end()));
+                }
                 for call in read_calls(m.tool_calls.as_deref()) {
                     out.push_str(&format!("\n### calls {}\n\n{}\n", call.name, fenced(&call.arguments)));
                 }
@@ -87,6 +94,11 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
         }
     }
     out
+}
+
+/// Who says a user message: what nobody typed is nebula's word to the model.
+fn speaker(typed: Option<usize>) -> &'static str {
+    if typed == Some(0) { "nebula to the model" } else { "you" }
 }
 
 /// A fence longer than any inside.
@@ -105,6 +117,7 @@ fn as_json(session: &memory::Session, messages: &[Message]) -> String {
         .map(|row| {
             let m = &row.message;
             json!({
+                "id": row.id,
                 "timestamp": time(row.at),
                 "role": match m.role { Role::User => "user", Role::Assistant => "assistant", Role::Tool => "tool" },
                 "content": m.content,
@@ -140,7 +153,8 @@ fn html(session: &memory::Session, messages: &[Message]) -> String {
         let when = time(row.at);
         match m.role {
             Role::User => out.push_str(&format!(
-                "<section><h2 class=\"you\">you <time>{when}</time></h2><pre>{text}</pre></section>\n"
+                "<section><h2 class=\"you\">{} <time>{when}</time></h2><pre>{text}</pre></section>\n",
+                speaker(m.meta.typed)
             )),
             Role::Assistant => {
                 out.push_str(&format!("<section><h2>nebula <time>{when}</time></h2><pre>{text}</pre>"));

@@ -16,6 +16,7 @@ mod events;
 pub mod export;
 mod gate;
 pub mod mend;
+mod prompt;
 mod query;
 mod rag;
 mod replayed;

@@ -269,7 +269,7 @@ fn text(env: &Env, path: String) -> Result<Listing, String> {
 
 fn rules(env: &Env) -> Vec<RulePart> {
     let made = lock(&env.prompt).clone();
-    let parts = if made.is_empty() { super::request::prompt_now(env) } else { made };
+    let parts = if made.is_empty() { super::prompt::prompt_now(env) } else { made };
     parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
 }
 

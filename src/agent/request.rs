@@ -6,14 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::env::{Env, lock};
-use super::rag;
 use super::session::Session;
-use crate::context::attach::{Takes, compose};
+use super::{prompt, rag};
+use crate::context::attach::compose;
+use crate::context::prompts;
 use crate::context::request::Budget;
-use crate::context::{live, prompts, rules, templates};
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, RuleChip, TurnEnd};
-use crate::provider::{Message, Request, Role, Usage};
+use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, TurnEnd};
+use crate::provider::{Blob, Message, Request, Role, Takes, Usage};
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -27,7 +27,7 @@ const SCHEMA: usize = 300;
 /// When something mentioned is missing or may not be read: nothing is sent.
 pub async fn say(env: &Arc<Env>, session: &mut Session, prompt: &Prompt) -> Result<(), String> {
     let (text, env2) = (expanded(env, &prompt.text)?, Arc::clone(env));
-    let takes = Takes { images: true, documents: true };
+    let takes = takes(env);
     let composed = tokio::task::spawn_blocking(move || {
         let retrieve = |words: &str| rag::retrieve(&env2, words);
         compose(&env2.workspace, &text, takes, &retrieve)
@@ -66,7 +66,7 @@ pub async fn say(env: &Arc<Env>, session: &mut Session, prompt: &Prompt) -> Resu
     if session.title.is_none() {
         session.title = Some(super::first_words(&typed, 60));
     }
-    session.live = None;
+    session.ground.look_again();
     env.events.add(Item::User { text: typed, at: now(), attached: files }).await;
     Ok(())
 }
@@ -109,7 +109,7 @@ pub fn hidden(env: &Env, session: &mut Session, text: &str) {
 
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
 pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, TurnEnd> {
-    let system = system(env, session).await;
+    let system = prompt::system(env, session).await;
     let live = env.live();
     let tools = session.tools(live.mode == Mode::Agent);
     let window = lock(&env.config).model_config(&live.model).context_window.unwrap_or(DEFAULT_WINDOW);
@@ -134,71 +134,46 @@ pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, Tur
     Ok(Request {
         model: live.model,
         system,
-        messages: fitted.messages,
+        messages: takeable(session, fitted.messages, takes(env)),
         tools,
         max_output: None,
         hurry: env.hurry.clone(),
     })
 }
 
-/// The system prompt, made anew only when something in it changed.
-async fn system(env: &Arc<Env>, session: &mut Session) -> Arc<str> {
-    if session.live.is_none() {
-        let env2 = Arc::clone(env);
-        let gathered = tokio::task::spawn_blocking(move || {
-            let root = env2.workspace.root();
-            (live::Live::gather(root, live::Limits::default()), rules::Rules::load(root))
-        });
-        session.live = gathered.await.ok().map(Arc::new);
-        session.system = None;
-    }
-    let key = (env.live().mode, env.live().format, session.in_play.len());
-    if let Some((known, text)) = &session.system
-        && *known == key
-    {
-        return Arc::clone(text);
-    }
-    let Some(gathered) = session.live.clone() else { return Arc::from("") };
-    let (env2, in_play) = (Arc::clone(env), session.in_play.clone());
-    let made = tokio::task::spawn_blocking(move || parts(&env2, &gathered.0, &gathered.1, &in_play)).await;
-    let Ok((parts, chips)) = made else { return Arc::from("") };
-    let text: Arc<str> = templates::joined(&parts).into();
-    let changed = {
-        let mut seen = lock(&env.seen);
-        let changed = seen.rules != chips;
-        seen.rules = chips;
-        changed
-    };
-    if changed {
-        env.tell_status().await;
-    }
-    *lock(&env.prompt) = parts;
-    session.system = Some((key, Arc::clone(&text)));
-    text
+/// What the model in force takes beside text: the configuration's word counts, then what its name tells.
+fn takes(env: &Env) -> Takes {
+    let live = env.live();
+    let known = live.provider.as_ref().map_or_else(|| Takes::by_name(&live.model), |p| p.takes(&live.model));
+    let said = lock(&env.config).model_config(&live.model);
+    Takes { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
-/// The parts of the system prompt with their origins, and the rules in it.
-pub fn parts(
-    env: &Env,
-    live: &live::Live,
-    rules: &rules::Rules,
-    in_play: &[String],
-) -> (Vec<templates::Part>, Vec<RuleChip>) {
-    let root = env.workspace.root();
-    let active = rules.active(root, in_play);
-    let config = lock(&env.config).clone();
-    let templates = templates::Templates::new(root, config.paths.folder());
-    let now = env.live();
-    let setting = templates::Setting {
-        mode: now.mode.word(),
-        format: now.format.name(),
-        language: config.language.as_deref(),
-        rules: &active,
-        live,
+/// The messages as this model takes them: an attachment of an earlier message that it does not take, as after a change
+/// of the model, is named instead.
+fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) -> Vec<Arc<Message>> {
+    let taken = |b: &Blob| if b.mime.starts_with("image/") { takes.images } else { takes.documents };
+    let all = |m: &Arc<Message>| m.blobs.iter().all(taken);
+    if messages.iter().all(all) {
+        return messages;
+    }
+    let mut plain = |m: Arc<Message>| {
+        if all(&m) {
+            return m;
+        }
+        // The same message every time: what was serialised before is told by identity.
+        let made = session.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == takes);
+        if let Some((_, _, made)) = made {
+            return Arc::clone(made);
+        }
+        let left: Vec<&str> = m.blobs.iter().filter(|b| !taken(b)).map(|b| b.name.as_str()).collect();
+        let note = format!("\n\n---\nNot sent, since you do not take such files: {}.", left.join(", "));
+        let blobs = m.blobs.iter().filter(|b| taken(b)).cloned().collect();
+        let made = Arc::new(Message { text: format!("{}{note}", m.text), blobs, ..(*m).clone() });
+        session.plain.push((m, takes, Arc::clone(&made)));
+        made
     };
-    let chips =
-        active.iter().map(|r| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes }).collect();
-    (templates::system(&templates, &setting), chips)
+    messages.into_iter().map(&mut plain).collect()
 }
 
 /// Adds the tokens of a step to the session's.
@@ -247,13 +222,6 @@ pub fn read_attached(text: &str) -> Vec<Attached> {
 /// Unix milliseconds.
 pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// The effective system prompt outside a turn: what a first message would be sent with.
-pub fn prompt_now(env: &Env) -> Vec<templates::Part> {
-    let root = env.workspace.root();
-    let (live, rules) = (live::Live::gather(root, live::Limits::default()), rules::Rules::load(root));
-    parts(env, &live, &rules, &[]).0
 }
 
 /// The person's prompts: name and first line.

@@ -8,14 +8,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::context::live::Live;
+use super::prompt::Ground;
+use super::request::read_attached;
 use crate::context::request::Window;
-use crate::context::rules::Rules;
-use crate::edit::Format;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
-use crate::protocol::Mode;
-use crate::provider::{Blob, Message, Role, ToolCall, ToolSpec};
+use crate::provider::{Blob, Message, Role, Takes, ToolCall, ToolSpec};
 use crate::tools::{self, Sha};
 
 /// An open session. The turn that runs owns it.
@@ -40,10 +38,10 @@ pub struct Session {
     pub summary: Option<(String, usize)>,
     /// What is known of the model's context window.
     pub window: Window,
-    /// What was true when the present turn began, and the workspace's rules.
-    pub live: Option<Arc<(Live, Rules)>>,
-    /// The system prompt, and what it was made for: mode, format, files in play.
-    pub system: Option<((Mode, Format, usize), Arc<str>)>,
+    /// What the system prompt rests on.
+    pub ground: Ground,
+    /// Messages with attachments that a model did not take, and what that one is sent in their place.
+    pub plain: Vec<(Arc<Message>, Takes, Arc<Message>)>,
     /// What the model is told of its tools, with and without those that write.
     specs: [Arc<[ToolSpec]>; 2],
 }
@@ -74,8 +72,8 @@ impl Session {
             turn: None,
             summary: None,
             window: Window::default(),
-            live: None,
-            system: None,
+            ground: Ground::default(),
+            plain: Vec::new(),
             specs: [tools::specs(false).into(), tools::specs(true).into()],
         }
     }
@@ -88,6 +86,7 @@ impl Session {
         let mut session = Session::new(record.id.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
+        session.ground = Ground::read(record.extra.as_deref());
         let rows = memory.load(&record.id)?;
         for row in &rows {
             session.take_in(row);
@@ -106,6 +105,8 @@ impl Session {
         match m.role {
             memory::Role::User => {
                 self.turn = Some(row.id);
+                let attached = m.meta.attached.as_deref().map(read_attached).unwrap_or_default();
+                attached.iter().for_each(|a| self.touch(&a.path));
                 let mut message = Message::user(text);
                 message.blobs = m.blobs.iter().map(blob).collect();
                 self.push(message, row.id);
@@ -168,14 +169,21 @@ impl Session {
         self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
     }
 
+    /// Calls of the last answer that have no result. Ids are told apart only since that answer: some servers count
+    /// anew in every one.
+    fn open_calls(&self) -> Vec<ToolCall> {
+        let Some(last) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
+        let mut open = self.messages[last].calls.clone();
+        for id in self.messages[last..].iter().filter_map(|m| m.answers.as_deref()) {
+            if let Some(at) = open.iter().position(|c| c.id == id) {
+                open.remove(at);
+            }
+        }
+        open
+    }
+
     fn answer_what_is_open(&mut self, memory: &Memory) -> Result<(), memory::Error> {
-        let answered: std::collections::HashSet<&str> =
-            self.messages.iter().filter_map(|m| m.answers.as_deref()).collect();
-        let last = self.messages.iter().rposition(|m| m.role == Role::Assistant);
-        let open: Vec<ToolCall> = last
-            .map(|i| self.messages[i].calls.iter().filter(|c| !answered.contains(c.id.as_str())).cloned().collect())
-            .unwrap_or_default();
-        for call in open {
+        for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
             self.save_result(memory, result, "nebula stopped before this call was run; nothing was changed by it")?;
         }
@@ -313,6 +321,23 @@ fn json<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn open_calls_are_those_of_the_last_answer_whatever_their_ids() {
+        let call = |id: &str| ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
+        let mut session = Session::new("s".into());
+        for message in [
+            Message::user("go"),
+            Message::assistant("", vec![call("call_0")]),
+            Message::tool("call_0", "done"),
+            Message::assistant("", vec![call("call_0"), call("call_1"), call("call_1")]),
+        ] {
+            session.push(message, 0);
+        }
+        assert_eq!(session.open_calls(), [call("call_0"), call("call_1"), call("call_1")]);
+        session.push(Message::tool("call_1", "done"), 0);
+        assert_eq!(session.open_calls(), [call("call_0"), call("call_1")]);
+    }
 
     #[test]
     fn shas_and_calls_survive_being_kept() {

@@ -59,6 +59,8 @@ const MODEL: &[Key] = &[
     open("editFormat", Shape::Word(FORMATS)),
     open("contextWindow", Shape::Count),
     open("price", Shape::Object(PRICE)),
+    open("images", Shape::Flag),
+    open("pdfs", Shape::Flag),
 ];
 const PROVIDER: &[Key] = &[
     guarded("model", Shape::Text),

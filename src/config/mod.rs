@@ -105,6 +105,10 @@ pub struct ModelConfig {
     pub context_window: Option<u32>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
+    /// Whether it takes images; `None`: its name tells.
+    pub images: Option<bool>,
+    /// Whether it takes PDFs; `None`: its name tells.
+    pub pdfs: Option<bool>,
 }
 
 /// Dollars a million tokens.
@@ -444,6 +448,8 @@ fn model(value: &Value) -> ModelConfig {
         edit_format: text(keys, "editFormat"),
         context_window: count(keys, "contextWindow"),
         price: keys.get("price").map(|price| Price { input: amount(price, "input"), output: amount(price, "output") }),
+        images: keys.get("images").and_then(Value::as_bool),
+        pdfs: keys.get("pdfs").and_then(Value::as_bool),
     }
 }
 

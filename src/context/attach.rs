@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::mention::{Target, mentions};
 use super::retrieval::Passage;
-use crate::provider::Blob;
+use crate::provider::{Blob, Takes};
 use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
 
 /// The longest text that is attached, in bytes; of longer ones, lines can be.
@@ -48,15 +48,6 @@ pub struct Attachment {
     pub bytes: usize,
     /// All bytes of the file, where all of its text was attached: it counts as read.
     pub whole: Option<Arc<[u8]>>,
-}
-
-/// What the model takes beside text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Takes {
-    /// Images.
-    pub images: bool,
-    /// PDFs.
-    pub documents: bool,
 }
 
 /// Why a message was not sent, a line for each mention that is at fault.
@@ -197,12 +188,15 @@ impl Making<'_> {
     }
 
     fn blob(&mut self, path: &str, mime: &str, bytes: &Arc<[u8]>) -> Result<(), String> {
-        let (taken, kind) = match mime {
-            "application/pdf" => (self.takes.documents, "PDFs"),
-            _ => (self.takes.images, "images"),
+        let (taken, kind, key) = match mime {
+            "application/pdf" => (self.takes.documents, "PDFs", "pdfs"),
+            _ => (self.takes.images, "images", "images"),
         };
         if !taken {
-            return Err(format!("{path} cannot be attached: this model takes no {kind}; choose another with /model"));
+            return Err(format!(
+                "{path} cannot be attached: as far as nebula knows this model takes no {kind}; choose another with \
+                 /model, or set models.NAME.{key} to true if it does"
+            ));
         }
         if bytes.len() > MAX_BLOB {
             return Err(format!("{path} is {}: at most {} can be attached", size(bytes.len()), size(MAX_BLOB)));

@@ -75,6 +75,48 @@ impl Live {
     }
 }
 
+/// Folders that have changed named at most, where a model is told of changes.
+const CHANGED_FOLDERS: usize = 30;
+
+impl Live {
+    /// What has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
+    pub fn changes(&self, before: &Live) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, before: &str, now: &str, none: &str| {
+            if before != now {
+                lines.push(format!("- {name}: {}", if now.is_empty() { none } else { now }));
+            }
+        };
+        line("Date", &before.date, &self.date, "");
+        line("Git", before.git.as_deref().unwrap_or(""), self.git.as_deref().unwrap_or(""), "not a repository");
+        line("Build files", &before.build, &self.build, "none");
+        lines.extend(self.changed_folders(before));
+        lines
+    }
+
+    fn changed_folders(&self, before: &Live) -> Option<String> {
+        if self.tree == before.tree {
+            return None;
+        }
+        if self.tree_title != before.tree_title && !before.tree.is_empty() {
+            return Some("- Files: many have come or gone; use `list` to see them".into());
+        }
+        let folder = |row: &str| row.split_once(": ").map_or(row, |(f, _)| f).to_string();
+        let old: Vec<&str> = before.tree.lines().collect();
+        let new: Vec<&str> = self.tree.lines().collect();
+        let still: std::collections::HashSet<String> = new.iter().map(|row| folder(row)).collect();
+        let changed = new.iter().filter(|row| !old.contains(*row)).map(|row| format!("  {row}"));
+        let left = old.iter().filter(|row| !still.contains(&folder(row)));
+        let mut rows: Vec<String> = changed.chain(left.map(|row| format!("  {}: gone", folder(row)))).collect();
+        let more = rows.len().saturating_sub(CHANGED_FOLDERS);
+        rows.truncate(CHANGED_FOLDERS);
+        if more > 0 {
+            rows.push(format!("  and {more} more folders"));
+        }
+        Some(format!("- Files, in the folders that have changed:\n{}", rows.join("\n")))
+    }
+}
+
 /// The files of a workspace down to some depth.
 #[derive(Debug, Default)]
 struct Files {
@@ -393,6 +435,36 @@ mod tests {
         assert_eq!(live.tree, "./: .gitignore Cargo.toml\nsrc/: lib.rs main.rs");
         assert_eq!((live.languages.as_str(), live.build.as_str()), ("Rust (2 files)", "Cargo.toml"));
         assert_eq!(Live::gather(tempfile::tempdir().unwrap().path(), Limits::default()).tree, "");
+    }
+
+    #[test]
+    fn only_what_has_changed_is_told() {
+        let before = Live {
+            date: "Monday".into(),
+            tree_title: "All".into(),
+            tree: "./: a\nsrc/: b c\nold/: x".into(),
+            languages: "Rust (2 files)".into(),
+            git: Some("branch main; clean".into()),
+            ..Live::default()
+        };
+        assert_eq!(before.changes(&before), Vec::<String>::new());
+        let now = Live {
+            tree: "./: a\nsrc/: b c d\nnew/: y".into(),
+            languages: "Rust (3 files)".into(),
+            git: Some("branch main; 1 untracked (new/)".into()),
+            ..before.clone()
+        };
+        assert_eq!(
+            now.changes(&before),
+            [
+                "- Git: branch main; 1 untracked (new/)",
+                "- Files, in the folders that have changed:\n  src/: b c d\n  new/: y\n  old/: gone"
+            ]
+        );
+        let large = Live { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
+        assert!(large.changes(&before)[0].contains("use `list`"));
+        let gone = Live { git: None, ..before.clone() };
+        assert_eq!(gone.changes(&before), ["- Git: not a repository"]);
     }
 
     #[test]

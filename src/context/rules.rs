@@ -26,7 +26,8 @@ pub struct ActiveRule {
 }
 
 impl ActiveRule {
-    pub(super) fn new(path: &str, reason: &str, text: &str) -> Self {
+    /// A rule from a file, with why it applies and its text.
+    pub fn new(path: &str, reason: &str, text: &str) -> Self {
         ActiveRule { path: path.into(), reason: reason.into(), text: text.into(), bytes: text.len() }
     }
 }
@@ -99,6 +100,18 @@ impl RuleFile {
         let matched = in_play.iter().find_map(|p| Some((p, self.globs.iter().find(|(_, g)| g.is_match(p))?)));
         matched.map(|(path, (glob, _))| rule(&format!("matches {glob} ({path})")))
     }
+}
+
+/// What a model that was told the rules `before` must hear once these are the ones `now`: a part for each rule that is
+/// new or reads otherwise, and a line for one whose file is `gone`.
+pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let told = |rule: &&ActiveRule| before.iter().any(|b| b.path == rule.path && b.text == rule.text);
+    let added = now.iter().filter(|rule| !told(rule)).map(|rule| {
+        let how = if before.iter().any(|b| b.path == rule.path) { "have changed" } else { "apply from here on" };
+        format!("Rules of this project that {how}, from {} ({}):\n\n{}", rule.path, rule.reason, rule.text.trim())
+    });
+    let left = before.iter().filter(|rule| !now.iter().any(|r| r.path == rule.path) && gone(&rule.path));
+    added.chain(left.map(|rule| format!("The rules from {} do not apply any more.", rule.path))).collect()
 }
 
 /// The nearest `AGENTS.md` above a file, below the root.

@@ -22,6 +22,8 @@ mod recording;
 mod replay;
 mod retry;
 mod sse;
+mod takes;
+mod think;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
@@ -29,6 +31,7 @@ pub use local::{LocalServer, PORTS, find, find_on};
 pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};
+pub use takes::Takes;
 
 use std::sync::Arc;
 
@@ -52,6 +55,11 @@ pub trait Provider: Send + Sync {
     /// Whether the answers are a recording.
     fn recorded(&self) -> bool {
         false
+    }
+
+    /// What a model takes beside text, as far as its name tells. The configuration may know better.
+    fn takes(&self, model: &str) -> Takes {
+        Takes::by_name(model)
     }
 
     /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.

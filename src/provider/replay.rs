@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::time::Instant;
 
 use super::recording::{Recording, delta_line, head_line, step_line};
-use super::{Delta, Deltas, Error, Kind, Message, Provider, Request, Role};
+use super::{Delta, Deltas, Error, Kind, Message, Provider, Request, Role, Takes};
 
 /// Plays a recording.
 ///
@@ -124,6 +124,10 @@ impl Provider for Replay {
 
     fn recorded(&self) -> bool {
         true
+    }
+
+    fn takes(&self, _model: &str) -> Takes {
+        Takes::ALL
     }
 
     fn stream(&self, request: Request) -> Deltas {
@@ -287,6 +291,10 @@ impl Provider for Recorder {
 
     fn recorded(&self) -> bool {
         self.inner.recorded()
+    }
+
+    fn takes(&self, model: &str) -> Takes {
+        self.inner.takes(model)
     }
 
     fn stream(&self, request: Request) -> Deltas {

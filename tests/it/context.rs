@@ -3,8 +3,8 @@
 
 use std::process::Command as Process;
 
-use nebula::protocol::{Command, Event, Item, TurnEnd};
-use nebula::provider::Role;
+use nebula::protocol::{Command, Event, Item, Mode, SessionChoice, Setting, TurnEnd};
+use nebula::provider::{Request, Role};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -61,6 +61,93 @@ async fn prompts_of_the_person_stand_for_their_text() {
     live.close().await;
 }
 
+/// What a provider can reuse: the system prompt and the messages of an earlier request begin a later one.
+fn begins(earlier: &Request, later: &Request) {
+    assert_eq!(earlier.system, later.system);
+    let same = earlier.messages.iter().zip(&later.messages).take_while(|(a, b)| a == b).count();
+    assert_eq!(same, earlier.messages.len(), "{:?}\n{:?}", earlier.messages, later.messages);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_begins_as_the_one_before_whatever_changes() {
+    let world =
+        World::new().approve("edits").file("a.rs", "fn a() {}\n").file(".git/HEAD", "ref: refs/heads/main\n").model([
+            call("writeFile", json!({"path": "new/b.rs", "content": "fn b() {}\n"})),
+            say("Made."),
+            say("Still there."),
+            say("Plan."),
+            say("Nothing new."),
+        ]);
+    let mut live = world.start();
+    live.submit("make b");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    world.write(".git/HEAD", "ref: refs/heads/other\n");
+    world.write("AGENTS.md", "Be brief.");
+    live.submit("and now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = live.requests()[2].messages.last().expect("sent").text.clone();
+    assert!(
+        told.starts_with("and now?\n\n---\nRules of this project that apply from here on, from AGENTS.md"),
+        "{told}"
+    );
+    assert!(told.contains("- Git: branch other") && told.ends_with("  new/: b.rs"), "{told}");
+    // Another mode has another prompt, on the same ground; back in the first, the beginning is the old one.
+    live.send(Command::Set(Setting::Mode(Mode::Plan)));
+    live.submit("plan");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.send(Command::Set(Setting::Mode(Mode::Agent)));
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    assert!(requests[3].system.contains("branch main") && requests[3].system != requests[2].system);
+    for later in [1, 2, 4] {
+        begins(&requests[later - 1 - usize::from(later == 4)], &requests[later]);
+    }
+    let events = live.close().await;
+    let session = events.iter().find_map(|e| match e {
+        Event::Opened(info) => Some(info.id.clone()),
+        _ => None,
+    });
+    let world = world.model([say("Resumed.")]);
+    let mut live = world.start();
+    live.open(SessionChoice::Resume(session.expect("a session")));
+    live.submit("once more");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    begins(&requests[4], &live.requests()[0]);
+    assert_eq!(live.requests()[0].messages.last().expect("sent").text, "once more");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_model_does_not_take_is_told_before_it_is_sent() {
+    let world = World::new().model([say("A picture."), say("I see none."), say("Text.")]);
+    let png = world.root().join("p.png");
+    std::fs::write(&png, [0x89, b'P', b'N', b'G', 0, 1]).expect("written");
+    let mut live = world.start();
+    live.submit("see @p.png");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(live.requests()[0].messages[0].blobs.len(), 1);
+    let events = live.close().await;
+    let session = events.iter().find_map(|e| match e {
+        Event::Opened(info) => Some(info.id.clone()),
+        _ => None,
+    });
+
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    let config = json!({"models": {"recording": {"images": false}}}).to_string();
+    std::fs::write(world.home().join(".nebula/config.json"), config).expect("written");
+    let mut live = world.start();
+    live.open(SessionChoice::Resume(session.expect("a session")));
+    live.submit("see @p.png again");
+    let why = returned(&mut live).await;
+    assert!(why.starts_with("p.png cannot be attached") && why.contains("models.NAME.images"), "{why}");
+    live.submit("what was it?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = &live.requests()[0].messages[0];
+    assert!(sent.blobs.is_empty() && sent.text.ends_with("you do not take such files: p.png."), "{sent:?}");
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rules_join_when_a_tool_first_touches_a_file() {
     let world = World::new()
@@ -73,7 +160,9 @@ async fn rules_join_when_a_tool_first_touches_a_file() {
     assert_eq!(live.end().await, TurnEnd::Done);
     let requests = live.requests();
     assert!(requests[0].system.contains("Speak plainly.") && !requests[0].system.contains("No unwrap."));
-    assert!(requests[1].system.contains("No unwrap."));
+    assert_eq!(requests[1].system, requests[0].system);
+    let told = &requests[1].messages.last().expect("sent").text;
+    assert!(told.contains("from .nebula/rules/rust.md (matches *.rs (src/a.rs)):\n\nNo unwrap."), "{told}");
     let chips = live.events.iter().rev().find_map(|e| match e {
         Event::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
         _ => None,

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::provider::think::Thoughts;
 use crate::provider::{Delta, EndReason, Usage};
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
@@ -106,13 +107,14 @@ pub(super) struct Reader {
     /// Begins the ids that are made up; differs from step to step.
     stem: String,
     slots: Vec<Slot>,
+    thoughts: Thoughts,
     end: Option<EndReason>,
 }
 
 impl Reader {
     /// For an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
-        Self { stem: format!("call_{messages}"), slots: Vec::new(), end: None }
+        Self { stem: format!("call_{messages}"), slots: Vec::new(), thoughts: Thoughts::default(), end: None }
     }
 
     /// Takes a chunk in and appends what it says to `out`.
@@ -160,6 +162,7 @@ impl Reader {
 
     /// What remains to be told once the answer is whole.
     pub fn finish(mut self, out: &mut Vec<Delta>) {
+        self.thoughts.finish(out);
         for at in 0..self.slots.len() {
             if !self.slots[at].told {
                 // A call without a name is the consumer's to refuse, with the model listening.
@@ -183,10 +186,9 @@ impl Reader {
             Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
             None => String::new(),
         };
-        for text in [text, said.refusal.unwrap_or_default()] {
-            if !text.is_empty() {
-                out.push(Delta::Text(text));
-            }
+        self.thoughts.push(&text, out);
+        if let Some(refusal) = said.refusal.filter(|text| !text.is_empty()) {
+            out.push(Delta::Text(refusal));
         }
         for piece in said.tool_calls.into_iter().flatten() {
             self.piece(piece, whole, out);
@@ -352,6 +354,16 @@ mod tests {
         assert_ne!(answer.calls[0].id, answer.calls[1].id);
         assert_eq!(answer.usage, Some(Usage { input: 3, output: 4 }));
         assert_eq!(answer.end, Some(EndReason::Calls));
+    }
+
+    #[test]
+    fn thoughts_written_as_text_are_thinking() {
+        let text = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
+        let answer = read(&[text("<thi"), text("nk>hm</think>"), text("\n\nYes."), text(" <think>")]);
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("Yes. <think>", "hm"));
+        let call = pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "{}"}}]));
+        let answer = read(&[text("<think>never closed"), call]);
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str(), answer.calls.len()), ("", "never closed", 1));
     }
 
     #[test]

@@ -1,0 +1,288 @@
+//! The system prompt of a session. It is made once and kept, so that every request begins with the same bytes and the
+//! provider need not read them anew; a resumed session sends the same ones. What changes meanwhile (git, files, rules
+//! that come into play) is told in the conversation, where it stays.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::env::{Env, lock};
+use super::request;
+use super::session::Session;
+use crate::context::live::{Limits, Live};
+use crate::context::rules::{self, ActiveRule, Rules};
+use crate::context::templates::{self, Part};
+use crate::edit::Format;
+use crate::protocol::{Mode, RuleChip};
+use crate::provider::{Message, Role};
+
+/// What a session's prompt rests on.
+#[derive(Default)]
+pub struct Ground {
+    /// What is true now and the workspace's rules, as looked at for the present message; none: to be looked at.
+    now: Option<Arc<(Live, Rules)>>,
+    /// What the system prompt says.
+    base: Option<Facts>,
+    /// What the model was told last, by the system prompt or after it.
+    told: Facts,
+    /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
+    covered: usize,
+    /// How many files were in play when the rules were last looked at.
+    in_play: usize,
+    /// The system prompts made so far.
+    made: Vec<(Setting, Arc<str>)>,
+}
+
+/// What a system prompt is made for, beside the facts.
+type Setting = (Mode, Format, Option<String>);
+
+/// What can change under a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Facts {
+    live: Live,
+    rules: Vec<ActiveRule>,
+}
+
+impl Ground {
+    /// For the next message of the person: what is true now is looked at again.
+    pub fn look_again(&mut self) {
+        self.now = None;
+    }
+
+    /// As it was kept in memory; anything else begins anew.
+    pub fn read(kept: Option<&str>) -> Self {
+        let Some(kept) = kept.and_then(|text| serde_json::from_str::<Kept>(text).ok()) else { return Self::default() };
+        let told = kept.told.map_or_else(|| kept.base.facts(), |told| told.facts());
+        Ground { base: Some(kept.base.facts()), told, covered: kept.covered, ..Self::default() }
+    }
+
+    fn kept(&self) -> Option<String> {
+        let base = self.base.as_ref()?;
+        let told = (self.told != *base).then(|| FactsRecord::of(&self.told));
+        let kept = Kept { base: FactsRecord::of(base), told, covered: self.covered };
+        // Records of strings and numbers always serialise.
+        serde_json::to_string(&kept).ok()
+    }
+}
+
+/// The system prompt for the next request. Where something has changed since the model was told last, that joins the
+/// conversation first.
+pub async fn system(env: &Arc<Env>, session: &mut Session) -> Arc<str> {
+    let fresh = session.ground.now.is_none();
+    if fresh {
+        let env2 = Arc::clone(env);
+        let looked = tokio::task::spawn_blocking(move || look(&env2));
+        session.ground.now = looked.await.ok().map(Arc::new);
+    }
+    let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    let anew = session.ground.base.is_none() || session.ground.covered != covered;
+    if anew || fresh || session.in_play.len() != session.ground.in_play {
+        update(env, session, anew, fresh).await;
+        session.ground.covered = covered;
+    }
+    let now = env.live();
+    let setting = (now.mode, now.format, lock(&env.config).language.clone());
+    if let Some((_, text)) = session.ground.made.iter().find(|(made, _)| *made == setting) {
+        return Arc::clone(text);
+    }
+    let parts = show(env, session).await;
+    let base: Vec<Part> = parts.into_iter().filter(|p| p.reason != TOLD).collect();
+    let text: Arc<str> = templates::joined(&base).into();
+    session.ground.made.push((setting, Arc::clone(&text)));
+    text
+}
+
+/// The effective system prompt outside a turn: what a first message would be sent with.
+pub fn prompt_now(env: &Env) -> Vec<Part> {
+    let (live, rules) = look(env);
+    let rules = rules.active(env.workspace.root(), &[]);
+    compose(env, &Facts { live, rules })
+}
+
+/// The reason of parts that are not in the system prompt itself.
+const TOLD: &str = "changed since, told in the conversation";
+
+fn look(env: &Env) -> (Live, Rules) {
+    let root = env.workspace.root();
+    (Live::gather(root, Limits::default()), Rules::load(root))
+}
+
+/// Compares what is true with what the model was told, and tells it the rest.
+async fn update(env: &Arc<Env>, session: &mut Session, anew: bool, fresh: bool) {
+    let Some(now) = session.ground.now.clone() else { return };
+    session.ground.in_play = session.in_play.len();
+    let (env2, in_play) = (Arc::clone(env), session.in_play.clone());
+    let found = Arc::clone(&now);
+    let active = tokio::task::spawn_blocking(move || found.1.active(env2.workspace.root(), &in_play)).await;
+    let Ok(active) = active else { return };
+    tell_chips(env, &active).await;
+    let facts = Facts { live: now.0.clone(), rules: active };
+    if anew {
+        session.ground.told = facts.clone();
+        session.ground.base = Some(facts);
+        session.ground.made.clear();
+    } else {
+        let news = news(env, &session.ground.told, &facts);
+        // A rule that is not in play any more has been told all the same.
+        let kept = session.ground.told.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
+        let kept: Vec<ActiveRule> = kept.filter(|r| env.workspace.root().join(&r.path).exists()).cloned().collect();
+        session.ground.told = facts;
+        session.ground.told.rules.extend(kept);
+        match news {
+            Some(news) => tell(env, session, &news, fresh),
+            None => return,
+        }
+        show(env, session).await;
+    }
+    if let Some(kept) = session.ground.kept() {
+        env.kept(env.memory.set_extra(&session.id, &kept));
+    }
+}
+
+/// What to tell the model, in words; none: nothing has changed.
+fn news(env: &Env, told: &Facts, now: &Facts) -> Option<String> {
+    let gone = |path: &str| !env.workspace.root().join(path).exists();
+    let mut parts = rules::news(&told.rules, &now.rules, &gone);
+    let changes = now.live.changes(&told.live);
+    if !changes.is_empty() {
+        parts.push(format!("What is true now has changed:\n\n{}", changes.join("\n")));
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Joins the message of the person that is about to be sent, or follows what came of the model's calls.
+fn tell(env: &Env, session: &mut Session, news: &str, fresh: bool) {
+    let last = session.messages.last().zip(session.rows.last());
+    let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
+        return request::hidden(env, session, news);
+    };
+    let (text, row) = (format!("{}\n\n---\n{news}", message.text), *row);
+    env.kept(env.memory.checkpoint(&session.id, row, &text, None));
+    if let Some(last) = session.messages.last_mut() {
+        *last = Arc::new(Message { text, ..(**last).clone() });
+    }
+}
+
+/// Notes the parts of the prompt in force for whoever asks, and gives them.
+async fn show(env: &Arc<Env>, session: &Session) -> Vec<Part> {
+    let (Some(base), told) = (session.ground.base.clone(), session.ground.told.clone()) else { return Vec::new() };
+    let env2 = Arc::clone(env);
+    let made = tokio::task::spawn_blocking(move || {
+        let mut parts = compose(&env2, &base);
+        let later = told.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
+        parts.extend(later.map(|r| Part { origin: r.path.clone(), reason: TOLD.into(), text: r.text.to_string() }));
+        let changes = told.live.changes(&base.live).join("\n");
+        if !changes.is_empty() {
+            parts.push(Part { origin: "what is true now".into(), reason: TOLD.into(), text: changes });
+        }
+        parts
+    });
+    let parts = made.await.unwrap_or_default();
+    lock(&env.prompt).clone_from(&parts);
+    parts
+}
+
+async fn tell_chips(env: &Env, active: &[ActiveRule]) {
+    let chips: Vec<RuleChip> =
+        active.iter().map(|r| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes }).collect();
+    let changed = {
+        let mut seen = lock(&env.seen);
+        let changed = seen.rules != chips;
+        seen.rules = chips;
+        changed
+    };
+    if changed {
+        env.tell_status().await;
+    }
+}
+
+/// The parts of a system prompt with their origins.
+fn compose(env: &Env, facts: &Facts) -> Vec<Part> {
+    let config = lock(&env.config).clone();
+    let templates = templates::Templates::new(env.workspace.root(), config.paths.folder());
+    let now = env.live();
+    let setting = templates::Setting {
+        mode: now.mode.word(),
+        format: now.format.name(),
+        language: config.language.as_deref(),
+        rules: &facts.rules,
+        live: &facts.live,
+    };
+    templates::system(&templates, &setting)
+}
+
+/// A ground as memory keeps it beside the session.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    base: FactsRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told: Option<FactsRecord>,
+    #[serde(default)]
+    covered: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FactsRecord {
+    platform: String,
+    date: String,
+    workspace: String,
+    tree_title: String,
+    tree: String,
+    languages: String,
+    build: String,
+    git: Option<String>,
+    rules: Vec<RuleRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RuleRecord {
+    path: String,
+    reason: String,
+    text: String,
+}
+
+impl FactsRecord {
+    fn of(facts: &Facts) -> Self {
+        let Live { platform, date, workspace, tree_title, tree, languages, build, git } = facts.live.clone();
+        let rule =
+            |r: &ActiveRule| RuleRecord { path: r.path.clone(), reason: r.reason.clone(), text: r.text.to_string() };
+        let rules = facts.rules.iter().map(rule).collect();
+        FactsRecord { platform, date, workspace, tree_title, tree, languages, build, git, rules }
+    }
+
+    fn facts(&self) -> Facts {
+        let live = Live {
+            platform: self.platform.clone(),
+            date: self.date.clone(),
+            workspace: self.workspace.clone(),
+            tree_title: self.tree_title.clone(),
+            tree: self.tree.clone(),
+            languages: self.languages.clone(),
+            build: self.build.clone(),
+            git: self.git.clone(),
+        };
+        let rules = self.rules.iter().map(|r| ActiveRule::new(&r.path, &r.reason, &r.text)).collect();
+        Facts { live, rules }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ground_survives_being_kept() {
+        let base = Facts {
+            live: Live { git: Some("branch main; clean".into()), tree: "./: a".into(), ..Live::default() },
+            rules: vec![ActiveRule::new("AGENTS.md", "workspace", "Be kind.")],
+        };
+        let mut ground = Ground { base: Some(base.clone()), told: base.clone(), covered: 3, ..Ground::default() };
+        let read = Ground::read(ground.kept().as_deref());
+        assert_eq!((read.base.as_ref(), &read.told, read.covered), (Some(&base), &base, 3));
+        ground.told.live.git = Some("branch main; 1 changed (a)".into());
+        let read = Ground::read(ground.kept().as_deref());
+        assert_eq!((read.base.as_ref(), &read.told), (Some(&base), &ground.told));
+        assert!(Ground::read(Some("{}")).base.is_none());
+        assert!(Ground::read(None).base.is_none());
+    }
+}
