@@ -96,6 +96,9 @@ impl Agent {
         }
         if !rows.is_empty() {
             self.tell_drifted(&session).await;
+        } else if self.env.live().provider.as_ref().is_some_and(|p| p.recorded()) {
+            let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
+            self.env.events.notice(Level::Info, "the model is a recording", detail).await;
         }
         self.session = Some(session);
     }
