@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     let events = Events::new(outbox);
     let Parts { config, workspace, archive, provider, record, mode } = parts;
-    let warnings = config.warnings.clone();
+    let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
     let workspace = Arc::new(workspace);
     let options = match config.paths.folder() {
         Some(folder) => memory::Options::in_folder(folder),
@@ -42,10 +42,21 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     listen_to_memory(&env);
     connect_first(&env, provider, record.as_deref()).await;
     for warning in warnings {
-        env.say(Level::Warning, warning, "The defaults are used for what is wrong; the file is left as it is.").await;
+        let detail = "The defaults are used for what is wrong; the file is left as it is.";
+        env.say_early(Level::Warning, warning, detail).await;
+    }
+    if !untrusted.is_empty() {
+        let title =
+            format!(".nebula/config.json sets {}, which counts only in a folder you trust", untrusted.join(", "));
+        let detail = "It is left out. /trust lets it count here, if you know who wrote it.";
+        env.say_early(Level::Warning, title, detail).await;
     }
     for notice in notices {
-        env.say(Level::Warning, notice.to_string(), "").await;
+        match notice {
+            // Told with the session, as long as it lasts.
+            memory::Notice::InMemoryOnly { .. } => env.say(Level::Warning, notice.to_string(), "").await,
+            lost => env.say_early(Level::Warning, lost.to_string(), "").await,
+        }
     }
     env.tell_status().await;
     // Sessions whose process is gone count as ended from now on; nothing waits for that.
@@ -72,7 +83,13 @@ fn listen_to_memory(env: &Arc<Env>) {
     env.memory.listen(Box::new(move |notice| {
         let Some(env) = weak.upgrade() else { return };
         runtime.spawn(async move {
-            env.say(Level::Warning, notice.to_string(), "").await;
+            match notice {
+                memory::Notice::InMemoryOnly { .. } if env.open_session().is_some() => {
+                    env.tell_troubles().await;
+                    env.tell_status().await;
+                }
+                passing => env.say(Level::Warning, passing.to_string(), "").await,
+            }
         });
     }));
 }

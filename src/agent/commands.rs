@@ -100,6 +100,7 @@ impl Agent {
             let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
             self.env.events.notice(Level::Info, "the model is a recording", detail).await;
         }
+        self.env.tell_troubles().await;
         self.session = Some(session);
     }
 
@@ -203,7 +204,12 @@ impl Agent {
             Setting::Approval(approval) => env.change(|live| live.approval = approval),
             Setting::Theme(name) => env.persist("theme", &name).await,
             Setting::Mouse(on) => env.persist("mouse", if on { "true" } else { "false" }).await,
-            Setting::Trust => env.trust().await,
+            Setting::Trust => {
+                let trusted = env.trust().await;
+                if trusted && !env.live().provider.is_some_and(|p| p.recorded()) {
+                    super::boot::connect(env).await;
+                }
+            }
             Setting::Config(key, value) => env.persist(&key, &value).await,
             Setting::Reconnect => super::boot::connect(env).await,
             Setting::RetryMemory => self.retry_memory().await,

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::context::templates::Part;
 use crate::edit::Format;
 use crate::memory::{self, Memory};
-use crate::protocol::{Approval, Event, Level, Mode, Notice, RuleChip, Status};
+use crate::protocol::{Approval, Event, Item, Level, Mode, Notice, NoticeAction, RuleChip, Status};
 use crate::provider::{Hurry, Provider};
 use crate::tools::{self, Args, Context, Prepared, Sha, Tool};
 use crate::workspace::Workspace;
@@ -59,6 +59,8 @@ pub struct Env {
     open: Mutex<Option<String>>,
     /// What the status line shows beside the settings.
     pub seen: Mutex<Seen>,
+    /// What went wrong before a session was open: told in the first one's chat.
+    pub early: Mutex<Vec<Notice>>,
 }
 
 /// What the status line shows beside the settings.
@@ -122,6 +124,7 @@ impl Env {
             summary: Mutex::new(None),
             open: Mutex::new(None),
             seen: Mutex::new(Seen::default()),
+            early: Mutex::new(Vec::new()),
         }
     }
 
@@ -239,6 +242,32 @@ impl Env {
         self.events.send(Event::Notice(notice)).await;
     }
 
+    /// Says something in passing, and keeps it for the chat of the session that is opened next: a line that the next
+    /// key wipes away is not enough for what stays wrong.
+    pub async fn say_early(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        let (title, detail) = (title.into(), detail.into());
+        self.say(level, title.clone(), "").await;
+        lock(&self.early).push(Notice { level, title, detail, actions: Vec::new() });
+    }
+
+    /// Tells in the chat what stays wrong: what was found at the start, and that memory is not written.
+    pub async fn tell_troubles(&self) {
+        let early = std::mem::take(&mut *lock(&self.early));
+        for notice in early {
+            self.events.add(Item::Notice(notice)).await;
+        }
+        let Some(trouble) = self.memory.banner() else { return };
+        if lock(&self.config).paths.folder().is_none() {
+            let title = "there is no home folder: this session is kept in RAM only";
+            let detail =
+                "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays.";
+            return self.events.notice(Level::Warning, title, detail).await;
+        }
+        let title = format!("{}: this session is kept in RAM only", trouble.word());
+        let detail = "The archive works as ever; only what is said would be lost with this window.";
+        self.events.notice_with(Level::Warning, title, detail, vec![NoticeAction::RetryMemory]).await;
+    }
+
     /// The index behind `@`; empty until it is walked.
     pub fn files(&self) -> Arc<Files> {
         Arc::clone(lock(&self.index).get_or_insert_with(|| Arc::new(Files::new())))
@@ -270,13 +299,27 @@ impl Env {
         lock(&self.known).insert(path.to_string(), sha);
     }
 
-    /// Trusts this workspace's own configuration file from now on.
-    pub async fn trust(&self) {
-        let done = lock(&self.config).trust();
-        match done {
-            Ok(()) => self.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await,
-            Err(e) => self.say(Level::Warning, e.to_string(), "").await,
+    /// Trusts this workspace's own configuration file from now on, and takes up what it sets; flags still win. Whether
+    /// that worked.
+    pub async fn trust(&self) -> bool {
+        let (done, config) = {
+            let mut config = lock(&self.config);
+            (config.trust(), config.clone())
+        };
+        if let Err(e) = done {
+            self.say(Level::Warning, e.to_string(), "This folder is not trusted.").await;
+            return false;
         }
+        self.change(|live| {
+            if !live.provider.as_ref().is_some_and(|p| p.recorded()) {
+                live.model.clone_from(&config.model);
+            }
+            live.format = Format::parse(config.format_for(&live.model)).unwrap_or(live.format);
+            live.approval = Approval::parse(&config.approval).unwrap_or(live.approval);
+            live.max_steps = config.max_steps;
+        });
+        self.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await;
+        true
     }
 
     /// Writes a key of the configuration to the person's own file.

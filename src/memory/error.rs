@@ -1,5 +1,6 @@
 //! What can go wrong with memory, and what to do about it.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
@@ -88,7 +89,10 @@ impl Error {
         let Error::Sql(e) = self else {
             return match self {
                 Error::Newer { .. } => Some(Trouble::Newer),
-                Error::File { .. } => Some(Trouble::ReadOnly),
+                Error::File { source, .. } | Error::Lock { source, .. } => Some(match source.kind() {
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Trouble::Full,
+                    _ => Trouble::ReadOnly,
+                }),
                 _ => None,
             };
         };

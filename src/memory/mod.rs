@@ -63,8 +63,8 @@ impl Options {
 
     /// For a person without a home: nothing can be kept, and memory lives in RAM.
     pub fn nowhere() -> Self {
-        let locks = std::env::temp_dir().join(format!("nebula-locks-{}", std::process::id()));
-        Options { path: PathBuf::from("/dev/null/memory.db"), locks, wait: Duration::ZERO }
+        let none = Path::new("/dev/null");
+        Options { path: none.join("memory.db"), locks: none.join("locks"), wait: Duration::ZERO }
     }
 }
 

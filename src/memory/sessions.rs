@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::locks::{self, Hold};
 use super::store::{Safety, Store};
-use super::{Error, Memory, count, int, now_ms};
+use super::{Error, Memory, Trouble, count, int, now_ms};
 
 /// What a new session begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -136,6 +136,7 @@ impl Memory {
             if said { Ok(()) } else { delete(tx, id) }
         })?;
         store.holds.remove(id);
+        store.unlocked.remove(id);
         Ok(())
     }
 
@@ -224,9 +225,9 @@ impl Memory {
         let new = Uuid::now_v7().to_string();
         let mut store = self.store();
         let of = store.session(self, id)?;
+        store.take(self, &new)?;
         store.fetch(id)?;
         let upto = upto.map_or(i64::MAX, |n| store.id(n));
-        store.take(self, &new)?;
         let title = format!("fork of {}", of.title.as_deref().unwrap_or("a session"));
         let now = now_ms();
         store.write(Safety::Normal, None, |tx| {
@@ -343,9 +344,15 @@ impl Store {
                 Ok(())
             }
             Ok(None) => Err(Error::InUse(id.to_string())),
-            // Where nothing can be written, nobody else can write the session either.
-            Err(_) if self.spare.is_some() => Ok(()),
-            Err(e) => Err(e),
+            // A session that cannot be locked could be taken by another nebula too: until the lock works, what is said
+            // stays here.
+            Err(e) => {
+                self.unlocked.insert(id.to_string());
+                if self.spare.is_none() {
+                    self.go_on_in_ram(e.trouble().unwrap_or(Trouble::Io));
+                }
+                Ok(())
+            }
         }
     }
 

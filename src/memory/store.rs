@@ -1,6 +1,6 @@
 //! The connection: opening it, writing with patience, and going on in RAM when the file cannot be written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ pub(super) struct Store {
     pub(super) spare: Option<Spare>,
     /// Locks on the sessions this process has.
     pub(super) holds: HashMap<String, Hold>,
+    /// Sessions this process has without a lock, which could not be had: memory lives in RAM meanwhile.
+    pub(super) unlocked: HashSet<String>,
     /// Ids given out while in RAM, and what they are in the file.
     pub(super) renamed: HashMap<i64, i64>,
     pub(super) listener: Option<Listener>,
@@ -47,8 +49,8 @@ impl Store {
                 (conn, Some(spare), vec![Notice::InMemoryOnly { trouble }])
             }
         };
-        let (holds, renamed) = (HashMap::new(), HashMap::new());
-        (Store { conn, spare, holds, renamed, listener: None, options: options.clone() }, notices)
+        let (holds, unlocked, renamed) = (HashMap::new(), HashSet::new(), HashMap::new());
+        (Store { conn, spare, holds, unlocked, renamed, listener: None, options: options.clone() }, notices)
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -112,7 +114,7 @@ impl Store {
         result
     }
 
-    fn go_on_in_ram(&mut self, trouble: Trouble) {
+    pub(super) fn go_on_in_ram(&mut self, trouble: Trouble) {
         let (conn, spare) = Spare::begin(&self.options.path, trouble);
         self.conn = conn;
         self.spare = Some(spare);
@@ -123,6 +125,12 @@ impl Store {
 
     pub(super) fn reconnect(&mut self, options: &Options) -> Result<Vec<Notice>, Error> {
         let Some(spare) = &self.spare else { return Ok(Vec::new()) };
+        // A session that another nebula took meanwhile stays in RAM here.
+        for id in self.unlocked.clone() {
+            let hold = Hold::take(&options.locks, &id)?.ok_or_else(|| Error::InUse(id.clone()))?;
+            self.holds.insert(id.clone(), hold);
+            self.unlocked.remove(&id);
+        }
         let (mut file, notices) = match spare.trouble {
             // What looked damaged from one connection is judged again from a fresh one, so that a database another
             // nebula has replaced meanwhile is not moved aside.

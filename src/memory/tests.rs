@@ -362,6 +362,28 @@ fn a_home_that_is_a_file_keeps_memory_in_ram() {
 }
 
 #[test]
+fn a_session_that_cannot_be_locked_stays_in_ram_until_it_can() {
+    let home = World::new();
+    let locks = home.options().locks;
+    std::fs::create_dir_all(locks.parent().unwrap()).unwrap();
+    std::fs::write(&locks, "not a folder").unwrap();
+    let memory = home.open();
+    let id = session(&memory, "/p");
+    assert_eq!(memory.banner(), Some(Trouble::ReadOnly));
+    memory.append(&id, &user("hello")).unwrap();
+    let copy = memory.fork(&id, None).unwrap();
+    assert!(memory.reconnect().is_err());
+    std::fs::remove_file(&locks).unwrap();
+    memory.reconnect().unwrap();
+    assert_eq!(memory.banner(), None);
+    let other = home.open();
+    for id in [&id, &copy] {
+        assert_eq!(other.get(id).unwrap().state, SessionState::InUse { mine: false });
+        assert_eq!(other.load(id).unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn a_summary_stands_for_the_beginning() {
     let w = World::new();
     let memory = w.open();

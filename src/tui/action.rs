@@ -152,7 +152,7 @@ actions! {
     Mention "mention" "mention a file"
     Editor "editor" "write in $EDITOR"
     History "history" "search what was typed before"
-    DropQueued "drop-queued" "drop the first queued message"
+    DropQueued "drop-queued" "drop the next queued message"
     LineStart "line-start" "start of the line"
     LineEnd "line-end" "end of the line"
     TextStart "text-start" "start of the text"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nebula::protocol::{Command, Event, RestoreRequest, SessionChoice, Setting, TurnEnd, TurnId};
+use nebula::protocol::{Command, Event, Question, QuestionId, RestoreRequest, SessionChoice, Setting, TurnEnd, TurnId};
 use nebula::tui::app::{Effect, Msg, Start};
 
 use crate::scenes::*;
@@ -144,16 +144,43 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
         sent.collect::<Vec<_>>()
     };
     assert_eq!(texts(&stage), ["one"]);
-    // The newest comes back for editing, and is dropped.
-    stage.keys("<up>!<enter><ctrl-x>");
+    // Each comes back for editing, and returns to its place or is dropped.
+    stage.keys("<up>!<enter><up><down><ctrl-x>");
     stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
-    assert_eq!(texts(&stage), ["one", "two"]);
+    assert_eq!(texts(&stage), ["one", "two!"]);
     stage.tell(Event::TurnStarted(TurnId(2)));
     stage.keys("four<enter>");
     stage.tell(Event::TurnEnded(TurnId(2), TurnEnd::Interrupted));
-    assert_eq!(texts(&stage), ["one", "two"]);
+    assert_eq!(texts(&stage), ["one", "two!"]);
     stage.keys("<enter>");
-    assert_eq!(texts(&stage), ["one", "two", "four"]);
+    assert_eq!(texts(&stage), ["one", "two!", "four"]);
+}
+
+#[test]
+fn a_question_is_answered_by_just_writing() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let asked = |n, choices| Event::Asked(Question { id: QuestionId(n), text: "Which name?".into(), choices });
+    let answers = |stage: &Stage| {
+        let sent = stage.sent().into_iter().filter_map(|c| match c {
+            Command::Reply(id, text) => Some((id.0, text.clone())),
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    stage.keys("go<enter>");
+    stage.tell(Event::TurnStarted(TurnId(1)));
+    // Without choices the input has the keys.
+    stage.tell(asked(1, Vec::new()));
+    assert!(stage.text().contains("Enter answers"), "{}", stage.text());
+    stage.keys("jane<enter>");
+    assert_eq!(answers(&stage), [(1, "jane".into())]);
+    stage.tell(Event::Answered(QuestionId(1)));
+    // With choices the first letter that is no key begins an answer.
+    stage.tell(asked(2, vec![("a".into(), String::new()), ("b".into(), String::new())]));
+    stage.wait(500);
+    stage.keys("kim<enter>");
+    assert_eq!(answers(&stage), [(1, "jane".into()), (2, "kim".into())]);
 }
 
 #[test]

@@ -161,6 +161,7 @@ impl App {
             "/stats" => self.open_page("stats", Query::Stats),
             "/config" => self.open_page("configuration", Query::Config),
             "/commit" => vec![Effect::Send(Command::DraftCommit)],
+            "/trust" => set(Setting::Trust),
             "/compact" => vec![Effect::Send(Command::Compact)],
             "/export" => match EXPORTS.iter().find(|(n, ..)| *n == rest) {
                 Some((.., format)) => vec![Effect::Send(Command::Export(*format))],

@@ -48,16 +48,16 @@ impl App {
             Event::TurnEnded(_, end) => return self.turn_ended(end),
             Event::Asked(question) => {
                 self.questions.push(Asking::new(question));
-                if self.questions.len() == 1 && self.at != At::Pane {
-                    self.take_focus(self.at == At::Input);
-                    self.at = At::Question;
+                if self.questions.len() == 1 {
+                    self.ask_person();
                 }
                 return vec![Effect::Bell("nebula asks".into())];
             }
             Event::Answered(id) => {
                 self.questions.retain(|q| q.question.id != id);
-                if self.at == At::Question && self.questions.is_empty() {
+                if self.at == At::Question {
                     self.at = At::Input;
+                    self.ask_person();
                 }
             }
             Event::Retrying(wait) => self.retry = wait,
@@ -161,6 +161,17 @@ impl App {
         self.completion = None;
         self.take_focus(before.0 == At::Input);
         vec![Effect::Bell("a proposal waits for you".into())]
+    }
+
+    /// Gives the keys to the first question, unless the person is in a pane. One without choices is answered in the
+    /// input, which has the keys then.
+    fn ask_person(&mut self) {
+        let Some(asking) = self.questions.first() else { return };
+        if self.at == At::Pane || asking.choices().is_empty() {
+            return;
+        }
+        self.take_focus(self.at == At::Input);
+        self.at = At::Question;
     }
 
     /// Something takes the keys by itself: it ignores them until typing pauses.

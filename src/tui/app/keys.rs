@@ -118,10 +118,14 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::Question => {
-                let said = self.questions.first_mut().and_then(|q| q.digit(c));
-                said.map_or(Vec::new(), |s| self.question_said(s))
-            }
+            Focus::Question => match self.questions.first_mut().and_then(|q| q.digit(c)) {
+                Some(said) => self.question_said(said),
+                // Whoever begins to write answers in their own words.
+                None => {
+                    self.at = At::Input;
+                    self.type_input(c)
+                }
+            },
             Focus::Input => self.type_input(c),
             _ => Vec::new(),
         }
@@ -248,11 +252,13 @@ impl App {
             }
             Action::History => self.open_history(),
             Action::DropQueued => {
-                self.queue.drop_newest();
+                if self.queue.drop_one() {
+                    self.input.clear();
+                }
             }
             Action::Up if !self.input.act(Action::Up) => {
-                if self.input.is_empty() && !self.queue.is_empty() {
-                    if let Some(text) = self.queue.take_newest() {
+                if self.queue.is_editing() || self.input.is_empty() && !self.queue.is_empty() {
+                    if let Some(text) = self.queue.edit_older(&self.input.expanded()) {
                         self.input.set(&text);
                     }
                 } else if let Some(text) = self.history.older(&self.input.expanded()) {
@@ -261,7 +267,9 @@ impl App {
                 }
             }
             Action::Down if !self.input.act(Action::Down) => {
-                if let Some(text) = self.history.newer() {
+                if let Some(text) = self.queue.edit_newer(&self.input.expanded()) {
+                    self.input.set(&text);
+                } else if let Some(text) = self.history.newer() {
                     let text = text.to_string();
                     self.input.set(&text);
                 }
@@ -288,8 +296,15 @@ impl App {
     fn enter(&mut self) -> Vec<Effect> {
         let text = self.input.expanded();
         if text.trim().is_empty() {
+            self.queue.let_go();
             return self.enter_empty();
         }
+        if self.queue.is_editing() && (self.is_busy() || self.queue.is_held()) {
+            self.input.clear();
+            self.queue.push(text);
+            return Vec::new();
+        }
+        self.queue.let_go();
         if text.trim() == "model" {
             self.input.clear();
             return self.open_models();
@@ -383,6 +398,7 @@ impl App {
         }
         if !self.input.is_empty() {
             self.input.clear();
+            self.queue.let_go();
             self.completion = None;
         }
         Vec::new()
@@ -419,7 +435,7 @@ impl App {
 
     /// The person writes the answer to a question that was put off before.
     fn is_answering(&self) -> bool {
-        self.questions.first().is_some_and(|q| q.later)
+        self.questions.first().is_some_and(|q| q.later || q.choices().is_empty())
     }
 }
 

@@ -73,7 +73,7 @@ impl App {
 
     /// Goes round: the input, the panes in sight, the input again.
     pub(super) fn next_pane(&mut self) {
-        if self.question().is_some() && self.at == At::Input {
+        if self.question().is_some_and(|q| !q.choices().is_empty()) && self.at == At::Input {
             self.at = At::Question;
             return;
         }

@@ -118,6 +118,13 @@ pub const COMMANDS: &[Info] = &[
     info("/export", "[md|json|html]", "write this session to a file", "Beside the workspace's root.", None),
     info("/stats", "", "which edits landed, by model and format", "Edits asked, landed and refused; tokens.", None),
     info("/config", "", "the configuration, and where it comes from", "Each key with its value and origin.", None),
+    info(
+        "/trust",
+        "",
+        "let this folder's configuration count whole",
+        "Else it sets no keys, addresses or approval. Kept: the folder is asked about once.",
+        None,
+    ),
     info("/mouse", "[on|off]", "let nebula have the mouse, or not", "Off, the terminal selects text as always.", None),
     info("/help", "", "the keys that work here", "From the table that binds them.", Some(Action::Help)),
     info("/quit", "", "leave nebula", "The session is kept.", None),

@@ -303,7 +303,11 @@ fn question(app: &App, area: Rect, buf: &mut Buffer) {
         Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
         Span::styled(" nebula asks", t.style(role).add_modifier(Modifier::BOLD)),
     ]);
-    let key = if focus { ("Esc", " leaves it open") } else { ("Tab", " to choose") };
+    let key = match asking.choices().is_empty() {
+        true => ("Enter", " answers"),
+        false if focus => ("Esc", " leaves it open"),
+        false => ("Tab", " to choose"),
+    };
     let note = Line::from(vec![Span::styled(key.0, t.style(Role::Text)), Span::styled(key.1, t.style(Role::Dim))]);
     line(Rect { height: 1, ..area }, title, focus, Some(note), buf, &ctx);
     let width = usize::from(area.width.saturating_sub(2));
