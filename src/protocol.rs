@@ -397,7 +397,9 @@ pub enum Item {
 pub struct Attached {
     /// Path as mentioned, normalised.
     pub path: String,
-    /// Lines, for texts.
+    /// The lines attached, from 1, both included, where not all are.
+    pub range: Option<(usize, usize)>,
+    /// How many lines were attached, for texts.
     pub lines: Option<usize>,
     /// Bytes.
     pub bytes: usize,
@@ -662,12 +664,12 @@ pub enum Listing {
     Search(Vec<(String, String, String)>),
     /// Earlier inputs, newest first.
     Inputs(Vec<String>),
-    /// The person's prompts: name and first line.
-    Prompts(Vec<(String, String)>),
+    /// The person's prompts, by name.
+    Prompts(Vec<PromptRow>),
     /// Models by name.
     Models(Vec<String>),
-    /// The effective system prompt: origin and text of each part.
-    Rules(Vec<RulePart>),
+    /// The rules, and the effective system prompt.
+    Rules(RulesView),
     /// A table to show as it is.
     Table {
         /// Its title.
@@ -677,6 +679,32 @@ pub enum Listing {
     },
     /// It could not be listed.
     Failed(String),
+}
+
+/// A prompt of the person's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptRow {
+    /// What it is called by: `/prompt NAME`.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its arguments, as they are typed: `FILE FOCUS`.
+    pub usage: String,
+    /// Where its file is.
+    pub path: String,
+}
+
+/// All rules of the workspace, and the system prompt made with those that apply.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RulesView {
+    /// Rules that apply.
+    pub active: Vec<RuleChip>,
+    /// Rules that wait for a file to match: path and globs.
+    pub waiting: Vec<(String, String)>,
+    /// Rules that cannot be used, and why, a line each.
+    pub complaints: Vec<String>,
+    /// The effective system prompt.
+    pub parts: Vec<RulePart>,
 }
 
 /// A part of the effective system prompt.

@@ -13,10 +13,9 @@ use super::gate::Gate;
 use super::session::Session;
 use crate::archive::{Archive, Id};
 use crate::config::Config;
-use crate::context::templates::Part;
 use crate::edit::Format;
 use crate::memory::{self, Memory};
-use crate::protocol::{Approval, Event, Item, Level, Mode, Notice, NoticeAction, RuleChip, Status};
+use crate::protocol::{Approval, Event, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, Status};
 use crate::provider::{Hurry, Provider};
 use crate::tools::{self, Args, Context, Prepared, Sha, Tool};
 use crate::workspace::Workspace;
@@ -41,8 +40,8 @@ pub struct Env {
     pub config: Mutex<Config>,
     live: Mutex<Live>,
     trouble: Mutex<Option<String>>,
-    /// The parts of the system prompt that was sent last.
-    pub prompt: Mutex<Vec<Part>>,
+    /// The rules and the system prompt that was sent last.
+    pub rules: Mutex<RulesView>,
     /// What happened beside the conversation and the model must hear of with the next message.
     pub notes: Mutex<Vec<String>>,
     /// What the agent knows of files by their SHA-256, to tell what others change.
@@ -115,7 +114,7 @@ impl Env {
             config: Mutex::new(config),
             live: Mutex::new(live),
             trouble: Mutex::new(None),
-            prompt: Mutex::new(Vec::new()),
+            rules: Mutex::new(RulesView::default()),
             notes: Mutex::new(Vec::new()),
             known: Mutex::new(HashMap::new()),
             newest: Mutex::new(Id::MIN),
@@ -182,6 +181,7 @@ impl Env {
     /// Notes which session is open.
     pub fn set_open(&self, id: Option<String>) {
         *lock(&self.open) = id;
+        *lock(&self.rules) = RulesView::default();
         let mut seen = lock(&self.seen);
         *seen = Seen { archive: seen.archive, ..Seen::default() };
     }

@@ -13,7 +13,7 @@ use crate::context::live::{Limits, Live};
 use crate::context::rules::{self, ActiveRule, Rules};
 use crate::context::templates::{self, Part};
 use crate::edit::Format;
-use crate::protocol::{Mode, RuleChip};
+use crate::protocol::{Level, Mode, RuleChip, RulePart, RulesView};
 use crate::provider::{Message, Role};
 
 /// What a session's prompt rests on.
@@ -92,11 +92,31 @@ pub async fn system(env: &Arc<Env>, session: &mut Session) -> Arc<str> {
     text
 }
 
-/// The effective system prompt outside a turn: what a first message would be sent with.
-pub fn prompt_now(env: &Env) -> Vec<Part> {
+/// The rules and the effective system prompt: those in force, outside a session what a first message would be sent with.
+pub fn rules_now(env: &Env) -> RulesView {
+    let made = lock(&env.rules).clone();
+    if !made.parts.is_empty() {
+        return made;
+    }
     let (live, rules) = look(env);
-    let rules = rules.active(env.workspace.root(), &[]);
-    compose(env, &Facts { live, rules })
+    let active = rules.active(env.workspace.root(), &[]);
+    let view = rules_view(&rules, &active, &[]);
+    RulesView { parts: shown(compose(env, &Facts { live, rules: active })), ..view }
+}
+
+/// All rules, without the prompt.
+fn rules_view(rules: &Rules, active: &[ActiveRule], in_play: &[String]) -> RulesView {
+    let chip = |r: &ActiveRule| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes };
+    RulesView {
+        active: active.iter().map(chip).collect(),
+        waiting: rules.waiting(in_play),
+        complaints: rules.complaints.clone(),
+        parts: Vec::new(),
+    }
+}
+
+fn shown(parts: Vec<Part>) -> Vec<RulePart> {
+    parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
 }
 
 /// The reason of parts that are not in the system prompt itself.
@@ -115,7 +135,7 @@ async fn update(env: &Arc<Env>, session: &mut Session, anew: bool, fresh: bool) 
     let found = Arc::clone(&now);
     let active = tokio::task::spawn_blocking(move || found.1.active(env2.workspace.root(), &in_play)).await;
     let Ok(active) = active else { return };
-    tell_chips(env, &active).await;
+    tell_rules(env, rules_view(&now.1, &active, &session.in_play)).await;
     let facts = Facts { live: now.0.clone(), rules: active };
     if anew {
         session.ground.told = facts.clone();
@@ -178,21 +198,30 @@ async fn show(env: &Arc<Env>, session: &Session) -> Vec<Part> {
         parts
     });
     let parts = made.await.unwrap_or_default();
-    lock(&env.prompt).clone_from(&parts);
+    lock(&env.rules).parts = shown(parts.clone());
     parts
 }
 
-async fn tell_chips(env: &Env, active: &[ActiveRule]) {
-    let chips: Vec<RuleChip> =
-        active.iter().map(|r| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes }).collect();
+/// Keeps the rules for whoever asks, and says what is new about them.
+async fn tell_rules(env: &Env, view: RulesView) {
+    let before = {
+        let mut rules = lock(&env.rules);
+        let parts = std::mem::take(&mut rules.parts);
+        std::mem::replace(&mut *rules, RulesView { parts, ..view.clone() })
+    };
     let changed = {
         let mut seen = lock(&env.seen);
-        let changed = seen.rules != chips;
-        seen.rules = chips;
+        let changed = seen.rules != view.active;
+        seen.rules = view.active;
         changed
     };
     if changed {
         env.tell_status().await;
+    }
+    let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
+    if !new.is_empty() {
+        let title = if new.len() == 1 { "a rule does not apply" } else { "some rules do not apply" };
+        env.events.notice(Level::Warning, title, new.join("\n")).await;
     }
 }
 

@@ -8,8 +8,7 @@ use crate::archive::{Archive, Id};
 use crate::memory::{self, SessionState as Stored};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Changeset, ChangesetFile, Event, Listing, Query, QueryId, RulePart, SessionPreview, SessionRow, SessionState,
-    VersionRow,
+    Changeset, ChangesetFile, Event, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 
 /// How many entries a preview of a session shows.
@@ -88,7 +87,7 @@ fn listing(env: &Env, query: Query) -> Result<Listing, String> {
         }
         Query::Inputs => Listing::Inputs(env.memory.inputs(&project, INPUTS).map_err(say)?),
         Query::Prompts => Listing::Prompts(super::request::prompts(env)),
-        Query::Rules => Listing::Rules(rules(env)),
+        Query::Rules => Listing::Rules(super::prompt::rules_now(env)),
         Query::Stats => {
             let rows = env.memory.stats(None).map_err(say)?;
             Listing::Table { title: "edits by model and format".into(), text: stats(&rows) }
@@ -265,12 +264,6 @@ fn text(env: &Env, path: String) -> Result<Listing, String> {
     let text = crate::proposal::shown(start).map(std::borrow::Cow::into_owned);
     let lines = bytes.iter().filter(|b| **b == b'\n').count() + usize::from(bytes.last().is_some_and(|b| *b != b'\n'));
     Ok(Listing::Text { path, text, lines, bytes: bytes.len() as u64 })
-}
-
-fn rules(env: &Env) -> Vec<RulePart> {
-    let made = lock(&env.prompt).clone();
-    let parts = if made.is_empty() { super::prompt::prompt_now(env) } else { made };
-    parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
 }
 
 fn stats(rows: &[memory::StatsRow]) -> String {

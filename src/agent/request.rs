@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use super::env::{Env, lock};
-use super::session::Session;
+use super::session::{self, Session};
 use super::{prompt, rag};
-use crate::context::attach::compose;
+use crate::context::attach::{Attachment, compose};
 use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, TurnEnd};
+use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
 use crate::provider::{Blob, Message, Request, Role, Takes, Usage};
+use crate::tools::Sha;
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -25,31 +27,41 @@ const SCHEMA: usize = 300;
 ///
 /// # Errors
 /// When something mentioned is missing or may not be read: nothing is sent.
-pub async fn say(env: &Arc<Env>, session: &mut Session, prompt: &Prompt) -> Result<(), String> {
-    let (text, env2) = (expanded(env, &prompt.text)?, Arc::clone(env));
+pub async fn say(
+    env: &Arc<Env>,
+    session: &mut Session,
+    prompt: &Prompt,
+    stop: &CancellationToken,
+) -> Result<(), String> {
+    let (text, env2, stop2) = (expanded(env, &prompt.text)?, Arc::clone(env), stop.clone());
     let takes = takes(env);
     let composed = tokio::task::spawn_blocking(move || {
-        let retrieve = |words: &str| rag::retrieve(&env2, words);
+        let retrieve = |words: &str| rag::retrieve(&env2, words, &stop2);
         compose(&env2.workspace, &text, takes, &retrieve)
     });
     let composed = composed.await;
     let composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?;
-    let mut composed = composed.map_err(|refused| refused.problems.join("; "))?;
+    let mut composed = composed.map_err(|refused| refused.problems.join("\n"))?;
+    if stop.is_cancelled() {
+        return Err("interrupted before anything was sent".into());
+    }
     for note in std::mem::take(&mut *lock(&env.notes)) {
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
-    let files: Vec<Attached> =
-        composed.attached.iter().map(|a| Attached { path: a.path.clone(), lines: a.lines, bytes: a.bytes }).collect();
+    let mut records = Vec::new();
     for attachment in &composed.attached {
-        match &attachment.whole {
-            Some(bytes) => env.knows(&attachment.path, session.know(&attachment.path, bytes)),
+        let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
+        match sha {
+            Some(sha) => env.knows(&attachment.path, sha),
             None => session.touch(&attachment.path),
         }
+        records.push(AttachedRecord::new(attachment, sha));
     }
+    let files: Vec<Attached> = records.iter().map(AttachedRecord::shown).collect();
     let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
     record.meta = MessageMeta {
         typed: Some(composed.typed),
-        attached: (!files.is_empty()).then(|| write_attached(&files)),
+        attached: (!records.is_empty()).then(|| write_attached(&records)),
         ..MessageMeta::default()
     };
     record.blobs = composed
@@ -202,21 +214,43 @@ pub async fn count_usage(env: &Arc<Env>, session: &mut Session, usage: Option<Us
 #[derive(Serialize, Deserialize)]
 struct AttachedRecord {
     path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<(usize, usize)>,
     lines: Option<usize>,
     bytes: usize,
+    /// Of all its bytes, where all were attached: it counts as read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
-fn write_attached(files: &[Attached]) -> String {
-    let records: Vec<_> =
-        files.iter().map(|f| AttachedRecord { path: f.path.clone(), lines: f.lines, bytes: f.bytes }).collect();
+impl AttachedRecord {
+    fn new(a: &Attachment, sha: Option<Sha>) -> Self {
+        let sha256 = sha.map(|sha| session::hex(&sha));
+        AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
+    }
+
+    fn shown(&self) -> Attached {
+        Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
+    }
+}
+
+fn write_attached(records: &[AttachedRecord]) -> String {
     // Records of strings and numbers always serialise.
-    serde_json::to_string(&records).unwrap_or_default()
+    serde_json::to_string(records).unwrap_or_default()
+}
+
+fn attached_records(text: &str) -> Vec<AttachedRecord> {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// Reads what was attached to a message, as it was kept.
 pub fn read_attached(text: &str) -> Vec<Attached> {
-    let records: Vec<AttachedRecord> = serde_json::from_str(text).unwrap_or_default();
-    records.into_iter().map(|r| Attached { path: r.path, lines: r.lines, bytes: r.bytes }).collect()
+    attached_records(text).iter().map(AttachedRecord::shown).collect()
+}
+
+/// The files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
+pub fn attached_files(text: &str) -> Vec<(String, Option<String>)> {
+    attached_records(text).into_iter().map(|r| (r.path, r.sha256)).collect()
 }
 
 /// Unix milliseconds.
@@ -224,9 +258,15 @@ pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The person's prompts: name and first line.
-pub fn prompts(env: &Env) -> Vec<(String, String)> {
+/// The person's prompts.
+pub fn prompts(env: &Env) -> Vec<PromptRow> {
     let home = lock(&env.config).paths.folder().map(std::path::Path::to_path_buf);
-    let found = prompts::list(env.workspace.root(), home.as_deref());
-    found.into_iter().map(|p| (p.name, p.description)).collect()
+    let root = env.workspace.root();
+    let row = |p: prompts::UserPrompt| PromptRow {
+        usage: p.usage(),
+        path: p.path.strip_prefix(root).unwrap_or(&p.path).display().to_string(),
+        name: p.name,
+        description: p.description,
+    };
+    prompts::list(root, home.as_deref()).into_iter().map(row).collect()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::prompt::Ground;
-use super::request::read_attached;
+use super::request::attached_files;
 use crate::context::request::Window;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
@@ -105,8 +105,12 @@ impl Session {
         match m.role {
             memory::Role::User => {
                 self.turn = Some(row.id);
-                let attached = m.meta.attached.as_deref().map(read_attached).unwrap_or_default();
-                attached.iter().for_each(|a| self.touch(&a.path));
+                for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
+                    if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
+                        self.seen.insert(path.clone(), Seen { sha, text: None });
+                    }
+                    self.touch(&path);
+                }
                 let mut message = Message::user(text);
                 message.blobs = m.blobs.iter().map(blob).collect();
                 self.push(message, row.id);

@@ -37,7 +37,7 @@ pub type Outcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 pub async fn run(env: Arc<Env>, mut session: Session, begin: Begin, stop: CancellationToken) -> (Session, Outcome) {
     match begin {
         Begin::Prompt(prompt) => {
-            if let Err(why) = request::say(&env, &mut session, &prompt).await {
+            if let Err(why) = request::say(&env, &mut session, &prompt, &stop).await {
                 return (session, Err((prompt, why)));
             }
         }

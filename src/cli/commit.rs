@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::Context;
 use super::args::CommitArgs;
 use crate::agent::commit;
+use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::provider::{self, Hurry, Provider};
 
@@ -19,6 +20,13 @@ const NOT_APPROVED: i32 = 3;
 /// # Errors
 /// When nothing is staged, no model answers, or git refuses.
 pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
+    // What needs no model comes first: a message that nobody can approve is not asked for.
+    let staged = staged(context.workspace.root())?;
+    if !arguments.dry_run && !arguments.yes && !std::io::stdin().is_terminal() {
+        eprintln!("nebula: nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
+        return Ok(NOT_APPROVED);
+    }
+    eprintln!("{}", staged.stat.trim_end());
     let provider = connect(context)?;
     let templates = Templates::new(context.workspace.root(), context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
@@ -35,10 +43,6 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         return Ok(0);
     }
     if !arguments.yes {
-        if !std::io::stdin().is_terminal() {
-            eprintln!("nebula: nothing was committed: `--yes` commits without asking");
-            return Ok(NOT_APPROVED);
-        }
         match ask(message)? {
             Some(settled) => message = settled,
             None => return Ok(NOT_APPROVED),

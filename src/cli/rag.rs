@@ -3,12 +3,13 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use chrono::TimeZone;
 use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
+use super::args::JsonArgs;
 use crate::context::retrieval::{self, Progress};
 use crate::memory::rag::Rag;
 
@@ -20,52 +21,86 @@ pub enum RagCmd {
         /// What to index.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-    },
-    /// List what is indexed for this project
-    List {
         /// Machine-readable
         #[arg(long)]
         json: bool,
     },
+    /// List what is indexed for this project
+    List(JsonArgs),
     /// Forget something that was added
     Remove {
         /// As it was added.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
     },
     /// Bring the index up to date with the files there are
-    Update,
+    Update(JsonArgs),
 }
 
 /// Runs `nebula rag`; the exit code.
 ///
 /// # Errors
-/// When the index cannot be used, or something to be added is not there.
+/// When the index cannot be used, or something to be added is not there: nothing is added or removed then.
 pub fn run(context: &Context, what: RagCmd) -> Result<i32> {
     let folder = context.config.paths.folder().context("there is no home folder for the index; set NEBULA_HOME")?;
     let rag = Rag::open(&folder.join("rag.db"))?;
     match what {
-        RagCmd::Add { paths } => {
-            for path in paths {
-                let done = retrieval::add(&rag, &context.workspace, &context.folder.join(&path), &watch)?;
-                println!("{}: {} files indexed", path.display(), done.done);
-            }
-        }
-        RagCmd::Remove { paths } => {
-            for path in paths {
-                if !retrieval::remove(&rag, &context.workspace, &context.folder.join(&path))? {
-                    eprintln!("nebula: {} is not indexed; `nebula rag list` shows what is", path.display());
-                    return Ok(1);
-                }
-            }
-        }
-        RagCmd::Update => {
+        RagCmd::Add { paths, json } => add(&rag, context, &paths, json)?,
+        RagCmd::Remove { paths, json } => remove(&rag, context, &paths, json)?,
+        RagCmd::Update(JsonArgs { json }) => {
             let done = retrieval::update(&rag, &context.workspace, &watch)?;
-            println!("{} files indexed, {} gone", done.done, done.gone);
+            if json {
+                println!("{}", json!({"files": done.done, "gone": done.gone}));
+            } else {
+                println!("{} indexed, {} gone", count(done.done, "file"), done.gone);
+            }
         }
-        RagCmd::List { json } => list(&rag, context, json)?,
+        RagCmd::List(JsonArgs { json }) => list(&rag, context, json)?,
     }
     Ok(0)
+}
+
+fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()> {
+    for path in paths {
+        let full = context.folder.join(path);
+        std::fs::metadata(&full)
+            .map_err(|e| anyhow::anyhow!("{} cannot be indexed: {e}; nothing was added", path.display()))?;
+    }
+    let mut rows = Vec::new();
+    for path in paths {
+        let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
+        rows.push(json!({"path": path, "files": done.done}));
+        if !json {
+            println!("{}: {} indexed", path.display(), count(done.done, "file"));
+        }
+    }
+    if json {
+        println!("{}", json!(rows));
+    }
+    Ok(())
+}
+
+fn remove(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()> {
+    let known = retrieval::sources(rag, &context.workspace)?;
+    for path in paths {
+        let full = retrieval::named(&context.folder.join(path));
+        if !known.iter().any(|s| s.path == full) {
+            bail!("{} is not indexed; `nebula rag list` shows what is; nothing was removed", path.display());
+        }
+    }
+    for path in paths {
+        retrieval::remove(rag, &context.workspace, &context.folder.join(path))?;
+        if !json {
+            println!("{}: forgotten", path.display());
+        }
+    }
+    if json {
+        println!("{}", json!(paths));
+    }
+    Ok(())
 }
 
 fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
@@ -90,11 +125,17 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
     Ok(())
 }
 
+/// `1 file`, `3 files`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Shows progress where someone is looking, and goes on.
 fn watch(progress: Progress) -> bool {
     let mut to = std::io::stderr();
-    if to.is_terminal() && progress.changed > 200 {
-        let end = if progress.done == progress.changed { "\n" } else { "" };
+    let last = progress.done == progress.changed;
+    if to.is_terminal() && progress.changed > 200 && (last || progress.done.is_multiple_of(100)) {
+        let end = if last { "\n" } else { "" };
         let _ = write!(to, "\r{} of {} files{end}", progress.done, progress.changed);
         let _ = to.flush();
     }

@@ -8,32 +8,48 @@ pub(super) struct Front<'a> {
     pub(super) fields: Vec<(&'a str, String)>,
     /// What follows the front matter.
     pub(super) body: &'a str,
+    /// What is wrong with it, with the line, if something is.
+    pub(super) broken: Option<String>,
 }
 
 /// Takes the front matter off a text. A text without any, or whose front matter never ends, is all body.
 pub(super) fn split(text: &str) -> Front<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let whole = Front { fields: Vec::new(), body: text };
+    let mut whole = Front { fields: Vec::new(), body: text, broken: None };
     let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else { return whole };
     let mut fields = Vec::new();
     let mut key = "";
     let mut at = text.len() - rest.len();
-    for line in rest.split_inclusive('\n') {
+    let mut broken = None;
+    for (i, line) in rest.split_inclusive('\n').enumerate() {
         at += line.len();
         let line = line.trim_end();
         if line == "---" {
-            return Front { fields, body: text[at..].trim_start_matches(['\r', '\n']) };
+            return Front { fields, body: text[at..].trim_start_matches(['\r', '\n']), broken };
         }
-        if let Some(item) = line.trim_start().strip_prefix("- ") {
+        let said = line.trim_start();
+        if let Some(item) = said.strip_prefix("- ").filter(|_| !key.is_empty()) {
             fields.push((key, unquoted(item)));
-        } else if let Some((name, value)) = line.split_once(':')
-            && !name.trim_start().starts_with('#')
-        {
+        } else if let Some((name, value)) = line.split_once(':').filter(|_| !said.starts_with('#')) {
             key = name.trim();
-            fields.extend(values(value.trim()).into_iter().map(|v| (key, v)));
+            let value = value.trim();
+            if value.starts_with('[') && !value.ends_with(']') {
+                broken.get_or_insert(format!("line {}: the list is not closed with ]", i + 2));
+            }
+            fields.extend(values(value).into_iter().map(|v| (key, v)));
+        } else if !said.is_empty() && !said.starts_with('#') {
+            broken.get_or_insert(format!("line {}: `{said}` is neither `key: value` nor an item of a list", i + 2));
         }
     }
+    // A rule across the page may begin a plain text: only with a field below it was front matter meant.
+    if rest.lines().next().is_some_and(|line| line.split_once(':').is_some_and(|(name, _)| is_word(name))) {
+        whole.broken = Some("its front matter never ends; close it with a line of `---`".into());
+    }
     whole
+}
+
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 /// All values of a key. A single string with commas outside of braces counts as several.
@@ -101,9 +117,23 @@ mod tests {
 
     #[test]
     fn text_without_front_matter_is_body() {
-        for text in ["plain", "---\nnever: closed\n", "--- \n"] {
-            assert_eq!(split(text), Front { fields: vec![], body: text });
+        for text in ["plain", "---\nnever closed\n", "--- \n"] {
+            assert_eq!(split(text), Front { fields: vec![], body: text, broken: None });
         }
         assert_eq!(split("---\r\na: b\r\n---\r\nx").body, "x");
+    }
+
+    #[test]
+    fn broken_front_matter_is_told() {
+        for (text, said) in [
+            ("---\nglobs: *.rs\nno end", "never ends"),
+            ("---\nglobs: [a, b\n---\nx", "line 2: the list is not closed"),
+            ("---\na: b\nwords alone\n---\nx", "line 3: `words alone`"),
+            ("---\n- item of nothing\n---\nx", "line 2"),
+        ] {
+            let broken = split(text).broken.unwrap_or_default();
+            assert!(broken.contains(said), "{text}: {broken}");
+        }
+        assert_eq!(split("---\n# a comment\n\na: b\n---\nx").broken, None);
     }
 }

@@ -141,9 +141,11 @@ impl UserPrompt {
         Some((&text[..1], Which::Nth(n)))
     }
 
-    fn usage(&self) -> String {
+    /// Its arguments as they are typed: `FILE FOCUS`; empty where it names none.
+    pub fn usage(&self) -> String {
         if self.arguments.is_empty() {
-            return "ARGUMENTS…".into();
+            let takes = self.text.contains("$ARGUMENTS") || ('1'..='9').any(|n| self.text.contains(&format!("${n}")));
+            return if takes { "ARGUMENTS…".into() } else { String::new() };
         }
         self.arguments.iter().map(|a| a.to_uppercase()).collect::<Vec<_>>().join(" ")
     }

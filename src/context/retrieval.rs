@@ -37,13 +37,15 @@ pub struct Passage {
 pub struct Progress {
     /// Files indexed so far.
     pub done: usize,
-    /// Files that are new or changed.
+    /// Files that are new or changed; 0 while they are still looked for.
     pub changed: usize,
     /// Files that are gone.
     pub gone: usize,
+    /// The update was stopped before its end: what is done stays done, the next one goes on from there.
+    pub stopped: bool,
 }
 
-/// Called as an update goes on; `false` stops it. What is done stays done.
+/// Called again and again as an update goes on, for each file; `false` stops it.
 pub type Watch<'a> = &'a dyn Fn(Progress) -> bool;
 
 /// Brings the index of the workspace's own text files, and of everything added to it, up to date.
@@ -56,7 +58,15 @@ pub fn update(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<Prog
     let mut sum = Progress::default();
     for source in rag.sources(&project)? {
         let one = update_source(rag, workspace, &source, watch)?;
-        sum = Progress { done: sum.done + one.done, changed: sum.changed + one.changed, gone: sum.gone + one.gone };
+        sum = Progress {
+            done: sum.done + one.done,
+            changed: sum.changed + one.changed,
+            gone: sum.gone + one.gone,
+            stopped: one.stopped,
+        };
+        if one.stopped {
+            break;
+        }
     }
     Ok(sum)
 }
@@ -81,8 +91,12 @@ pub fn add(rag: &Rag, workspace: &Workspace, path: &Path, watch: Watch<'_>) -> R
 /// # Errors
 /// When the index cannot be written.
 pub fn remove(rag: &Rag, workspace: &Workspace, path: &Path) -> Result<bool, memory::Error> {
-    let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    rag.remove(&project(workspace), &full.to_string_lossy())
+    rag.remove(&project(workspace), &named(path))
+}
+
+/// A source's path as the index names it; one that is gone from the disk is named as it is written.
+pub fn named(path: &Path) -> String {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
 }
 
 /// What is indexed for a workspace.
@@ -100,17 +114,20 @@ pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::
 /// When the index cannot be read.
 pub fn find(rag: &Rag, workspace: &Workspace, words: &str, limit: usize) -> Result<Vec<Passage>, memory::Error> {
     let mut joined: Vec<Found> = Vec::new();
-    for found in rag.search(&project(workspace), words, limit)? {
+    // Twice as many as are wanted, since some fall together.
+    for found in rag.search(&project(workspace), words, limit * 2)? {
+        // A file may be part of two sources: the workspace, and a folder of it that was added.
+        let file = full_path(&found.source, &found.path);
         let beside = |f: &&mut Found| {
             let near = f.lines.0 <= found.lines.1 + 1 && found.lines.0 <= f.lines.1 + 1;
-            f.source == found.source && f.path == found.path && near
+            near && full_path(&f.source, &f.path) == file
         };
         match joined.iter_mut().find(beside) {
             Some(f) => f.lines = (f.lines.0.min(found.lines.0), f.lines.1.max(found.lines.1)),
             None => joined.push(found),
         }
     }
-    Ok(joined.iter().filter_map(|f| passage(workspace, f)).collect())
+    Ok(joined.iter().filter_map(|f| passage(workspace, f)).take(limit).collect())
 }
 
 fn passage(workspace: &Workspace, found: &Found) -> Option<Passage> {
@@ -134,19 +151,21 @@ fn update_source(
 ) -> Result<Progress, memory::Error> {
     let own = Path::new(&source.path) == workspace.root();
     let walk = if own { workspace.walk("") } else { walk_of(Path::new(&source.path)) };
-    let seen = list(Path::new(&source.path), &walk);
+    let Some(seen) = list(Path::new(&source.path), &walk, watch) else {
+        return Ok(Progress { stopped: true, ..Progress::default() });
+    };
     let plan = rag.plan(source.id, &seen)?;
     rag.forget(source.id, &plan.gone)?;
-    let mut progress = Progress { done: 0, changed: plan.read.len(), gone: plan.gone.len() };
+    let mut progress = Progress { changed: plan.read.len(), gone: plan.gone.len(), ..Progress::default() };
     let mut batch = Batch { rag, source: source.id, files: Vec::new(), bytes: 0 };
     for i in plan.read {
+        if !watch(progress) {
+            batch.write()?;
+            return Ok(Progress { stopped: true, ..progress });
+        }
         let file = &seen[i];
         batch.push(file, text_of(&full_path(&source.path, &file.path)))?;
         progress.done += 1;
-        if progress.done.is_multiple_of(BATCH) && !watch(progress) {
-            batch.write()?;
-            return Ok(progress);
-        }
     }
     batch.write()?;
     rag.updated(source.id)?;
@@ -183,18 +202,25 @@ fn walk_of(path: &Path) -> WalkBuilder {
     walk
 }
 
-/// The files of a source that may be texts.
-fn list(source: &Path, walk: &WalkBuilder) -> Vec<Seen> {
-    let entries = walk.build().flatten().filter(|e| e.file_type().is_some_and(|t| t.is_file()));
-    entries
-        .filter_map(|e| {
-            let meta = e.metadata().ok().filter(|m| m.len() <= MAX_FILE)?;
-            let path = e.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
-            let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-            let mtime_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
-            Some(Seen { path, mtime_ns, size: meta.len() })
-        })
-        .collect()
+/// The files of a source that may be texts; `None`: it was stopped.
+fn list(source: &Path, walk: &WalkBuilder, watch: Watch<'_>) -> Option<Vec<Seen>> {
+    let mut seen = Vec::new();
+    for entry in walk.build().flatten() {
+        if !watch(Progress::default()) {
+            return None;
+        }
+        seen.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| as_seen(source, &entry)));
+    }
+    Some(seen)
+}
+
+/// A file as the index knows it; `None` for one that is too large or not there any more.
+fn as_seen(source: &Path, entry: &ignore::DirEntry) -> Option<Seen> {
+    let meta = entry.metadata().ok().filter(|m| m.len() <= MAX_FILE)?;
+    let path = entry.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
+    let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mtime_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+    Some(Seen { path, mtime_ns, size: meta.len() })
 }
 
 /// A file's text, or nothing for one that is none or vanished meanwhile.
@@ -232,7 +258,8 @@ mod tests {
         let rag = Rag::open(&dir.path().join("rag.db")).unwrap();
         let go = |_: Progress| true;
 
-        assert_eq!(update(&rag, &workspace, &go).unwrap(), Progress { done: 4, changed: 4, gone: 0 });
+        let all = Progress { done: 4, changed: 4, ..Progress::default() };
+        assert_eq!(update(&rag, &workspace, &go).unwrap(), all);
         assert_eq!(update(&rag, &workspace, &go).unwrap(), Progress::default());
         let found = |words: &str| find(&rag, &workspace, words, PASSAGES).unwrap();
         let passage =
@@ -246,10 +273,30 @@ mod tests {
         assert_eq!(sources(&rag, &workspace).unwrap().len(), 2);
         assert!(add(&rag, &workspace, &dir.path().join("none"), &go).is_err());
 
+        add(&rag, &workspace, &root.join("docs"), &go).unwrap();
+        assert_eq!(found("how are prices rounded").len(), 1, "a file of two sources is found once");
+
         fs::remove_file(root.join("docs/rounding.md")).unwrap();
-        assert_eq!(update(&rag, &workspace, &go).unwrap().gone, 1);
+        assert_eq!(update(&rag, &workspace, &go).unwrap().gone, 2);
         assert!(found("prices").is_empty());
         assert!(remove(&rag, &workspace, &notes).unwrap());
         assert!(!remove(&rag, &workspace, &notes).unwrap());
+    }
+
+    #[test]
+    fn an_update_that_is_stopped_goes_on_later() {
+        let dir = tempfile::tempdir().unwrap();
+        for i in 0..10 {
+            fs::write(dir.path().join(format!("f{i}.md")), "Prices round half to even.\n").unwrap();
+        }
+        let workspace = Workspace::open(dir.path()).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let rag = Rag::open(&home.path().join("rag.db")).unwrap();
+        let stopped = update(&rag, &workspace, &|p| p.done < 4).unwrap();
+        assert_eq!((stopped.done, stopped.changed, stopped.stopped), (4, 10, true));
+        assert!(update(&rag, &workspace, &|_| false).unwrap().stopped, "also while files are looked for");
+        assert_eq!(sources(&rag, &workspace).unwrap()[0].files, 4);
+        let rest = update(&rag, &workspace, &|_| true).unwrap();
+        assert_eq!((rest.done, rest.changed, rest.stopped), (6, 6, false));
     }
 }

@@ -38,7 +38,7 @@ pub struct Rules {
     /// `AGENTS.md` of the root.
     root: Option<Arc<str>>,
     files: Vec<RuleFile>,
-    /// What is wrong with a rule file, in one line each; such a rule does not apply.
+    /// What is wrong with a rule file, in one line each that begins with its path; such a rule does not apply.
     pub complaints: Vec<String>,
 }
 
@@ -89,6 +89,14 @@ impl Rules {
         active.extend(self.files.iter().filter_map(|f| f.applied(in_play)));
         active
     }
+
+    /// The rule files that wait for a file to match: each with its globs, as they were written.
+    pub fn waiting(&self, in_play: &[String]) -> Vec<(String, String)> {
+        let waiting = self.files.iter().filter(|f| f.applied(in_play).is_none());
+        waiting
+            .map(|f| (f.path.clone(), f.globs.iter().map(|(glob, _)| glob.as_str()).collect::<Vec<_>>().join(", ")))
+            .collect()
+    }
 }
 
 impl RuleFile {
@@ -138,7 +146,10 @@ fn read(path: &Path) -> Option<String> {
 }
 
 fn parse(path: &str, text: &str) -> Result<RuleFile, String> {
-    let Front { fields, body } = front::split(text);
+    let Front { fields, body, broken } = front::split(text);
+    if let Some(broken) = broken {
+        return Err(format!("{path}: {broken}"));
+    }
     let written = ["globs", "paths", "applyTo"].iter().flat_map(|key| front::list(&fields, key));
     let globs = written
         .map(|glob| match compile(&glob) {
@@ -217,6 +228,22 @@ mod tests {
         assert_eq!(rules.complaints.len(), 1);
         assert!(rules.complaints[0].starts_with(".nebula/rules/a.md: "));
         assert_eq!(rules.active(dir.path(), &[]).len(), 1);
+    }
+
+    #[test]
+    fn a_rule_whose_front_matter_is_broken_does_not_apply() {
+        let dir = world(&[
+            (".nebula/rules/open.md", "---\nglobs: \"*.py\"\nNever closed."),
+            (".nebula/rules/wait.md", "---\nglobs: \"*.py\", docs/\n---\nx"),
+        ]);
+        let rules = Rules::load(dir.path());
+        assert_eq!(
+            rules.complaints,
+            [".nebula/rules/open.md: its front matter never ends; close it with a line of `---`"]
+        );
+        assert_eq!(rules.active(dir.path(), &[]), []);
+        assert_eq!(rules.waiting(&[]), pairs(&[(".nebula/rules/wait.md", "*.py, docs/")]));
+        assert_eq!(rules.waiting(&["a.py".into()]), []);
     }
 
     #[test]

@@ -206,6 +206,101 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     live.close().await;
 }
 
+#[test]
+fn a_message_that_nobody_can_approve_is_not_asked_for() {
+    let world = World::new().file("a.txt", "one\n");
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    server.set_nonblocking(true).expect("set");
+    let url = format!("http://{}/v1", server.local_addr().expect("an address"));
+    let git = |arguments: &[&str]| Process::new("git").args(arguments).current_dir(world.root()).output().expect("git");
+    git(&["init", "-q"]);
+    let commit = || {
+        let mut command = Process::new(env!("CARGO_BIN_EXE_nebula"));
+        let output = command
+            .arg("commit")
+            .env_remove("NEBULA_HOME")
+            .env("HOME", world.home())
+            .env("OPENAI_BASE_URL", &url)
+            .current_dir(world.root())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = commit();
+    assert!(code == Some(1) && said.contains("nothing is staged"), "{said}");
+    git(&["add", "a.txt"]);
+    let (code, said) = commit();
+    assert!(code == Some(3) && said.contains("--yes"), "{said}");
+    assert!(server.accept().is_err(), "no model was asked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_mentioned_is_still_known_after_a_resume() {
+    let world = World::new()
+        .file("a.rs", "fn a() {}\n")
+        .file("b.txt", "one\ntwo\nthree\n")
+        .file(".nebula/rules/rust.md", "---\nglobs: \"*.rs\"\n---\nNo unwrap.")
+        .model([say("Read.")]);
+    let mut live = world.start();
+    live.submit("see @a.rs and @b.txt:2-3");
+    live.end().await;
+    live.close().await;
+    world.write("a.rs", "fn b() {}\n");
+    let mut live = world.start();
+    live.open(SessionChoice::Continue);
+    let drifted = live
+        .until(|e| match e {
+            Event::Drifted(paths) => Some(paths.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(drifted, ["a.rs"]);
+    let attached = live.events.iter().find_map(|e| match e {
+        Event::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
+        _ => None,
+    });
+    assert_eq!(attached.expect("the message")[1].range, Some((2, 3)));
+    live.submit("go on");
+    live.end().await;
+    assert!(live.requests()[0].system.contains("No unwrap."), "its rule applies still");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_are_listed_and_broken_ones_told_once() {
+    let world = World::new()
+        .file("AGENTS.md", "Speak plainly.")
+        .file(".nebula/rules/open.md", "---\nglobs: \"*.py\"\nNever closed.")
+        .file(".nebula/rules/web.md", "---\napplyTo: \"web/**, *.css\"\n---\nWeb.")
+        .model([say("One."), say("Two.")]);
+    let mut live = world.start();
+    live.submit("one");
+    live.end().await;
+    live.submit("two");
+    live.end().await;
+    let told = live.events.iter().filter_map(|e| match e {
+        Event::Added(_, Item::Notice(n)) => Some(n.detail.clone()),
+        _ => None,
+    });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told, [".nebula/rules/open.md: its front matter never ends; close it with a line of `---`"]);
+    assert!(!live.requests()[0].system.contains("Never closed."));
+    live.send(Command::Ask(nebula::protocol::QueryId(1), nebula::protocol::Query::Rules));
+    let view = live
+        .until(|e| match e {
+            Event::Answer(_, nebula::protocol::Listing::Rules(view)) => Some(view.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(view.active[0].path, "AGENTS.md");
+    assert_eq!(view.waiting, [(".nebula/rules/web.md".to_string(), "web/**, *.css".to_string())]);
+    assert_eq!(view.complaints, told);
+    let origins: Vec<&str> = view.parts.iter().map(|p| p.origin.as_str()).collect();
+    assert_eq!(origins, ["agent.md (built in)", "format-tools.md (built in)", "AGENTS.md", "what is true now"]);
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_window_leaves_the_oldest_results_out() {
     let long = "a line of some length\n".repeat(1500);

@@ -255,7 +255,7 @@ pub fn reading(stage: &mut Stage) {
                readable."
             .into(),
         at: NOW - 220 * SECOND,
-        attached: vec![Attached { path: "src/cart.rs".into(), lines: Some(38), bytes: 900 }],
+        attached: vec![Attached { path: "src/cart.rs".into(), range: None, lines: Some(38), bytes: 900 }],
     });
     stage.item(Item::Thinking { text: "Look at the cart first.".into(), took: Some(Duration::from_secs(4)) });
     stage.item(Item::Answer {

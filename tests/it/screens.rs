@@ -192,6 +192,13 @@ fn what_was_not_sent_comes_back() {
     stage.tell(Event::Returned(prompt, "src/nope.rs is not there".into()));
     let text = stage.text();
     assert!(text.contains("› see @src/nope.rs") && text.contains("src/nope.rs is not there"), "{text}");
+    // Several reasons, or one too long for the line, are to be read whole.
+    let prompt = nebula::protocol::Prompt { text: "see".into() };
+    stage.tell(Event::Returned(prompt, "there is no file a.rs\nb.bin is binary".into()));
+    let text = stage.text();
+    assert!(text.contains("• there is no file a.rs") && text.contains("• b.bin is binary"), "{text}");
+    stage.keys("<esc>");
+    assert!(stage.text().contains("› see"));
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What the agent tells.
 
 use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
-use crate::protocol::{Command, Event, Listing, Prompt, Query, QueryId, SessionChoice, TurnEnd};
+use crate::protocol::{Command, Event, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
+use crate::tui::popup::finder::bytes;
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::Page;
 use crate::tui::popup::welcome::Welcome;
+use crate::tui::text::wrap::cells;
 
 impl App {
     /// Takes in an event: the panes first, then what concerns the screen.
@@ -111,7 +113,14 @@ impl App {
             self.input.set(&both);
         }
         self.at = At::Input;
-        self.say = Some(why);
+        // Beside the word `ready` and its rule.
+        let fits = !why.contains('\n') && cells(&why) + 12 <= usize::from(self.size.0);
+        if fits {
+            self.say = Some(why);
+        } else {
+            let reasons: String = why.lines().map(|line| format!("- {}\n", escaped(line))).collect();
+            self.popups.push(Popup::Page(Page::text("the message was not sent".into(), &reasons)));
+        }
     }
 
     fn turn_ended(&mut self, end: TurnEnd) -> Vec<Effect> {
@@ -248,7 +257,13 @@ impl App {
                 .collect(),
             Listing::Prompts(prompts) => prompts
                 .iter()
-                .map(|(name, first)| Entry { name: name.clone(), detail: first.clone(), ..Entry::default() })
+                .map(|p| Entry {
+                    name: p.name.clone(),
+                    detail: p.description.clone(),
+                    usage: format!("/prompt {} {}", p.name, p.usage).trim_end().to_string(),
+                    long: p.path.clone(),
+                    ..Entry::default()
+                })
                 .collect(),
             Listing::Failed(why) => {
                 list.waiting = false;
@@ -265,18 +280,58 @@ impl App {
         let Some(Popup::Page(page)) = self.popups.last_mut() else { return };
         let (title, markdown) = match listing {
             Listing::Table { title, text } => (title.clone(), text.clone()),
-            Listing::Rules(parts) => {
-                let text = parts.iter().map(|p| {
-                    let fence = "`".repeat(longest_fence(&p.text) + 1);
-                    format!("## {}\n\n{}\n\n{fence}\n{}\n{fence}\n", p.origin, p.reason, p.text.trim_end())
-                });
-                ("the effective prompt".to_string(), text.collect::<Vec<_>>().join("\n"))
-            }
+            Listing::Rules(view) => ("rules and the effective prompt".to_string(), rules_page(view)),
             Listing::Failed(why) => (page.title.clone(), why.clone()),
             _ => return,
         };
         *page = Page::text(title, &markdown);
     }
+}
+
+/// A text as Markdown that shows it as it is.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '|' | '*' | '_' | '`' | '<' | '[') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The rules as a table, then the parts of the prompt.
+fn rules_page(view: &RulesView) -> String {
+    let cell = escaped;
+    let mut page = String::from("## Rules\n\n");
+    if view.active.is_empty() && view.waiting.is_empty() && view.complaints.is_empty() {
+        page.push_str("There are none: write `AGENTS.md`, or `.nebula/rules/NAME.md` with `globs:`.\n\n");
+    } else {
+        page.push_str("| rule | state | size |\n|---|---|--:|\n");
+        for r in &view.active {
+            page.push_str(&format!("| {} | {} | {} |\n", cell(&r.path), cell(&r.reason), bytes(r.bytes as u64)));
+        }
+        for (path, globs) in &view.waiting {
+            page.push_str(&format!("| {} | waits for {} | |\n", cell(path), cell(globs)));
+        }
+        page.push('\n');
+    }
+    for complaint in &view.complaints {
+        page.push_str(&format!("- does not apply: {}\n", cell(complaint)));
+    }
+    let size: usize = view.parts.iter().map(|p| p.text.len()).sum();
+    page.push_str(&format!("\n## The effective prompt, {}\n\n", bytes(size as u64)));
+    for p in &view.parts {
+        let fence = "`".repeat(longest_fence(&p.text) + 1);
+        let size = bytes(p.text.len() as u64);
+        page.push_str(&format!(
+            "### {}\n\n{}, {size}\n\n{fence}\n{}\n{fence}\n\n",
+            cell(&p.origin),
+            cell(&p.reason),
+            p.text.trim_end()
+        ));
+    }
+    page
 }
 
 /// The longest run of backticks in a text, at least two.

@@ -36,7 +36,7 @@ impl Screen {
     }
 
     fn you(&mut self, text: &str) {
-        let attached = vec![Attached { path: "src/cart.rs".into(), lines: Some(38), bytes: 900 }];
+        let attached = vec![Attached { path: "src/cart.rs".into(), range: None, lines: Some(38), bytes: 900 }];
         let attached = if text.contains("@cart") { attached } else { Vec::new() };
         self.add(Item::User { text: text.into(), at: 12 * 3_600_000 + 180_000, attached });
     }

@@ -339,9 +339,15 @@ fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>)
                 Some(n) => words::count(n, "line", "lines"),
                 None => words::count(a.bytes, "byte", "bytes"),
             };
+            let range = match a.range {
+                Some((from, to)) if from == to => format!(":{from}"),
+                Some((from, to)) => format!(":{from}-{to}"),
+                None => String::new(),
+            };
             let mut spans = vec![Span::raw("  ")];
-            spans.extend(cut::path_spans(&a.path, width.saturating_sub(cells(&size) + 5), look.glyphs.cut, dim, path));
-            spans.push(Span::styled(format!("  {size}"), dim));
+            let room = width.saturating_sub(cells(&size) + cells(&range) + 5);
+            spans.extend(cut::path_spans(&a.path, room, look.glyphs.cut, dim, path));
+            spans.push(Span::styled(format!("{range}  {size}"), dim));
             out.push(spans.into());
         }
     }
