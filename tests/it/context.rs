@@ -280,7 +280,7 @@ async fn rules_are_listed_and_broken_ones_told_once() {
     live.submit("two");
     live.end().await;
     let told = live.events.iter().filter_map(|e| match e {
-        Event::Added(_, Item::Notice(n)) => Some(n.detail.clone()),
+        Event::Added(_, Item::Notice(n)) if n.title.contains("rule") => Some(n.detail.clone()),
         _ => None,
     });
     let told: Vec<String> = told.collect();
