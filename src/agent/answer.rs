@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::env::Env;
-use super::session::{Session, assistant_record};
+use super::session::{ResultRecord, Session, assistant_record};
 use super::shown::{self, Shown};
 use crate::edit::stream::{EditId, End, Parser, Part, Piece};
 use crate::edit::{Edit, Format};
@@ -26,6 +26,8 @@ pub struct Step {
     pub ended: Ended,
     /// Tokens, where they were told.
     pub usage: Option<provider::Usage>,
+    /// Its row in memory, if it is kept.
+    pub row: Option<i64>,
 }
 
 /// How an answer ended.
@@ -44,8 +46,8 @@ pub enum Ended {
 pub enum Act {
     /// An edit written in the text.
     Edit(Shown, Box<Edit>),
-    /// An edit or a call in the text that came to nothing: what the model is told.
-    Dropped(String),
+    /// An edit or a call in the text that came to nothing, with its entry; what the model is told is in the record.
+    Dropped(ItemId, Box<ResultRecord>),
     /// A tool call.
     Call(Box<CallAct>),
 }
@@ -125,6 +127,7 @@ struct Intake<'a> {
 }
 
 struct Growing {
+    format: Format,
     shown: Shown,
     path: String,
     old: String,
@@ -135,6 +138,7 @@ struct Growing {
 impl<'a> Intake<'a> {
     fn new(env: &'a Arc<Env>, session: &'a mut Session, format: Format, model: String) -> Self {
         let parser = Parser::new(Some(format), session.known());
+        session.model = Some(model.clone());
         Intake {
             env,
             session,
@@ -238,6 +242,7 @@ impl<'a> Intake<'a> {
                 self.prose = None;
                 let shown = Shown::add(&self.env.events, tag(format), CallState::Streaming).await;
                 let growing = Growing {
+                    format,
                     shown,
                     path: String::new(),
                     old: String::new(),
@@ -259,8 +264,12 @@ impl<'a> Intake<'a> {
             }
             Piece::EditDropped { id, why } => {
                 if let Some(mut growing) = self.grown(id) {
+                    growing.show();
                     growing.shown.end(&self.env.events, CallState::Failed, &why, &why).await;
-                    self.acts.push(Act::Dropped(format!("an edit was left out: {why}")));
+                    let record = ResultRecord::failed("", &growing.shown.call.name)
+                        .and_edit(&growing.shown.call.main, growing.format);
+                    let told = Some(format!("an edit was left out: {why}"));
+                    self.acts.push(Act::Dropped(growing.shown.id, Box::new(ResultRecord { told, ..record })));
                 }
             }
             Piece::BrokenCall { text, why } => {
@@ -268,7 +277,8 @@ impl<'a> Intake<'a> {
                 let mut shown = Shown::add(&self.env.events, "tool call", CallState::Streaming).await;
                 let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
                 shown.end(&self.env.events, CallState::Failed, &why, &told).await;
-                self.acts.push(Act::Dropped(told));
+                let record = ResultRecord::failed("", "tool call").and_edit("", Format::Tools);
+                self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
             }
             Piece::Call { name, arguments } => {
                 self.prose = None;
@@ -362,7 +372,7 @@ impl<'a> Intake<'a> {
     fn only_reads_so_far(&self) -> bool {
         self.acts.iter().all(|a| match a {
             Act::Call(c) => tools::find(&c.call.name).is_some_and(|t| t.kind == tools::Kind::Read),
-            Act::Edit(..) | Act::Dropped(_) => false,
+            Act::Edit(..) | Act::Dropped(..) => false,
         })
     }
 
@@ -384,7 +394,7 @@ impl<'a> Intake<'a> {
         }
         self.drop_unfinished_calls().await;
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
-        Step { acts: self.acts, ended, usage: self.answer.usage }
+        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row }
     }
 
     /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.

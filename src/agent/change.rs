@@ -13,7 +13,7 @@ use super::shown::{self, Shown};
 use crate::edit::{self, Current, Edit, EditResult, Rules};
 use crate::memory::Cause;
 use crate::proposal::{Choice, Counts, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
-use crate::protocol::{CallState, Level, NoticeAction, Outcome, PreviewLine};
+use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome, PreviewLine};
 use crate::provider::ToolCall;
 use crate::workspace::Access;
 
@@ -50,6 +50,8 @@ pub struct Done {
 
 /// What the model is told of one call, or one edit of the text.
 pub struct Told {
+    /// Its entry on the screen.
+    pub item: ItemId,
     /// The call; none for an edit of the text.
     pub call: Option<(ToolCall, bool)>,
     /// For memory.
@@ -123,7 +125,7 @@ pub async fn undo(
         Ok(plan) => plan,
         Err(why) => {
             shown.end(&env.events, CallState::Failed, &why, &why).await;
-            return Told { call: None, record, text: why };
+            return Told { item: shown.id, call: None, record, text: why };
         }
     };
     shown.set(&env.events, CallState::Asking).await;
@@ -147,7 +149,7 @@ pub async fn undo(
         }
     }
     shown.end(&env.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
-    Told { call: None, record, text }
+    Told { item: shown.id, call: None, record, text }
 }
 
 fn undo_told(settled: &Settled) -> (CallState, String) {
@@ -302,14 +304,7 @@ async fn tell(
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.shown.call.name.as_str()), |(c, _)| (&c.id, &c.name));
     let mut record = ResultRecord::failed(id, name);
-    record.edits = results
-        .iter()
-        .map(|r| EditRecord {
-            path: r.path.clone(),
-            format: r.format.name().into(),
-            rung: r.rung().map(|r| r.word().to_string()),
-        })
-        .collect();
+    record.edits = results.iter().map(|r| edit_record(r, settled)).collect();
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
     if !p.shown.call.state.is_final() {
         let verdict = verdict(results, settled, said);
@@ -328,7 +323,30 @@ async fn tell(
         p.shown.call.result = Some(text.clone());
         p.shown.set(&env.events, verdict.state).await;
     }
-    Told { call, record, text }
+    Told { item: p.shown.id, call, record, text }
+}
+
+fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {
+    let ok = match (&result.fate, settled) {
+        (edit::Fate::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
+        _ => result.ok(),
+    };
+    let rung = result.rung().map(|r| r.word().to_string());
+    EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
+}
+
+/// Whether something of an edit was written.
+fn was_written(result: &EditResult, proposal: &Proposal, settled: &Settled) -> bool {
+    let Some(decision) = settled.decision.as_ref().filter(|_| matches!(settled.outcome, Outcome::Applied { .. }))
+    else {
+        return false;
+    };
+    let one = std::slice::from_ref(result);
+    let taken = |(file, said): (&FileChange, &FileDecision)| {
+        said.edited.is_some() || own_hunks(file, one).iter().any(|i| said.hunks[*i] == Choice::Accept)
+    };
+    let mine = |file: &FileChange| file.path == result.path || file.moved.as_deref() == Some(&result.path);
+    proposal.files.iter().zip(&decision.files).filter(|(file, _)| mine(file)).any(taken)
 }
 
 fn seen(results: &[EditResult], settled: &Settled) -> Vec<SeenRecord> {

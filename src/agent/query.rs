@@ -271,15 +271,17 @@ fn stats(rows: &[memory::StatsRow]) -> String {
         return "no edit was asked for yet".into();
     }
     let mut text =
-        "| model | format | asked | landed | missed | refused | retried |\n|---|---|--:|---|--:|--:|--:|\n".to_string();
+        "| model | format | asked | landed | unchanged | missed | refused | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n"
+            .to_string();
     for r in rows {
         let landed: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
             r.model,
             r.format,
             r.asked,
             landed.join(", "),
+            r.unchanged,
             r.missed,
             r.refused,
             r.retried

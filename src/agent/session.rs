@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::prompt::Ground;
 use super::request::attached_files;
 use crate::context::request::Window;
+use crate::edit::Format;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
 use crate::provider::{Blob, Message, Role, Takes, ToolCall, ToolSpec};
@@ -34,6 +35,8 @@ pub struct Session {
     pub totals: memory::Totals,
     /// The user message that began the present or last turn.
     pub turn: Option<i64>,
+    /// The model that was asked last.
+    pub model: Option<String>,
     /// A summary that stands for the messages before it in what is sent, and how many those are.
     pub summary: Option<(String, usize)>,
     /// What is known of the model's context window.
@@ -70,6 +73,7 @@ impl Session {
             in_play: Vec::new(),
             totals: memory::Totals::default(),
             turn: None,
+            model: None,
             summary: None,
             window: Window::default(),
             ground: Ground::default(),
@@ -119,17 +123,23 @@ impl Session {
                 let mut message = Message::assistant(text, read_calls(m.tool_calls.as_deref()));
                 message.thinking = m.meta.thinking.clone();
                 self.push(message, row.id);
+                // What came of edits written in the text is kept with the answer itself.
+                read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
             }
             memory::Role::Tool => {
                 for result in read_results(m.tool_results.as_deref()) {
-                    for seen in &result.seen {
-                        if let Some(sha) = parse_sha(&seen.sha256) {
-                            self.seen.insert(seen.path.clone(), Seen { sha, text: None });
-                            self.touch(&seen.path);
-                        }
-                    }
+                    self.take_seen(&result);
                     self.push(Message::tool(result.id, text.clone()), row.id);
                 }
+            }
+        }
+    }
+
+    fn take_seen(&mut self, result: &ResultRecord) {
+        for seen in &result.seen {
+            if let Some(sha) = parse_sha(&seen.sha256) {
+                self.seen.insert(seen.path.clone(), Seen { sha, text: None });
+                self.touch(&seen.path);
             }
         }
     }
@@ -200,9 +210,9 @@ impl Session {
     /// When memory cannot be written.
     pub fn save_result(&mut self, memory: &Memory, result: ResultRecord, text: &str) -> Result<(), memory::Error> {
         let mut message = NewMessage::text(memory::Role::Tool, text);
-        message.meta = MessageMeta { turn: self.turn, ..MessageMeta::default() };
+        message.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
         let id = result.id.clone();
-        message.tool_results = Some(json(&[result]));
+        message.tool_results = Some(results_json(&[result]));
         let row = memory.append(&self.id, &message)?;
         self.push(Message::tool(id, text), row);
         Ok(())
@@ -232,6 +242,9 @@ pub struct ResultRecord {
     /// The changeset it led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changeset: Option<String>,
+    /// What the model was told, for what was written in the text; a call's result is the message itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenRecord>,
@@ -244,8 +257,11 @@ pub struct EditRecord {
     pub path: String,
     /// The format it was written in.
     pub format: String,
-    /// The rung that found its place; none: it was not found.
+    /// The rung that found its place; none: it was not found, or it changes nothing.
     pub rung: Option<String>,
+    /// Whether it was written, at least in part, or changes nothing. None: as the whole result was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
 }
 
 /// A file made known by a result.
@@ -262,6 +278,12 @@ impl ResultRecord {
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
     }
+
+    /// The same, counted as an edit that was asked for.
+    pub fn and_edit(mut self, path: &str, format: Format) -> Self {
+        self.edits = vec![EditRecord { path: path.into(), format: format.name().into(), rung: None, ok: Some(false) }];
+        self
+    }
 }
 
 /// The calls of a message as memory keeps them; none for an empty list.
@@ -277,6 +299,11 @@ pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
 pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
     let records: Vec<CallRecord> = text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
     records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
+}
+
+/// Results as memory keeps them.
+pub fn results_json(results: &[ResultRecord]) -> String {
+    json(&results)
 }
 
 /// Reads results; what cannot be read is no result.

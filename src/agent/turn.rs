@@ -8,10 +8,11 @@ use super::answer::{self, Act, CallAct, Ended, Step};
 use super::change::{self, Edits};
 use super::env::Env;
 use super::request;
-use super::session::{ResultRecord, SeenRecord, Session, hex};
+use super::session::{ResultRecord, SeenRecord, Session, hex, results_json};
 use super::shown::Shown;
+use crate::edit::Format;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, Event, How, Level, NoticeAction, Prompt, Question, TurnEnd, TurnId};
+use crate::protocol::{CallState, Event, How, ItemId, Level, NoticeAction, Prompt, Question, TurnEnd, TurnId};
 use crate::provider::{Kind as ErrorKind, Message, ToolCall};
 use crate::tools::{self, Answer, Prepared};
 
@@ -93,13 +94,14 @@ async fn act(
         Ended::Whole => None,
         ended => Some(broken_off(env, ended).await),
     };
-    let mut work = Work { env, session, stop, edits: Edits::default(), texts: Vec::new(), go_on: false };
+    let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
+    let mut work = Work { env, session, stop, edits, texts, records, go_on: false };
     let mut asked_again = None;
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         match act {
             Act::Edit(shown, edit) => work.edits.push(shown, None, vec![*edit]),
-            Act::Dropped(told) => work.tell(told),
+            Act::Dropped(item, record) => work.tell(item, *record),
             Act::Call(call) if halted => work.interrupted(*call).await,
             Act::Call(call) => {
                 if repeats.thrice(&call.call) {
@@ -110,6 +112,7 @@ async fn act(
         }
     }
     work.flush().await;
+    work.keep_records(step.row);
     work.say_texts();
     let go_on = work.go_on;
     if stop.is_cancelled() {
@@ -161,13 +164,17 @@ struct Work<'a> {
     edits: Edits,
     /// Results of what was written as text: the model gets them as one message.
     texts: Vec<String>,
+    /// The same for memory, each with its entry on the screen.
+    records: Vec<(ItemId, ResultRecord)>,
     /// Whether the model is to answer to what came of this step.
     go_on: bool,
 }
 
 impl Work<'_> {
-    fn tell(&mut self, text: String) {
-        self.texts.push(text);
+    /// What came of an edit in the text that is not as the model wanted it.
+    fn tell(&mut self, item: ItemId, record: ResultRecord) {
+        self.texts.extend(record.told.clone());
+        self.records.push((item, record));
         self.go_on = true;
     }
 
@@ -221,7 +228,7 @@ impl Work<'_> {
             Prepared::Answer(answer) => self.answered(shown, &call, native, answer).await,
             Prepared::Undo { count, path } => {
                 let done = change::undo(self.env, self.session, shown, &call, count, path, self.stop).await;
-                self.result(&call, native, done.record, &done.text);
+                self.result(done.item, &call, native, done.record, &done.text);
             }
             Prepared::Question { text, choices } => self.ask(shown, &call, native, text, choices).await,
             Prepared::Outside(path) => self.outside(shown, call, native, path).await,
@@ -241,7 +248,7 @@ impl Work<'_> {
             answer.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
         shown.call.result = Some(answer.text.clone());
         shown.set(&self.env.events, CallState::Done).await;
-        self.result(call, native, record, &answer.text);
+        self.result(shown.id, call, native, record, &answer.text);
     }
 
     /// A read outside the workspace: path by path, by the person.
@@ -303,16 +310,23 @@ impl Work<'_> {
         let done = change::edits(self.env, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
-                Some((call, native)) => self.result(&call, native, result.record, &result.text),
-                None if done.all_well => {}
-                None => self.tell(result.text),
+                Some((call, native)) => self.result(result.item, &call, native, result.record, &result.text),
+                None if done.all_well => {
+                    self.records.push((result.item, ResultRecord { told: Some(result.text), ..result.record }));
+                }
+                None => self.tell(result.item, ResultRecord { told: Some(result.text), ..result.record }),
             }
         }
     }
 
     async fn refuse(&mut self, mut shown: Shown, call: &ToolCall, native: bool, state: CallState, why: &str) {
         shown.end(&self.env.events, state, why, why).await;
-        self.result(call, native, ResultRecord::failed(&call.id, &call.name), why);
+        let mut record = ResultRecord::failed(&call.id, &call.name);
+        let changes = tools::find(&call.name).is_some_and(|t| t.kind == tools::Kind::Write);
+        if changes && state == CallState::Failed {
+            record = record.and_edit(&shown.call.main, Format::Tools);
+        }
+        self.result(shown.id, call, native, record, why);
     }
 
     async fn interrupted(&mut self, act: CallAct) {
@@ -320,7 +334,7 @@ impl Work<'_> {
     }
 
     /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.
-    fn result(&mut self, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
+    fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
         if native {
             let kept = self.session.save_result(&self.env.memory, record, text);
             if self.env.kept(kept).is_none() {
@@ -328,6 +342,16 @@ impl Work<'_> {
             }
         } else {
             self.texts.push(format!("Result of {}:\n{text}", call.name));
+            self.records.push((item, ResultRecord { told: Some(text.to_string()), ..record }));
+        }
+    }
+
+    /// Keeps what came of edits and calls in the text with the answer they were in, in their order there.
+    fn keep_records(&mut self, row: Option<i64>) {
+        self.records.sort_by_key(|(item, _)| *item);
+        let records: Vec<_> = std::mem::take(&mut self.records).into_iter().map(|(_, record)| record).collect();
+        if let Some(row) = row.filter(|_| !records.is_empty()) {
+            self.env.kept(self.env.memory.keep_results(&self.session.id, row, &results_json(&records)));
         }
     }
 

@@ -11,6 +11,7 @@ mod sessions;
 mod settings;
 mod task;
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -178,7 +179,8 @@ pub fn parse() -> Cli {
     if let Some(cli) = plain(&words) {
         return cli;
     }
-    let cli = <Cli as clap::Parser>::parse();
+    let program = std::env::args_os().take(1);
+    let cli = <Cli as clap::Parser>::parse_from(program.chain(joined(words.into_iter())));
     if let [word] = cli.prompt.as_slice()
         && let Some(near) = misspelt(word)
     {
@@ -192,13 +194,36 @@ pub fn parse() -> Cli {
 }
 
 /// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
-fn plain(words: &[std::ffi::OsString]) -> Option<Cli> {
+fn plain(words: &[OsString]) -> Option<Cli> {
     let go_on = match words {
         [] => false,
         [word] if word == "--continue" => true,
         _ => return None,
     };
     Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
+}
+
+/// The arguments with the values of global flags joined to them (`--format=patch`): a value may read like a command,
+/// and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
+fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    const VALUED: [&str; 8] =
+        ["--mode", "--model", "--format", "--provider", "--workspace", "--max-steps", "--record", "--replay"];
+    let mut args = args.peekable();
+    let mut joined: Vec<OsString> = Vec::new();
+    while let Some(mut arg) = args.next() {
+        if arg == "--" || arg == "strand" {
+            joined.push(arg);
+            joined.extend(args);
+            break;
+        }
+        let valued = VALUED.iter().any(|flag| arg == *flag);
+        if let Some(value) = args.next_if(|next| valued && !next.as_encoded_bytes().starts_with(b"-")) {
+            arg.push("=");
+            arg.push(value);
+        }
+        joined.push(arg);
+    }
+    joined
 }
 
 /// The command that a single word was probably meant as, if it looks like one.
@@ -266,5 +291,24 @@ mod tests {
             assert_eq!(format!("{:?}", plain.expect("plain")), format!("{:?}", full.expect("read")));
         }
         assert!(plain(&["task".into()]).is_none() && plain(&["--continue".into(), "--help".into()]).is_none());
+    }
+
+    #[test]
+    fn a_value_that_reads_like_a_command_is_a_value() {
+        let parse = |words: &[&str]| {
+            let words = std::iter::once(&"nebula").chain(words).map(OsString::from);
+            <Cli as clap::Parser>::try_parse_from(joined(words)).unwrap_or_else(|e| panic!("{e}"))
+        };
+        let cli = parse(&["--format", "patch", "--model", "demo"]);
+        assert_eq!((cli.global.format.as_deref(), cli.command.is_none()), (Some("patch"), true));
+        let cli = parse(&["patch", "--format", "patch", "-"]);
+        assert!(matches!(cli.command, Some(Cmd::Files(_))) && cli.global.format.as_deref() == Some("patch"));
+        assert!(matches!(parse(&["--continue", "task", "fix it"]).command, Some(Cmd::Task(_))));
+        let Some(Cmd::Strand { args }) = parse(&["strand", "view", "--format", "x"]).command else { panic!() };
+        assert_eq!(args, ["view", "--format", "x"]);
+        assert_eq!(parse(&["--", "--format", "x"]).prompt, ["--format", "x"]);
+        let none =
+            <Cli as clap::Parser>::try_parse_from(joined(["nebula", "--format"].map(OsString::from).into_iter()));
+        assert!(none.is_err());
     }
 }

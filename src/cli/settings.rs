@@ -189,28 +189,33 @@ fn stats_record(r: &StatsRow) -> serde_json::Value {
     let landed: serde_json::Map<_, _> = r.landed.iter().map(|(rung, n)| (rung.clone(), json!(n))).collect();
     json!({
         "model": r.model, "format": r.format, "asked": r.asked, "landed": landed,
-        "missed": r.missed, "refused": r.refused, "retried": r.retried,
+        "unchanged": r.unchanged, "missed": r.missed, "refused": r.refused, "retried": r.retried,
     })
 }
 
+/// Asked = landed + unchanged + missed + refused; the models' column is as wide as the longest name.
 fn stats_table(rows: &[StatsRow]) -> String {
+    let wide = rows.iter().map(|r| r.model.chars().count()).max().unwrap_or(0).max("model".len());
     let mut out = format!(
-        "{:<24} {:<7} {:>6} {:>7} {:>7} {:>8} {:>8}  landed by\n",
-        "model", "format", "asked", "landed", "missed", "refused", "retried"
+        "{:<wide$} {:<7} {:>6} {:>7} {:>9} {:>7} {:>8} {:>8}  landed by\n",
+        "model", "format", "asked", "landed", "unchanged", "missed", "refused", "retried"
     );
     for r in rows {
         let landed: u64 = r.landed.iter().map(|(_, n)| n).sum();
         let by: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
-        out.push_str(&format!(
-            "{:<24} {:<7} {:>6} {landed:>7} {:>7} {:>8} {:>8}  {}\n",
+        let line = format!(
+            "{:<wide$} {:<7} {:>6} {landed:>7} {:>9} {:>7} {:>8} {:>8}  {}",
             r.model,
             r.format,
             r.asked,
+            r.unchanged,
             r.missed,
             r.refused,
             r.retried,
             by.join(", ")
-        ));
+        );
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
     out
 }

@@ -193,6 +193,7 @@ impl Group<'_, '_> {
                     before.clone(),
                     ends[other].1.clone(),
                     &file.asked_by(),
+                    &ends[other].2,
                 )),
                 Some((_, End::To)) => {}
                 None if before == after => {}
@@ -437,6 +438,15 @@ mod tests {
         assert!(matches!(outcome.results[1].fate, Fate::Failed(_)));
         assert!(outcome.results[2].ok());
         assert!(run(&edits, &files, true).changes.is_empty());
+    }
+
+    #[test]
+    fn a_moved_file_keeps_how_its_edits_were_found() {
+        let alike = replace("a", "a line that is quite long, and anther", "short");
+        let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+        let outcome = run(&[alike, to], &[("a", "a line that is quite long, and another\n")], false);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
+        assert!(outcome.changes.iter().flat_map(|c| &c.hunks).all(|h| h.found.as_ref().unwrap().rung == Rung::Inexact));
     }
 
     #[test]

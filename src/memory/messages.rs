@@ -228,6 +228,18 @@ impl Memory {
         })
     }
 
+    /// Keeps what came of the edits that an answer holds in its text.
+    pub fn keep_results(&self, session: &str, id: i64, results: &str) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let n = tx
+                .prepare_cached("UPDATE messages SET tool_results = ?2 WHERE id = ?1")?
+                .execute(params![id, results])?;
+            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
+        })
+    }
+
     /// Forgets a message and all that follow it in the session, as when the last request is asked again.
     pub fn remove_from(&self, session: &str, id: i64) -> Result<(), Error> {
         let mut store = self.store();

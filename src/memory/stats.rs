@@ -19,7 +19,9 @@ pub struct StatsRow {
     pub landed: Vec<(String, u64)>,
     /// Edits whose place was found and that were then refused by the person or the policy.
     pub refused: u64,
-    /// Edits whose place was not found.
+    /// Edits that ask for what is there already.
+    pub unchanged: u64,
+    /// Edits whose place was not found, or that could not be read.
     pub missed: u64,
     /// Edits of a path whose last edit in the same session had not been placed.
     pub retried: u64,
@@ -90,6 +92,7 @@ impl Tally {
         match &edit.rung {
             Some(rung) if ok => *rungs.entry(rung.clone()).or_default() += 1,
             Some(_) => row.refused += 1,
+            None if ok => row.unchanged += 1,
             None => {
                 row.missed += 1;
                 self.open.insert(place);

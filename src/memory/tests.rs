@@ -270,18 +270,33 @@ fn edits_are_counted_by_model_and_format() {
     kept(r#"[{"id":"2","name":"replaceInFile","ok":true,"edits":[{"path":"a","format":"tools","rung":"exact"}]}]"#);
     kept(r#"[{"id":"3","name":"replaceInFile","ok":false,"edits":[{"path":"b","format":"tools","rung":"exact"}]}]"#);
     kept(r#"[{"id":"4","name":"readFile","ok":true}]"#);
+    // Of one answer: one written, one refused, one that changes nothing.
+    kept(
+        r#"[{"id":"","name":"xml","ok":false,"edits":[{"path":"c","format":"xml","rung":"by indentation","ok":true},
+            {"path":"c","format":"xml","rung":"exact","ok":false}]},
+            {"id":"","name":"xml","ok":true,"edits":[{"path":"c","format":"xml","rung":null}]}]"#,
+    );
     kept("torn [");
     let row = StatsRow {
         model: "m2".into(),
         format: "tools".into(),
         asked: 3,
         landed: vec![("exact".into(), 1)],
+        unchanged: 0,
         refused: 1,
         missed: 1,
         retried: 1,
     };
-    assert_eq!(memory.stats(Some("/p")).unwrap(), [row]);
-    assert_eq!(memory.stats(None).unwrap().len(), 1);
+    let mixed = StatsRow {
+        format: "xml".into(),
+        landed: vec![("by indentation".into(), 1)],
+        unchanged: 1,
+        missed: 0,
+        retried: 0,
+        ..row.clone()
+    };
+    assert_eq!(memory.stats(Some("/p")).unwrap(), [row, mixed]);
+    assert_eq!(memory.stats(None).unwrap().len(), 2);
     assert_eq!(memory.stats(Some("/q")).unwrap(), []);
 }
 

@@ -199,10 +199,11 @@ impl FileChange {
         FileChange { path: path.into(), before, after, moved: None, by: by.into(), hunks, counts }
     }
 
-    /// The two ends of a move: the old path vanishes, the new one appears with `after`.
-    pub fn moved(from: &str, to: &str, before: State, after: State, by: &str) -> [Self; 2] {
+    /// The two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at
+    /// `placed`.
+    pub fn moved(from: &str, to: &str, before: State, after: State, by: &str, placed: &[Placed]) -> [Self; 2] {
         let end = |path: &str, other: &str, before, after| {
-            let mut c = FileChange::new(path, before, after, by, &[]);
+            let mut c = FileChange::new(path, before, after, by, placed);
             c.moved = Some(other.to_string());
             c.hunks.iter_mut().for_each(|h| h.kind = HunkKind::Move);
             c

