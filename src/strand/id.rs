@@ -84,6 +84,16 @@ impl OpId {
         OpId(Ulid::from_parts(ms.max(0) as u64, random).0)
     }
 
+    /// The identity as sixteen bytes that sort as its text does.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The identity of sixteen bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> OpId {
+        OpId(u128::from_be_bytes(bytes))
+    }
+
     /// The last `n` characters in lower case, for labels and file names.
     pub fn tail(self, n: usize) -> String {
         let text = Ulid(self.0).to_string().to_lowercase();

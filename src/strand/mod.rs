@@ -5,7 +5,7 @@
 //! - [`id`]: op-ids, layers, qualified names.
 //! - [`lang`]: text to bodies and back, registers and units, names in scope.
 //! - [`op`]: ops and their wire form. [`graph`]: which are known, which are void.
-//! - [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
+//! - [`cold`]: what a state need not load. [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
 //! - [`check`]: every fault of a state, and the patch that mends it.
 //! - [`issue`]: drafts become ops. [`integrity`]: edits that met badly. [`findings`]: what merging left.
 //! - [`runtime`]: runs a graph, records episodes, replays them.
@@ -14,6 +14,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod cold;
 pub mod findings;
 pub mod graph;
 pub mod hash;

@@ -153,7 +153,7 @@ impl Checks {
             if !again.insert(id) {
                 continue;
             }
-            if changed.definitions.contains(&id) || state.view(id).is_some_and(|view| view.layer == Layer::Type) {
+            if changed.definitions.contains(&id) || state.qname(id).is_some_and(|name| name.layer == Layer::Type) {
                 stack.extend(state.watchers(id));
             }
             if let Some(members) = self.cycles.get(&id) {
@@ -187,7 +187,7 @@ impl Checks {
         let among: HashSet<DefId> =
             if whole { state.visible().map(|view| view.id).collect() } else { reach(state, which) };
         let illegal = |id: &DefId| {
-            state.view(*id).is_some_and(|view| matches!(view.layer, Layer::Type | Layer::Fn | Layer::Tile))
+            state.qname(*id).is_some_and(|name| matches!(name.layer, Layer::Type | Layer::Fn | Layer::Tile))
         };
         for component in state.cycles(&among) {
             let mut members: Vec<DefId> = component.iter().copied().filter(illegal).collect();
@@ -212,6 +212,11 @@ impl Checks {
         state.visible().flat_map(|view| self.of(view.id))
     }
 
+    /// Every fault, in no order.
+    pub fn found(&self) -> impl Iterator<Item = &Found> {
+        self.found.values().flatten()
+    }
+
     /// The faults of one definition, in no order.
     pub fn of(&self, id: DefId) -> &[Found] {
         self.found.get(&id).map_or(&[], Vec::as_slice)
@@ -223,8 +228,8 @@ fn reach(state: &State, from: &BTreeSet<DefId>) -> HashSet<DefId> {
     let mut seen = HashSet::new();
     let mut stack: Vec<DefId> = from.iter().copied().collect();
     while let Some(id) = stack.pop() {
-        if let Some(view) = state.view(id).filter(|_| seen.insert(id)) {
-            stack.extend(view.deps());
+        if seen.insert(id) {
+            stack.extend(state.deps(id));
         }
     }
     seen

@@ -252,8 +252,8 @@ impl<'t> Telling<'t> {
             }
             _ => Vec::new(),
         };
-        let names = state.layer(layer).map(|view| view.label.as_str());
-        let candidates = names.chain(builtins).chain(locals.iter().map(String::as_str));
+        let names = state.labels(layer);
+        let candidates = names.iter().map(String::as_str).chain(builtins).chain(locals.iter().map(String::as_str));
         match similar::best(name, candidates) {
             None => NOTHING,
             Some((near, score, only)) => {
@@ -265,8 +265,9 @@ impl<'t> Telling<'t> {
 
     fn selector(&self, head: &str, event: &str, tile: Option<&(String, Vec<String>)>) -> Help {
         let state = self.types.state();
+        let tiles = state.labels(Layer::Tile);
         let near = match tile {
-            None => similar::best(head, state.layer(Layer::Tile).map(|view| view.label.as_str()))
+            None => similar::best(head, tiles.iter().map(String::as_str))
                 .map(|(near, score, only)| (near, score, only, format!("{near}.{event}"))),
             Some((tile, events)) => similar::best(event, events.iter().map(String::as_str))
                 .map(|(near, score, only)| (near, score, only, format!("{tile}.{near}"))),

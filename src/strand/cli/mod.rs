@@ -138,6 +138,7 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
         Command::Replay { episode, at_graph, update } => run::replay(s, out, &episode, at_graph, update),
         Command::Episodes => run::episodes(s, out),
     };
+    session.store.sound()?;
     session.store.checkpoint();
     for notice in session.store.take_notices() {
         out.note(&notice);

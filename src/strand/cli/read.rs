@@ -22,6 +22,9 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
         let before = chosen.len();
         if let Some(id) = OpId::parse(part) {
             chosen.extend(state.view(id).filter(|view| view.visible()).map(|view| view.id));
+        } else if !part.contains(['*', '?']) {
+            let found = QName::parse(part).and_then(|qname| state.named(&qname));
+            chosen.extend(found.map(|view| view.id));
         } else {
             let pattern = if part == "*" { "*.*" } else { part };
             chosen.extend(state.visible().filter(|view| covers(pattern, &view.qname())).map(|view| view.id));

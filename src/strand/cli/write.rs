@@ -115,10 +115,8 @@ pub(super) fn remove(s: &mut Session, out: &mut Out, args: &args::Remove) -> Res
         out.answer(&removed.join("\n"), || json!({"op-ids": [], "removed": removed, "dangling": found.places()}));
         return Ok(0);
     }
-    let before: Vec<(OpId, String)> = s.store.state().views().map(|view| (view.id, view.qname().to_string())).collect();
     let written = s.store.issue(&[draft], &s.issuer, false)?;
-    let name = |op: &Op| before.iter().find(|(id, _)| *id == op.target()).map(|(_, name)| name.clone());
-    let removed: Vec<String> = written.ops.iter().filter_map(name).collect();
+    let removed: Vec<String> = written.ops.iter().map(|op| format!("{}.{}", op.layer, op.name)).collect();
     let ids: Vec<OpId> = written.ops.iter().map(|op| op.id).collect();
     let dangling = if how == Removal::Force { found.places() } else { Vec::new() };
     if how == Removal::Cascade && !out.json {
@@ -139,7 +137,7 @@ fn names(state: &State, ops: &[Op]) -> Vec<String> {
 
 pub(super) fn revert(s: &mut Session, out: &mut Out, op: &str, dry_run: bool) -> Result<u8, Error> {
     let id = op_id(op)?;
-    if s.store.state().graph().node(id).is_none() {
+    if !s.store.state().graph().has(id) {
         return Err(Error::NotFound(format!("there is no op {id}")));
     }
     let before = s.store.state_before(id)?;

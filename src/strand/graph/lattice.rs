@@ -1,7 +1,7 @@
 //! The ops on one definition, and what they come to.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::{Graph, Node};
 use crate::strand::id::{DefId, Layer, OpId};
@@ -59,7 +59,10 @@ impl Graph {
     /// What the ops on a definition come to; `None` if none of them has an effect.
     pub fn summary(&self, def: DefId) -> Option<Summary> {
         let lattice = self.lattice(def)?;
-        let nodes: Vec<_> = lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
+        let mut nodes: Vec<_> =
+            lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
+        // The order of arrival must not show.
+        nodes.sort_unstable_by_key(|node| node.op.key());
         let of = |kinds: &'static [Kind]| nodes.iter().filter(move |node| kinds.contains(&node.op.kind));
         let claim = of(&[Kind::Add, Kind::Rename]).max_by_key(|node| node.op.key())?;
         let epoch = of(&[Kind::Add, Kind::Replace]).max_by_key(|node| node.op.key())?;
@@ -69,7 +72,7 @@ impl Graph {
         }
         let keeps = &[Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Link];
         let settling = of(&[Kind::Remove]).filter(|node| node.op.to.is_some()).max_by_key(|node| node.op.key());
-        let (edits, other_edits): (Vec<&Arc<Node>>, Vec<&Arc<Node>>) =
+        let (edits, other_edits): (Vec<&Rc<Node>>, Vec<&Rc<Node>>) =
             of(&[Kind::Edit]).partition(|node| node.op.base == Some(epoch.op.id));
         let other_bodies = of(&[Kind::Add, Kind::Replace]).filter(|node| node.op.id != epoch.op.id);
         Some(Summary {

@@ -6,12 +6,14 @@
 mod lattice;
 mod void;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 pub use lattice::{Lattice, Summary};
 pub use void::{Parsed, ParsedChange};
 
+use super::cold::{Cold, Name, Sets, Shelf};
 use super::id::{DefId, Layer, OpId};
 use super::op::{Kind, Op};
 
@@ -26,8 +28,14 @@ pub struct Node {
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
-    /// Its text, parsed.
-    pub parsed: Parsed,
+    parsed: OnceCell<Parsed>,
+}
+
+impl Node {
+    /// Its text, parsed. A void op has none.
+    pub fn parsed(&self) -> &Parsed {
+        self.parsed.get_or_init(|| if self.void.is_some() { Parsed::Nothing } else { void::parse_known(&self.op) })
+    }
 }
 
 /// What became of ops that were offered.
@@ -42,34 +50,75 @@ pub struct Offered {
 }
 
 /// The set of known ops.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Graph {
-    nodes: HashMap<OpId, Arc<Node>>,
+    nodes: Shelf<Rc<Node>>,
     pending: BTreeMap<OpId, Op>,
-    lattices: HashMap<DefId, Lattice>,
+    lattices: Shelf<Lattice>,
     /// Every definition that ever had a name.
-    holders: HashMap<(Layer, String), BTreeSet<DefId>>,
+    holders: Sets<Name>,
+    cold: Option<Rc<dyn Cold>>,
+    /// How many ops are admitted, loaded or not.
+    count: usize,
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph::on(None)
+    }
 }
 
 impl Graph {
+    /// A graph that loads what it does not hold from a source, if there is one.
+    pub fn on(cold: Option<Rc<dyn Cold>>) -> Graph {
+        Graph {
+            nodes: Shelf::default(),
+            pending: BTreeMap::new(),
+            lattices: Shelf::default(),
+            holders: Sets::new(cold.clone(), |cold, name| cold.holders(name)),
+            count: cold.as_ref().map_or(0, |cold| cold.op_count()),
+            cold,
+        }
+    }
+
     /// An admitted op.
-    pub fn node(&self, id: OpId) -> Option<&Arc<Node>> {
-        self.nodes.get(&id)
+    pub fn node(&self, id: OpId) -> Option<&Rc<Node>> {
+        if let Some(node) = self.nodes.get(id) {
+            return Some(node);
+        }
+        let found = self.cold.as_ref()?.op(id)?;
+        let (max_ts, anchored) = (found.max_ts, found.anchored);
+        let node = Node { op: found.op, void: found.void, max_ts, anchored, parsed: OnceCell::new() };
+        Some(self.nodes.put(id, Rc::new(node)))
+    }
+
+    /// Whether an op is admitted.
+    pub fn has(&self, id: OpId) -> bool {
+        self.nodes.contains(id) || self.cold.as_ref().is_some_and(|cold| cold.has_op(id))
     }
 
     /// How many ops are admitted.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.count
     }
 
     /// Whether no op is admitted.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.count == 0
     }
 
-    /// The ids of every admitted op, in no order.
+    /// The ids of every admitted op, in order.
     pub fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.nodes.keys().copied()
+        let mut ids = self.nodes.ids();
+        ids.extend(self.cold.iter().flat_map(|cold| cold.op_ids()));
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter()
+    }
+
+    /// Every definition some op is about, of those that are held.
+    pub fn definitions(&self) -> Vec<DefId> {
+        self.lattices.ids()
     }
 
     /// The ops waiting for a parent.
@@ -79,18 +128,24 @@ impl Graph {
 
     /// The parents a pending op still lacks.
     pub fn missing(&self, op: &Op) -> Vec<OpId> {
-        op.parents.iter().copied().filter(|parent| !self.nodes.contains_key(parent)).collect()
+        op.parents.iter().copied().filter(|parent| !self.has(*parent)).collect()
     }
 
     /// The ops on a definition.
     pub fn lattice(&self, def: DefId) -> Option<&Lattice> {
-        self.lattices.get(&def)
+        if let Some(lattice) = self.lattices.get(def) {
+            return Some(lattice);
+        }
+        let found = self.cold.as_ref()?.ops_on(def)?;
+        let lattice = Lattice { layer: found.layer, ops: found.ops, heads: found.heads.into_iter().collect() };
+        Some(self.lattices.put(def, lattice))
     }
 
     /// Every definition that ever had this name.
     pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
-        let held = self.holders.get(&(layer, name.to_owned()));
-        held.into_iter().flatten().copied().filter(|def| self.lattices.contains_key(def)).collect()
+        let mut held = self.holders.get(&(layer, name.to_owned()));
+        held.retain(|def| self.lattice(*def).is_some());
+        held
     }
 
     /// Offers ops in any order. Known ones are counted; of the others, and of those pending, the
@@ -98,9 +153,9 @@ impl Graph {
     pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
         let mut offered = Offered::default();
         for op in ops {
-            let known = self.nodes.get(&op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id));
+            let known = self.node(op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id));
             match known {
-                Some(known) if known.to_json() == op.to_json() => offered.duplicates.push(op.id),
+                Some(known) if *known == op || known.to_json() == op.to_json() => offered.duplicates.push(op.id),
                 Some(_) => offered.collisions.push(op.id),
                 None => {
                     self.pending.insert(op.id, op);
@@ -127,7 +182,7 @@ impl Graph {
         let mut bundles: HashMap<&str, Vec<OpId>> = HashMap::new();
         let mut barred: Vec<OpId> = Vec::new();
         for (id, op) in &self.pending {
-            for parent in op.parents.iter().filter(|parent| !self.nodes.contains_key(parent)) {
+            for parent in op.parents.iter().filter(|parent| !self.has(**parent)) {
                 if self.pending.contains_key(parent) {
                     children.entry(*parent).or_default().push(*id);
                 } else {
@@ -162,7 +217,7 @@ impl Graph {
         let mut waits: HashMap<OpId, usize> = HashMap::new();
         let mut ready: Vec<OpId> = Vec::new();
         for (id, op) in self.pending.iter().filter(|(id, _)| !out.contains(id)) {
-            let count = op.parents.iter().filter(|parent| !self.nodes.contains_key(parent)).count();
+            let count = op.parents.iter().filter(|parent| !self.has(**parent)).count();
             if count == 0 {
                 ready.push(*id);
             } else {
@@ -196,16 +251,21 @@ impl Graph {
                 _ => None,
             };
             if let Some(name) = name {
-                self.holders.entry((node.op.layer, name.clone())).or_default().insert(target);
+                self.holders.add(&(node.op.layer, name.clone()), target);
             }
         }
-        let lattice = self.lattices.entry(target).or_insert_with(|| Lattice::new(node.op.layer));
-        lattice.take(&node.op);
-        self.nodes.insert(id, Arc::new(node));
+        if self.lattice(target).is_none() {
+            self.lattices.insert(target, Lattice::new(node.op.layer));
+        }
+        if let Some(lattice) = self.lattices.get_mut(target) {
+            lattice.take(&node.op);
+        }
+        self.nodes.insert(id, Rc::new(node));
+        self.count += 1;
     }
 
     /// Takes ops out again, with everything admitted that follows them. Returns what went, parents
-    /// first as far as each definition goes.
+    /// first as far as each definition goes. None of them may lie in the source.
     pub fn retract(&mut self, ids: &HashSet<OpId>) -> Vec<Op> {
         let mut gone = ids.clone();
         loop {
@@ -222,16 +282,17 @@ impl Graph {
         let mut ops: Vec<Op> = Vec::new();
         let mut touched: HashSet<DefId> = HashSet::new();
         for id in &gone {
-            if let Some(node) = self.nodes.remove(id) {
+            if let Some(node) = self.nodes.remove(*id) {
                 touched.insert(node.op.target());
                 ops.push(node.op.clone());
+                self.count -= 1;
             }
         }
         for def in touched {
-            let Some(old) = self.lattices.remove(&def) else { continue };
+            let Some(old) = self.lattices.remove(def) else { continue };
             let mut lattice = Lattice::new(old.layer);
             for id in old.ops.iter().filter(|id| !gone.contains(id)) {
-                if let Some(node) = self.nodes.get(id) {
+                if let Some(node) = self.node(*id) {
                     lattice.take(&node.op);
                 }
             }
@@ -245,8 +306,8 @@ impl Graph {
 
     /// Whether `old` is a strict ancestor of `young`; both admitted.
     pub fn is_ancestor(&self, old: OpId, young: OpId) -> bool {
-        let Some(goal) = self.nodes.get(&old) else { return false };
-        let Some(start) = self.nodes.get(&young) else { return false };
+        let Some(goal) = self.node(old) else { return false };
+        let Some(start) = self.node(young) else { return false };
         self.reaches(goal, &start.op.parents)
     }
 
@@ -259,7 +320,7 @@ impl Graph {
                 return true;
             }
             // No ancestor of an op has a greater ts than its running maximum.
-            if let Some(node) = self.nodes.get(&id)
+            if let Some(node) = self.node(id)
                 && node.max_ts >= goal.op.ts
                 && seen.insert(id)
             {
@@ -272,11 +333,11 @@ impl Graph {
     /// The ancestors of an op that are ops on the same definition, reached through such ops.
     pub fn past_on(&self, id: OpId) -> HashSet<OpId> {
         let mut seen = HashSet::new();
-        let Some(start) = self.nodes.get(&id) else { return seen };
+        let Some(start) = self.node(id) else { return seen };
         let target = start.op.target();
         let mut stack: Vec<OpId> = start.op.parents.clone();
         while let Some(id) = stack.pop() {
-            if let Some(node) = self.nodes.get(&id)
+            if let Some(node) = self.node(id)
                 && node.op.target() == target
                 && seen.insert(id)
             {

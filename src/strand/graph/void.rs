@@ -1,5 +1,6 @@
 //! Examines an op when its ancestors are known: parses its text, and finds whether it is void.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Graph, Node};
@@ -47,10 +48,10 @@ type Fault = String;
 
 /// Parses the op and judges it by its ancestors alone, all of which are admitted.
 pub(super) fn examine(graph: &Graph, op: Op) -> Node {
-    let above = op.parents.iter().filter_map(|id| graph.nodes.get(id)).map(|node| node.max_ts).max();
+    let above = op.parents.iter().filter_map(|id| graph.node(*id)).map(|node| node.max_ts).max();
     let anchored = is_anchored(graph, &op);
-    let mut node =
-        Node { max_ts: op.ts.max(above.unwrap_or(i64::MIN)), anchored, void: None, parsed: Parsed::Nothing, op };
+    let max_ts = op.ts.max(above.unwrap_or(i64::MIN));
+    let mut node = Node { max_ts, anchored, void: None, parsed: OnceCell::new(), op };
     let verdict = if above.is_some_and(|above| node.op.ts <= above) {
         Err("its ts is not above that of every ancestor".to_owned())
     } else if !anchored {
@@ -59,7 +60,7 @@ pub(super) fn examine(graph: &Graph, op: Op) -> Node {
         parse(graph, &node.op)
     };
     match verdict {
-        Ok(parsed) => node.parsed = parsed,
+        Ok(parsed) => node.parsed = OnceCell::from(parsed),
         Err(fault) => node.void = Some(fault),
     }
     node
@@ -68,11 +69,11 @@ pub(super) fn examine(graph: &Graph, op: Op) -> Node {
 /// Whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.
 fn is_anchored(graph: &Graph, op: &Op) -> bool {
     let Some(def) = op.def else { return op.kind == Kind::Add };
-    let Some(add) = graph.nodes.get(&def) else { return false };
+    let Some(add) = graph.node(def) else { return false };
     if add.void.is_some() || add.op.kind != Kind::Add || add.op.def.is_some() || add.op.layer != op.layer {
         return false;
     }
-    let by_parent = |id: &OpId| graph.nodes.get(id).is_some_and(|node| node.op.target() == def && node.anchored);
+    let by_parent = |id: &OpId| graph.node(*id).is_some_and(|node| node.op.target() == def && node.anchored);
     op.parents.iter().any(by_parent) || graph.reaches(add, &op.parents)
 }
 
@@ -97,10 +98,39 @@ fn parse(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
     }
 }
 
+/// Parses an op that was found not to be void before.
+pub(super) fn parse_known(op: &Op) -> Parsed {
+    let known = |unit: Option<UnitId>, name: &str, text: &str| {
+        parse_register(category(op.layer, unit.is_some(), name)?, text).ok()
+    };
+    match op.kind {
+        Kind::Add | Kind::Replace => {
+            parse_body(op.layer, op.body.as_deref().unwrap_or("")).map_or(Parsed::Nothing, Parsed::Body)
+        }
+        Kind::Edit => {
+            let changes = op.changes.iter().map(|change| match change {
+                Change::Set { unit, register, value } => {
+                    let value = value.as_deref().and_then(|text| known(*unit, register, text));
+                    ParsedChange::Set(*unit, register.clone(), value)
+                }
+                Change::Insert { id, after, parent, regs } => {
+                    let parsed =
+                        |(name, text): (&String, &String)| known(Some(*id), name, text).map(|reg| (name.clone(), reg));
+                    let regs = regs.iter().filter_map(parsed).collect();
+                    ParsedChange::Insert { id: *id, after: *after, parent: *parent, regs }
+                }
+                Change::Delete(unit) => ParsedChange::Delete(*unit),
+            });
+            Parsed::Changes(changes.collect())
+        }
+        _ => Parsed::Nothing,
+    }
+}
+
 fn edit(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
-    let base = op.base.and_then(|base| graph.nodes.get(&base)).filter(|node| node.op.target() == op.target());
+    let base = op.base.and_then(|base| graph.node(base)).filter(|node| node.op.target() == op.target());
     let base = base.filter(|base| knows(graph, op, base)).ok_or("its base is not among its ancestors")?;
-    let Parsed::Body(body) = &base.parsed else { return Err("its base is not a body".to_owned()) };
+    let Parsed::Body(body) = base.parsed() else { return Err("its base is not a body".to_owned()) };
     let mut check = EditCheck {
         graph,
         op,
@@ -120,10 +150,7 @@ fn edit(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
 /// Whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
 fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
     let by_parent = |id: &OpId| {
-        graph
-            .nodes
-            .get(id)
-            .is_some_and(|node| node.void.is_none() && node.op.kind == Kind::Edit && node.op.base == op.base)
+        graph.node(*id).is_some_and(|node| node.void.is_none() && node.op.kind == Kind::Edit && node.op.base == op.base)
     };
     op.parents.iter().any(by_parent) || graph.reaches(base, &op.parents)
 }
@@ -273,7 +300,7 @@ impl EditCheck<'_> {
         if unit.op == self.op.id {
             return if self.own.contains(&unit) { Ok(()) } else { Err(unknown()) };
         }
-        let node = self.graph.nodes.get(&unit.op).ok_or_else(unknown)?;
+        let node = self.graph.node(unit.op).ok_or_else(unknown)?;
         let fits = node.void.is_none() && node.op.base == Some(self.base) && self.graph.reaches(node, &self.op.parents);
         let inserted = node.op.changes.iter().any(|change| matches!(change, Change::Insert { id, .. } if *id == unit));
         if fits && inserted { Ok(()) } else { Err(unknown()) }
@@ -285,13 +312,13 @@ impl EditCheck<'_> {
             return None;
         }
         if unit.op == self.base {
-            let Parsed::Body(body) = &self.graph.nodes.get(&self.base)?.parsed else { return None };
+            let Parsed::Body(body) = self.graph.node(self.base)?.parsed() else { return None };
             let units = crate::strand::lang::unit::split(body).units;
             let parent = units.get(unit.n as usize - 1)?.parent?;
             return Some(UnitId { op: self.base, n: parent as u32 + 1 });
         }
         let own = unit.op == self.op.id;
-        let changes = if own { &self.op.changes } else { &self.graph.nodes.get(&unit.op)?.op.changes };
+        let changes = if own { &self.op.changes } else { &self.graph.node(unit.op)?.op.changes };
         changes.iter().find_map(|change| match change {
             Change::Insert { id, parent, .. } if *id == unit => *parent,
             _ => None,

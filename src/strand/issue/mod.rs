@@ -187,8 +187,9 @@ fn seal(state: &mut State, draft: &Draft, issuer: &Issuer, made: &mut Vec<Op>) -
 /// The visible definition of a name, or a refusal that names a similar one.
 pub fn target<'s>(state: &'s State, qname: &QName) -> Result<&'s View, Refusal> {
     state.named(qname).ok_or_else(|| {
-        let names = state.layer(qname.layer).map(|view| view.label.as_str());
-        let near = similar::best(&qname.name, names).map(|(name, _, _)| QName::new(qname.layer, name));
+        let names = state.labels(qname.layer);
+        let near = similar::best(&qname.name, names.iter().map(String::as_str))
+            .map(|(name, _, _)| QName::new(qname.layer, name));
         Refusal::NotFound { name: qname.to_string(), near: near.map(|near| near.to_string()) }
     })
 }

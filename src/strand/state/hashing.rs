@@ -3,13 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Changed, State};
-use crate::strand::hash::{Encoded, Hash, cycle_hash};
+use crate::strand::hash::{Hash, cycle_hash};
 use crate::strand::id::DefId;
-
-/// The encoding of a definition that has none yet.
-pub(super) fn nothing() -> Encoded {
-    Encoded::default()
-}
 
 impl State {
     /// Computes the hashes that may have changed. `resolved` are the definitions looked at again.
@@ -20,13 +15,13 @@ impl State {
         for component in self.components(&affected) {
             let stale = component
                 .iter()
-                .any(|id| roots.contains(id) || self.views[id].deps().iter().any(|dep| moved.contains(dep)));
+                .any(|id| roots.contains(id) || self.deps_of(*id).iter().any(|dep| moved.contains(dep)));
             if !stale {
                 continue;
             }
             for (id, hash) in self.hash_component(&component) {
                 changed.rehashed += 1;
-                if let Some(view) = self.views.get_mut(&id)
+                if let Some(view) = self.views.get_mut(id)
                     && view.hash != hash
                 {
                     view.hash = hash;
@@ -37,14 +32,28 @@ impl State {
         }
     }
 
+    pub(super) fn deps_of(&self, id: DefId) -> &[DefId] {
+        match self.views.get(id) {
+            Some(view) => view.deps(),
+            None => self.row(id).map_or(&[], |row| &row.deps),
+        }
+    }
+
+    fn hash_of(&self, id: DefId) -> Hash {
+        match self.views.get(id) {
+            Some(view) => view.hash,
+            None => self.row(id).map_or(Hash::ZERO, |row| row.hash),
+        }
+    }
+
     /// The roots and every definition that refers to one, however far.
     fn affected(&self, roots: &BTreeSet<DefId>) -> HashSet<DefId> {
         let mut seen: HashSet<DefId> = HashSet::new();
         let mut stack: Vec<DefId> = roots.iter().copied().collect();
         while let Some(id) = stack.pop() {
-            if self.views.contains_key(&id) && seen.insert(id) {
+            if seen.insert(id) {
                 // A dead definition refers to others as well; its hash is kept for revival.
-                stack.extend(self.watchers.get(&id).into_iter().flatten());
+                stack.extend(self.watchers(id));
             }
         }
         seen
@@ -75,7 +84,7 @@ impl State {
                 search.stack.push(id);
                 search.on.insert(id);
             }
-            let deps = self.views.get(&id).map_or(&[][..], |view| view.deps());
+            let deps = self.deps_of(id);
             if let Some(dep) = deps.get(next) {
                 work.push((id, next + 1));
                 if !among.contains(dep) {
@@ -107,8 +116,8 @@ impl State {
     }
 
     fn hash_component(&self, component: &[DefId]) -> Vec<(DefId, Hash)> {
-        let hash_of = |id: DefId| self.views.get(&id).map_or(Hash::ZERO, |view| view.hash);
-        let own = |id: DefId| self.views.get(&id).map(|view| &view.encoded);
+        let hash_of = |id: DefId| self.hash_of(id);
+        let own = |id: DefId| self.view(id).map(|view| &view.encoded);
         if let [id] = component
             && own(*id).is_some_and(|encoded| !encoded.deps.contains(id))
         {

@@ -3,24 +3,65 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::merge::merge;
-use super::{State, Status, View};
-use crate::strand::hash::Hash;
+use super::{Head, State, Status, View, Watch};
+use crate::strand::cold::Name;
+use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
 
 /// Definitions whose label or status changed, with the label they had if they were there.
 pub(super) type Relabelled = BTreeMap<DefId, Option<String>>;
 
+/// What stays of a view when its body is merged anew.
+#[derive(Default)]
+struct Kept {
+    label: String,
+    hash: Option<Hash>,
+    text: String,
+    encoded: Encoded,
+    watch: Watch,
+}
+
 impl State {
+    /// Loads whoever claims a name that may change hands, while everything still stands as it did.
+    pub(super) fn load_rivals(&self, dirty: &HashSet<DefId>) {
+        if self.is_whole() {
+            return;
+        }
+        let old = dirty.iter().filter_map(|id| self.head(*id)).map(|head| (head.layer, head.name.to_owned()));
+        let layer = |id: &DefId| self.graph.lattice(*id).map(|lattice| lattice.layer);
+        let new = dirty.iter().filter_map(|id| Some((layer(id)?, self.graph.summary(*id)?.name)));
+        let names: BTreeSet<Name> = old.chain(new).chain(self.contested.iter().cloned()).collect();
+        let rivals = names.iter().flat_map(|name| self.claims.get(name));
+        rivals.filter(|id| !dirty.contains(id)).for_each(|id| {
+            self.view(id);
+        });
+    }
+
+    /// Takes the view of a definition out, as far as it outlives a new merge.
+    fn keep(&mut self, id: DefId) -> Kept {
+        match (self.views.remove(id), self.row(id)) {
+            (Some(old), _) => {
+                Kept { label: old.label, hash: Some(old.hash), text: old.text, encoded: old.encoded, watch: old.watch }
+            }
+            (None, Some(row)) => Kept {
+                label: row.label.clone(),
+                hash: Some(row.hash),
+                text: row.text.clone(),
+                encoded: Encoded::default(),
+                watch: row.watch.clone(),
+            },
+            (None, None) => Kept::default(),
+        }
+    }
+
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
     pub(super) fn remerge(&mut self, dirty: &HashSet<DefId>) -> (BTreeSet<(Layer, String)>, Vec<DefId>) {
         let (mut names, mut gone) = (BTreeSet::new(), Vec::new());
         for id in dirty {
-            if let Some(old) = self.views.get(id) {
-                let key = (old.layer, old.name.clone());
-                if let Some(claimants) = self.claims.get_mut(&key) {
-                    claimants.remove(id);
-                }
+            if let Some(Head { layer, name, .. }) = self.head(*id) {
+                let key = (layer, name.to_owned());
+                self.claims.take(&key, *id);
                 names.insert(key);
             }
             let Some(layer) = self.graph.lattice(*id).map(|lattice| lattice.layer) else {
@@ -35,14 +76,10 @@ impl State {
             };
             if summary.live {
                 let key = (layer, summary.name.clone());
-                self.claims.entry(key.clone()).or_default().insert(*id);
+                self.claims.add(&key, *id);
                 names.insert(key);
             }
-            let old = self.views.remove(id);
-            let (label, hash, text, encoded, watch) = match old {
-                Some(old) => (old.label, old.hash, old.text, old.encoded, old.watch),
-                None => (String::new(), Hash::ZERO, String::new(), super::hashing::nothing(), Default::default()),
-            };
+            let Kept { label, hash, text, encoded, watch } = self.keep(*id);
             let view = View {
                 id: *id,
                 layer,
@@ -59,24 +96,20 @@ impl State {
                 units: merged.units,
                 edges: Vec::new(),
                 links: summary.links,
-                hash,
+                hash: hash.unwrap_or(Hash::ZERO),
                 text,
                 encoded,
                 watch,
             };
-            self.views.insert(*id, view);
+            self.views.insert(*id, Box::new(view));
         }
         (names, gone)
     }
 
     fn forget(&mut self, id: DefId, gone: &mut Vec<DefId>) {
-        if let Some(view) = self.views.remove(&id) {
-            self.unwatch(&view);
-            if self.labels.get(&view.layer).and_then(|labels| labels.get(&view.label)) == Some(&id)
-                && let Some(labels) = self.labels.get_mut(&view.layer)
-            {
-                labels.remove(&view.label);
-            }
+        if let Some(view) = self.views.remove(id) {
+            self.unwatch(id, &view.watch);
+            self.labels.remove(view.layer, &view.label, id);
             gone.push(id);
         }
     }
@@ -91,17 +124,14 @@ impl State {
     ) -> Relabelled {
         let all: BTreeSet<(Layer, String)> = names.iter().chain(&self.contested).cloned().collect();
         let mut open: BTreeSet<DefId> = dirty.iter().copied().collect();
-        open.extend(all.iter().filter_map(|name| self.claims.get(name)).flatten());
+        open.extend(all.iter().flat_map(|name| self.claims.get(name)));
         // Whoever may get another label first gives up the one it shows.
         for id in &open {
-            let Some(view) = self.views.get_mut(id) else { continue };
+            let Some(view) = self.views.get_mut(*id) else { continue };
             if !dirty.contains(id) {
                 before.insert(*id, (view.label.clone(), view.status));
             }
-            let labels = self.labels.entry(view.layer).or_default();
-            if labels.get(&view.label) == Some(id) {
-                labels.remove(&view.label);
-            }
+            self.labels.remove(view.layer, &view.label, *id);
             if !view.live() {
                 view.label.clone_from(&view.name);
             }
@@ -121,7 +151,7 @@ impl State {
         }
         let mut changed = Relabelled::new();
         for id in open {
-            let Some(view) = self.views.get(&id) else { continue };
+            let Some(view) = self.views.get(id) else { continue };
             match before.remove(&id) {
                 Some((label, status)) if label == view.label && status == view.status => {}
                 Some((label, _)) => {
@@ -138,12 +168,8 @@ impl State {
     /// Gives a name to the claimant it belongs to. Returns the visible ones that do not get it, in
     /// order of their claims.
     fn hold(&mut self, key: &(Layer, String)) -> Vec<DefId> {
-        let claimants = self.claims.get(key).cloned().unwrap_or_default();
-        if claimants.is_empty() {
-            self.claims.remove(key);
-            return Vec::new();
-        }
-        let views: Vec<&View> = claimants.iter().filter_map(|id| self.views.get(id)).collect();
+        let claimants = self.claims.get(key);
+        let views: Vec<&View> = claimants.iter().filter_map(|id| self.views.get(*id)).map(AsRef::as_ref).collect();
         let absorber =
             views.iter().filter(|view| view.claimed_by_add).min_by_key(|view| view.claim).map(|view| view.id);
         let mut rest: Vec<(crate::strand::id::OpId, DefId)> = Vec::new();
@@ -157,13 +183,13 @@ impl State {
         }
         rest.sort_unstable();
         for id in absorbed {
-            if let (Some(view), Some(absorber)) = (self.views.get_mut(&id), absorber) {
+            if let (Some(view), Some(absorber)) = (self.views.get_mut(id), absorber) {
                 view.status = Status::Absorbed(absorber);
                 view.label.clone_from(&key.1);
             }
         }
         for (_, id) in &rest {
-            if let Some(view) = self.views.get_mut(id) {
+            if let Some(view) = self.views.get_mut(*id) {
                 view.status = Status::Visible;
             }
         }
@@ -175,16 +201,15 @@ impl State {
     }
 
     fn show(&mut self, layer: Layer, label: String, id: DefId) {
-        if let Some(view) = self.views.get_mut(&id) {
+        if let Some(view) = self.views.get_mut(id) {
             view.label.clone_from(&label);
         }
-        self.labels.entry(layer).or_default().insert(label, id);
+        self.labels.insert(layer, label, id);
     }
 
     fn label_loser(&mut self, layer: Layer, name: &str, id: DefId) {
         let taken = |label: &String| {
-            self.claims.get(&(layer, label.clone())).is_some_and(|claimants| !claimants.is_empty())
-                || self.labels.get(&layer).is_some_and(|labels| labels.contains_key(label))
+            !self.claims.get(&(layer, label.clone())).is_empty() || self.labels.get(layer, label).is_some()
         };
         let mut label = [6, 10, 26].into_iter().map(|n| format!("{name}__{}", id.tail(n))).find(|label| !taken(label));
         let mut longest = format!("{name}__{}", id.tail(26));

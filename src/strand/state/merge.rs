@@ -32,7 +32,7 @@ type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
 /// make a body.
 pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     let epoch = graph.node(summary.epoch)?;
-    let Parsed::Body(body) = &epoch.parsed else { return None };
+    let Parsed::Body(body) = epoch.parsed() else { return None };
     let multi = is_multi(body);
     let mut doc = epoch.op.doc.clone().unwrap_or_default();
     let mut parts = split(body);
@@ -87,7 +87,7 @@ impl<'g> Edits<'g> {
         let mut edits =
             Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
         for node in summary.edits.iter().filter_map(|id| graph.node(*id)) {
-            let Parsed::Changes(changes) = &node.parsed else { continue };
+            let Parsed::Changes(changes) = node.parsed() else { continue };
             for change in changes {
                 let (ts, id) = node.op.key();
                 match change {

@@ -6,8 +6,10 @@ mod labels;
 mod merge;
 mod resolving;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
+use super::cold::{Cold, Ids, Labels, Name, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Offered};
 use super::hash::{Encoded, Hash};
 use super::id::{DefId, Layer, OpId, QName, UnitId};
@@ -15,7 +17,7 @@ use super::lang::ast::{Body, To};
 use super::lang::print;
 use super::lang::resolve::{Place, Places};
 use super::op::Op;
-use resolving::Watch;
+pub use resolving::Watch;
 
 /// Whether a definition can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,34 +124,90 @@ pub struct Changed {
     pub rehashed: usize,
 }
 
+/// What of a definition shows in others.
+#[derive(Clone, Copy)]
+struct Head<'s> {
+    layer: Layer,
+    label: &'s str,
+    name: &'s str,
+    status: Status,
+    settled: Option<DefId>,
+}
+
 /// The graph with the view of each definition.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct State {
     graph: Graph,
-    views: HashMap<DefId, View>,
+    views: Shelf<Box<View>>,
+    /// What the source says about definitions, as far as it was asked.
+    rows: Shelf<Box<Row>>,
+    cold: Option<Rc<dyn Cold>>,
     /// Visible definitions by label.
-    labels: HashMap<Layer, BTreeMap<String, DefId>>,
+    labels: Labels,
     /// Live definitions by claimed name.
-    claims: BTreeMap<(Layer, String), BTreeSet<DefId>>,
+    claims: Sets<Name>,
     /// Names some claimant did not get.
-    contested: BTreeSet<(Layer, String)>,
+    contested: BTreeSet<Name>,
     /// Who mentions a definition, by any step of the way to what it leads to.
-    watchers: HashMap<DefId, HashSet<DefId>>,
+    watchers: Sets<DefId, Ids>,
     /// Who mentions a name that is looked up.
-    late: HashMap<(Layer, String), HashSet<DefId>>,
+    late: Sets<Name>,
     /// Who refers to a definition.
-    referrers: HashMap<DefId, HashSet<DefId>>,
+    referrers: Sets<DefId, Ids>,
     /// Who is linked to a definition.
-    linked: HashMap<DefId, HashSet<DefId>>,
+    linked: Sets<DefId, Ids>,
     dirty: HashSet<DefId>,
     /// What changed since someone last asked.
     touched: HashSet<DefId>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State::on(None)
+    }
 }
 
 impl State {
     /// A state without ops.
     pub fn new() -> State {
         State::default()
+    }
+
+    /// A state that stands on a source, if there is one, and loads from it what it is asked for.
+    pub fn on(cold: Option<Rc<dyn Cold>>) -> State {
+        State {
+            graph: Graph::on(cold.clone()),
+            views: Shelf::default(),
+            rows: Shelf::default(),
+            labels: Labels::new(cold.clone()),
+            claims: Sets::new(cold.clone(), |cold, name| cold.claimants(name)),
+            contested: cold.iter().flat_map(|cold| cold.contested()).collect(),
+            watchers: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Watches, *id)),
+            late: Sets::new(cold.clone(), |cold, name| cold.late(name)),
+            referrers: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Refers, *id)),
+            linked: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Links, *id)),
+            cold,
+            dirty: HashSet::new(),
+            touched: HashSet::new(),
+        }
+    }
+
+    /// Whether it holds everything itself.
+    pub fn is_whole(&self) -> bool {
+        self.cold.is_none()
+    }
+
+    /// Loads everything, and lets go of the source.
+    pub fn make_whole(&mut self) {
+        if self.is_whole() {
+            return;
+        }
+        let admitted: Vec<Op> =
+            self.graph.ids().filter_map(|id| self.graph.node(id)).map(|node| node.op.clone()).collect();
+        let mut whole = State::new();
+        whole.apply(admitted.into_iter().chain(self.graph.pending().cloned()));
+        whole.touched.extend(&self.touched);
+        *self = whole;
     }
 
     /// The ops behind it.
@@ -165,13 +223,18 @@ impl State {
                 self.dirty.insert(node.op.target());
             }
         }
+        self.touched.extend(&self.dirty);
         offered
     }
 
     /// Takes ops, and what follows them, out again. Returns what went.
     pub fn retract(&mut self, ids: &HashSet<OpId>) -> Vec<Op> {
+        if self.cold.as_ref().is_some_and(|cold| ids.iter().any(|id| cold.has_op(*id))) {
+            self.make_whole();
+        }
         let gone = self.graph.retract(ids);
         self.dirty.extend(gone.iter().map(Op::target));
+        self.touched.extend(&self.dirty);
         gone
     }
 
@@ -186,9 +249,10 @@ impl State {
         if dirty.is_empty() {
             return Changed::default();
         }
+        self.load_rivals(&dirty);
         let before: HashMap<DefId, (String, Status)> = dirty
             .iter()
-            .filter_map(|id| self.views.get(id).map(|view| (*id, (view.label.clone(), view.status))))
+            .filter_map(|id| self.head(*id).map(|head| (*id, (head.label.to_owned(), head.status))))
             .collect();
         let (names, gone) = self.remerge(&dirty);
         let relabelled = self.relabel(&dirty, &names, before);
@@ -220,17 +284,77 @@ impl State {
 
     /// A definition, seen or not.
     pub fn view(&self, id: DefId) -> Option<&View> {
-        self.views.get(&id)
+        if let Some(view) = self.views.get(id) {
+            return Some(view);
+        }
+        let view = self.load(self.row(id)?)?;
+        Some(self.views.put(id, Box::new(view)))
+    }
+
+    /// What the source says about a definition that is not held.
+    fn row(&self, id: DefId) -> Option<&Row> {
+        if let Some(row) = self.rows.get(id) {
+            return Some(row);
+        }
+        let row = self.cold.as_ref()?.row(id)?;
+        Some(self.rows.put(id, Box::new(row)))
+    }
+
+    fn head(&self, id: DefId) -> Option<Head<'_>> {
+        if let Some(View { layer, label, name, status, settled, .. }) = self.views.get(id).map(AsRef::as_ref) {
+            return Some(Head { layer: *layer, label, name, status: *status, settled: *settled });
+        }
+        let Row { layer, label, name, status, settled, .. } = self.row(id)?;
+        Some(Head { layer: *layer, label, name, status: *status, settled: *settled })
+    }
+
+    /// Makes the view of a definition that did not change since the source was written.
+    fn load(&self, row: &Row) -> Option<View> {
+        let summary = self.graph.summary(row.id)?;
+        let merged = merge::merge(&self.graph, row.layer, &summary)?;
+        let mut view = View {
+            id: row.id,
+            layer: row.layer,
+            label: row.label.clone(),
+            name: row.name.clone(),
+            claim: row.claim,
+            claimed_by_add: row.claimed_by_add,
+            status: row.status,
+            epoch: row.epoch,
+            settled: row.settled,
+            doc: merged.doc,
+            body: merged.body,
+            places: Vec::new(),
+            units: merged.units,
+            edges: Vec::new(),
+            links: summary.links,
+            hash: row.hash,
+            text: row.text.clone(),
+            encoded: Encoded::default(),
+            watch: row.watch.clone(),
+        };
+        let (places, edges) = self.resolve_body(&mut view.body);
+        view.encoded = super::hash::encode(view.id, &view.body);
+        (view.places, view.edges) = (places, edges);
+        Some(view)
     }
 
     /// Every definition that ever was, in no order.
     pub fn views(&self) -> impl Iterator<Item = &View> {
-        self.views.values()
+        for id in self.cold.iter().flat_map(|cold| cold.row_ids()) {
+            self.view(id);
+        }
+        self.views.values().map(AsRef::as_ref)
+    }
+
+    /// The identity of the visible definition of a name.
+    pub fn find_id(&self, layer: Layer, name: &str) -> Option<DefId> {
+        self.labels.get(layer, name)
     }
 
     /// The visible definition of a name.
     pub fn find(&self, layer: Layer, name: &str) -> Option<&View> {
-        self.labels.get(&layer)?.get(name).and_then(|id| self.views.get(id))
+        self.labels.get(layer, name).and_then(|id| self.view(id))
     }
 
     /// The visible definition of a qualified name.
@@ -240,7 +364,12 @@ impl State {
 
     /// The visible definitions of a layer by name.
     pub fn layer(&self, layer: Layer) -> impl Iterator<Item = &View> {
-        self.labels.get(&layer).into_iter().flat_map(|labels| labels.values()).filter_map(|id| self.views.get(id))
+        self.labels.ids(layer).into_iter().filter_map(|id| self.view(id))
+    }
+
+    /// The names of the visible definitions of a layer, in order.
+    pub fn labels(&self, layer: Layer) -> Vec<String> {
+        self.labels.names(layer)
     }
 
     /// All visible definitions, in layer order then by name.
@@ -248,55 +377,96 @@ impl State {
         Layer::ALL.into_iter().flat_map(|layer| self.layer(layer))
     }
 
+    /// The layer and label of a definition, seen or not.
+    pub fn qname(&self, id: DefId) -> Option<QName> {
+        self.head(id).map(|head| QName::new(head.layer, head.label))
+    }
+
+    /// What the hash of a definition is made of.
+    pub fn deps(&self, id: DefId) -> Vec<DefId> {
+        self.deps_of(id).to_vec()
+    }
+
     /// The live definitions that refer to one, or to what stands behind it, by identity.
     pub fn referrers(&self, id: DefId) -> Vec<DefId> {
-        let mut found: Vec<DefId> = self.referrers.get(&id).into_iter().flatten().copied().collect();
-        found.sort_unstable();
-        found
+        self.referrers.get(&id)
     }
 
     /// The live definitions linked to one, by identity.
     pub fn linked_to(&self, id: DefId) -> Vec<DefId> {
-        let mut found: Vec<DefId> = self.linked.get(&id).into_iter().flatten().copied().collect();
-        found.sort_unstable();
-        found
+        self.linked.get(&id)
     }
 
     /// Definitions that mention one by any step of the way, live or not.
-    pub fn watchers(&self, id: DefId) -> impl Iterator<Item = DefId> + '_ {
-        self.watchers.get(&id).into_iter().flatten().copied()
+    pub fn watchers(&self, id: DefId) -> impl Iterator<Item = DefId> + use<> {
+        self.watchers.get(&id).into_iter()
     }
 
     /// Definitions that look a name up.
     pub fn late_watchers(&self, layer: Layer, name: &str) -> Vec<DefId> {
-        self.late.get(&(layer, name.to_owned())).into_iter().flatten().copied().collect()
+        self.late.get(&(layer, name.to_owned()))
     }
 
     /// The definitions absorbed by one.
     pub fn absorbed_by(&self, id: DefId) -> Vec<DefId> {
-        let Some(view) = self.views.get(&id) else { return Vec::new() };
-        let claimants = self.claims.get(&(view.layer, view.name.clone()));
-        let absorbed = |other: &DefId| self.views.get(other).is_some_and(|other| other.status == Status::Absorbed(id));
-        claimants.into_iter().flatten().copied().filter(absorbed).collect()
+        let Some(head) = self.head(id) else { return Vec::new() };
+        let mut absorbed = self.claims.get(&(head.layer, head.name.to_owned()));
+        absorbed.retain(|other| self.head(*other).is_some_and(|other| other.status == Status::Absorbed(id)));
+        absorbed
+    }
+
+    /// What a checkpoint keeps of a definition; none if there is no such definition.
+    pub fn row_of(&self, id: DefId) -> Option<Row> {
+        let view = self.views.get(id)?;
+        Some(Row {
+            id,
+            layer: view.layer,
+            label: view.label.clone(),
+            name: view.name.clone(),
+            claim: view.claim,
+            claimed_by_add: view.claimed_by_add,
+            status: view.status,
+            epoch: view.epoch,
+            settled: view.settled,
+            hash: view.hash,
+            text: view.text.clone(),
+            deps: view.deps().to_vec(),
+            watch: view.watch.clone(),
+        })
+    }
+
+    /// Names that some claimant did not get.
+    pub fn contested(&self) -> impl Iterator<Item = &Name> {
+        self.contested.iter()
     }
 
     /// The hash of the whole state: equal exactly when every live definition is.
     pub fn state_hash(&self) -> String {
-        let mut live: Vec<&View> = self.views.values().filter(|view| view.live()).collect();
-        live.sort_by_key(|view| view.id);
+        let mut ids = self.views.ids();
+        ids.extend(self.cold.iter().flat_map(|cold| cold.row_ids()));
+        ids.sort_unstable();
+        ids.dedup();
         let mut hasher = blake3::Hasher::new();
-        let mut item = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u32).to_le_bytes());
-            hasher.update(bytes);
-        };
-        for view in live {
-            item(view.id.to_string().as_bytes());
-            item(view.layer.word().as_bytes());
-            item(view.label.as_bytes());
-            item(if view.visible() { b"visible" } else { b"absorbed" });
-            item(view.text.as_bytes());
-            item(&view.hash.0);
-            for link in &view.links {
+        for id in ids {
+            let (head, text, hash, links) = match self.views.get(id) {
+                Some(view) => (self.head(id), &view.text, view.hash, &view.links),
+                None => match self.row(id) {
+                    Some(row) => (self.head(id), &row.text, row.hash, &row.watch.links),
+                    None => continue,
+                },
+            };
+            let Some(head) = head.filter(|head| head.status != Status::Dead) else { continue };
+            let mut item = |bytes: &[u8]| {
+                hasher.update(&(bytes.len() as u32).to_le_bytes());
+                hasher.update(bytes);
+            };
+            item(id.to_string().as_bytes());
+            item(head.layer.word().as_bytes());
+            item(head.label.as_bytes());
+            item(if head.status == Status::Visible { b"visible" } else { b"absorbed" });
+            item(text.as_bytes());
+            item(&hash.0);
+            for link in links {
                 item(link.to_string().as_bytes());
             }
         }

@@ -3,22 +3,26 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::labels::Relabelled;
-use super::{Edge, State, Status, View};
+use super::{Edge, Head, State, Status};
+use crate::strand::cold::Name;
 use crate::strand::id::{DefId, Layer};
-use crate::strand::lang::ast::{Body, Ref, To};
+use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::print;
 use crate::strand::lang::resolve::{Env, Place, Places, resolve};
 
 /// What a definition's references depend on.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Watch {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
     /// Every definition met on the way.
-    defs: BTreeSet<DefId>,
+    pub defs: BTreeSet<DefId>,
     /// Every name looked up.
-    names: BTreeSet<(Layer, String)>,
+    pub names: BTreeSet<Name>,
     /// What the references lead to.
-    targets: BTreeSet<DefId>,
-    links: Vec<DefId>,
+    pub targets: BTreeSet<DefId>,
+    /// What it is linked to.
+    pub links: Vec<DefId>,
+    /// Whether it is live: then it counts among those who refer.
+    pub live: bool,
 }
 
 /// Resolves names against a state and notes what it met.
@@ -36,10 +40,12 @@ impl Env for StateEnv<'_> {
                     self.watch.defs.insert(step);
                 });
                 reference.to = to;
-                if let Some(view) = self.state.views.get(&last) {
-                    reference.layer = view.layer;
-                    let name = if matches!(to, To::Def(_)) { &view.label } else { &view.name };
-                    reference.name.clone_from(name);
+                if let Some(head) = self.state.head(last) {
+                    reference.layer = head.layer;
+                    let name = if matches!(to, To::Def(_)) { head.label } else { head.name };
+                    if reference.name != name {
+                        name.clone_into(&mut reference.name);
+                    }
                 }
             }
             None => {
@@ -47,10 +53,10 @@ impl Env for StateEnv<'_> {
                 reference.layer = layers[0];
                 for layer in layers {
                     self.watch.names.insert((*layer, reference.name.clone()));
-                    if let Some(view) = self.state.find(*layer, &reference.name) {
-                        reference.to = To::Def(view.id);
+                    if let Some(found) = self.state.find_id(*layer, &reference.name) {
+                        reference.to = To::Def(found);
                         reference.layer = *layer;
-                        self.watch.defs.insert(view.id);
+                        self.watch.defs.insert(found);
                         break;
                     }
                 }
@@ -80,11 +86,11 @@ impl State {
             if !seen.insert(at) {
                 return (To::Dangling(at), at);
             }
-            let next = match self.views.get(&at) {
+            let next = match self.head(at) {
                 None => return (To::Dangling(at), at),
-                Some(View { status: Status::Visible, .. }) => return (To::Def(at), at),
-                Some(View { status: Status::Absorbed(by), .. }) => Some(*by),
-                Some(view) => view.settled,
+                Some(Head { status: Status::Visible, .. }) => return (To::Def(at), at),
+                Some(Head { status: Status::Absorbed(by), .. }) => Some(by),
+                Some(head) => head.settled,
             };
             match next {
                 Some(next) => at = next,
@@ -109,19 +115,18 @@ impl State {
     ) -> BTreeSet<DefId> {
         let mut out: BTreeSet<DefId> = dirty.iter().copied().collect();
         for (id, old) in relabelled {
-            out.extend(self.watchers.get(id).into_iter().flatten());
-            let Some(view) = self.views.get(id) else { continue };
-            for name in old.iter().chain([&view.label, &view.name]) {
-                out.extend(self.late.get(&(view.layer, name.clone())).into_iter().flatten());
-            }
+            out.extend(self.watchers(*id));
+            let Some(head) = self.head(*id) else { continue };
+            let names = [head.label, head.name].into_iter().chain(old.as_deref());
+            out.extend(names.flat_map(|name| self.late_watchers(head.layer, name)));
             // A changed label shows in the definition's own text.
             out.insert(*id);
         }
         for id in gone {
-            out.extend(self.watchers.get(id).into_iter().flatten());
+            out.extend(self.watchers(*id));
         }
         out.extend(self.missing_names(gone));
-        out.retain(|id| self.views.contains_key(id));
+        out.retain(|id| self.head(*id).is_some());
         out
     }
 
@@ -131,101 +136,72 @@ impl State {
         if gone.is_empty() {
             return Vec::new();
         }
-        let stale = |(key, _): &(&(Layer, String), &HashSet<DefId>)| self.find(key.0, &key.1).is_none();
-        self.late.iter().filter(stale).flat_map(|(_, who)| who.iter().copied()).collect()
+        // Whatever went came after the source was written, and so did whoever found it by name.
+        let stale = self.late.held_keys().into_iter().filter(|(layer, name)| self.find_id(*layer, name).is_none());
+        stale.flat_map(|key| self.late.get(&key)).collect()
     }
 
     /// Resolves one definition. Says whether its text or its encoding changed.
     pub(super) fn resolve_view(&mut self, id: DefId) -> bool {
-        let Some(mut view) = self.views.remove(&id) else { return false };
-        self.unwatch(&view);
-        // Kept out of the map while resolving, it must still find itself.
-        let own = view.clone_header();
-        self.views.insert(id, own);
+        // One that is loaded only now was encoded as things stand now: nobody knows how it was before.
+        let unknown = !self.views.contains(id);
+        if self.view(id).is_none() {
+            return false;
+        }
+        let Some(view) = self.views.get_mut(id) else { return false };
+        let mut body = std::mem::replace(&mut view.body, Body::Type(TypeBody::Union(Vec::new())));
         let mut env = StateEnv { state: self, watch: Watch::default(), edges: Vec::new() };
-        view.places = resolve(&mut view.body, &mut env);
+        let places = resolve(&mut body, &mut env);
         let StateEnv { mut watch, edges, .. } = env;
-        view.edges = edges;
+        let Some(view) = self.views.get_mut(id) else { return false };
+        let text = print::whole(view.layer, &view.label, &view.doc, &body);
+        let encoded = crate::strand::hash::encode(id, &body);
+        let changed = unknown || text != view.text || encoded != view.encoded;
         watch.links.clone_from(&view.links);
-        view.watch = watch;
-        let text = print::whole(view.layer, &view.label, &view.doc, &view.body);
-        let encoded = crate::strand::hash::encode(id, &view.body);
-        let changed = text != view.text || encoded != view.encoded;
+        watch.live = view.live();
+        let old = std::mem::replace(&mut view.watch, watch.clone());
+        view.places = places;
+        view.edges = edges;
         view.text = text;
         view.encoded = encoded;
-        self.watch(&view);
-        self.views.insert(id, view);
+        view.body = body;
+        if old != watch {
+            self.unwatch(id, &old);
+            self.watch(id, &watch);
+            self.touched.insert(id);
+        }
         changed
     }
 
-    fn watch(&mut self, view: &View) {
-        for def in &view.watch.defs {
-            self.watchers.entry(*def).or_default().insert(view.id);
+    fn watch(&mut self, id: DefId, watch: &Watch) {
+        for def in &watch.defs {
+            self.watchers.add(def, id);
         }
-        for name in &view.watch.names {
-            self.late.entry(name.clone()).or_default().insert(view.id);
+        for name in &watch.names {
+            self.late.add(name, id);
         }
-        if view.live() {
-            for target in &view.watch.targets {
-                self.referrers.entry(*target).or_default().insert(view.id);
+        if watch.live {
+            for target in &watch.targets {
+                self.referrers.add(target, id);
             }
-            for link in &view.watch.links {
-                self.linked.entry(*link).or_default().insert(view.id);
+            for link in &watch.links {
+                self.linked.add(link, id);
             }
         }
     }
 
-    pub(super) fn unwatch(&mut self, view: &View) {
-        fn drop_one<K: std::hash::Hash + Eq>(
-            map: &mut std::collections::HashMap<K, HashSet<DefId>>,
-            key: &K,
-            id: DefId,
-        ) {
-            if let Some(set) = map.get_mut(key) {
-                set.remove(&id);
-                if set.is_empty() {
-                    map.remove(key);
-                }
-            }
+    pub(super) fn unwatch(&mut self, id: DefId, watch: &Watch) {
+        for def in &watch.defs {
+            self.watchers.take(def, id);
         }
-        for def in &view.watch.defs {
-            drop_one(&mut self.watchers, def, view.id);
+        for name in &watch.names {
+            self.late.take(name, id);
         }
-        for name in &view.watch.names {
-            drop_one(&mut self.late, name, view.id);
+        for target in &watch.targets {
+            self.referrers.take(target, id);
         }
-        for target in &view.watch.targets {
-            drop_one(&mut self.referrers, target, view.id);
-        }
-        for link in &view.watch.links {
-            drop_one(&mut self.linked, link, view.id);
-        }
-    }
-}
-
-impl View {
-    /// The parts of a view others look at, without its body.
-    fn clone_header(&self) -> View {
-        View {
-            body: Body::Type(crate::strand::lang::ast::TypeBody::Union(Vec::new())),
-            doc: String::new(),
-            places: Vec::new(),
-            units: Vec::new(),
-            edges: Vec::new(),
-            links: Vec::new(),
-            text: String::new(),
-            label: self.label.clone(),
-            name: self.name.clone(),
-            encoded: super::hashing::nothing(),
-            watch: Watch::default(),
-            id: self.id,
-            layer: self.layer,
-            claim: self.claim,
-            claimed_by_add: self.claimed_by_add,
-            status: self.status,
-            epoch: self.epoch,
-            settled: self.settled,
-            hash: self.hash,
+        for link in &watch.links {
+            self.linked.take(link, id);
         }
     }
 }

@@ -106,14 +106,12 @@ impl Store {
     pub fn rehearse(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
         let gated = self.gate(ops);
-        self.state = State::new();
-        self.offset = 0;
+        self.stand_on_checkpoint();
         self.catch_up()?;
         Ok(gated.result)
     }
 
     pub(super) fn gate(&mut self, ops: Vec<Op>) -> Gated {
-        self.checks = None;
         let (enforced, locks) = (self.config.locks_enforced, self.locks().unwrap_or_default());
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
         let gate = Gate { policy: self.config.policy, forbidden: &forbidden };

@@ -16,6 +16,8 @@ pub enum Error {
     Corrupt { path: PathBuf, line: usize },
     #[error("{} is not valid: {message}; mend the file or remove it", path.display())]
     BadFile { path: PathBuf, message: String },
+    #[error("the checkpoint is damaged ({0}) and was removed; nothing was written, so run the command again")]
+    Checkpoint(String),
     #[error("no store here: make one with 'strand init', or name one with --store")]
     NoStore,
     #[error("{0}")]
@@ -44,7 +46,7 @@ impl Error {
         match self {
             Error::Io { .. } => "io",
             Error::Busy(_) => "busy",
-            Error::Corrupt { .. } => "corrupt",
+            Error::Corrupt { .. } | Error::Checkpoint(_) => "corrupt",
             Error::BadFile { .. } => "bad-file",
             Error::NoStore | Error::NotFound(_) => "not-found",
             Error::Refused(refusal) => refusal.kind(),

@@ -23,8 +23,11 @@ pub struct Exchange {
 impl Store {
     /// The ops another store lacks, in causal order.
     fn lacking(&self, other: &Store) -> Vec<Op> {
-        let mut ops = self.ops();
-        ops.retain(|op| other.state.graph().node(op.id).is_none());
+        let known: HashSet<OpId> = other.state.graph().ids().collect();
+        let graph = self.state.graph();
+        let lacking = graph.ids().filter(|id| !known.contains(id)).filter_map(|id| graph.node(id));
+        let mut ops: Vec<Op> = lacking.map(|node| node.op.clone()).collect();
+        ops.sort_by_key(Op::key);
         ops
     }
 
@@ -54,7 +57,6 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
         result.healed.iter().filter_map(|id| to.state.graph().node(*id)).map(|node| node.op.clone()).collect();
     if !heals.is_empty() {
         let _lock = from.lock()?;
-        from.checks = None;
         let offered = from.state.offer(heals);
         from.state.refresh();
         let kept: Vec<Op> =
@@ -74,10 +76,8 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
         let gated = into.gate(theirs);
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
     }
-    into.checks = None;
     let unpushed = into.lacking(from);
-    let taken_back: HashSet<OpId> =
-        from.withdrawn.iter().copied().filter(|id| from.state.graph().node(*id).is_none()).collect();
+    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Error;
+use super::checkpoint::Place;
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
 
@@ -16,6 +17,8 @@ use crate::strand::op::Op;
 pub struct Entries {
     /// Ops in order; an op that was withdrawn later in the stretch is not among them.
     pub ops: Vec<Op>,
+    /// Where each of them stands.
+    pub places: Vec<Place>,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: HashSet<OpId>,
     /// The offset after the last commit line.
@@ -24,6 +27,17 @@ pub struct Entries {
     pub sum: String,
     /// How many bytes after the last commit belong to no transaction.
     pub torn: u64,
+}
+
+/// A transaction that was appended.
+#[derive(Debug)]
+pub struct Appended {
+    /// The offset after its commit line.
+    pub end: u64,
+    /// The sum of that line.
+    pub sum: String,
+    /// Where each of its lines stands.
+    pub places: Vec<Place>,
 }
 
 /// The log of one store.
@@ -45,6 +59,32 @@ impl Log {
         let mut file = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(at)?;
         file.write_all(format!("{header}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(at)?;
         sync_folder(&self.path)
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a transaction with this sum ends at an offset.
+    pub fn has_commit(&self, end: u64, sum: &str) -> Result<bool, Error> {
+        let at = |error| Error::io("read", &self.path, error);
+        // A commit line is shorter than this.
+        let start = end.saturating_sub(256);
+        let mut file = File::open(&self.path).map_err(at)?;
+        file.seek(SeekFrom::Start(start)).map_err(at)?;
+        let mut tail = Vec::new();
+        file.take(end - start).read_to_end(&mut tail).map_err(at)?;
+        if tail.len() as u64 != end - start {
+            return Ok(false);
+        }
+        let line = tail.strip_suffix(b"\n").and_then(|text| text.rsplit(|byte| *byte == b'\n').next());
+        let value: Option<Value> = line.and_then(|line| serde_json::from_slice(line).ok());
+        // A log without a transaction ends after its header.
+        Ok(value.is_some_and(|value| match value.get("sum").and_then(Value::as_str) {
+            Some(found) => found == sum,
+            None => sum.is_empty() && value.get("strand").is_some(),
+        }))
     }
 
     /// How long the log is, in bytes.
@@ -82,13 +122,14 @@ impl Log {
 
     fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
         let mut entries = Entries { end: from, ..Entries::default() };
-        let mut ops: Vec<Option<Op>> = Vec::new();
+        let mut ops: Vec<Option<(Op, Place)>> = Vec::new();
         let mut place: HashMap<OpId, usize> = HashMap::new();
         let (mut start, mut open, mut first_bad) = (0usize, Transaction::default(), None);
         let mut line_number = 0;
         while let Some(length) = text[start..].iter().position(|byte| *byte == b'\n') {
             let line = &text[start..start + length];
             let whole = &text[start..=start + length];
+            let stands = Place { offset: from + start as u64, length: length as u32 };
             start += length + 1;
             line_number += 1;
             if from == 0 && line_number == 1 && is_header(line) {
@@ -97,7 +138,7 @@ impl Log {
             }
             let value: Option<Value> = serde_json::from_slice(line).ok();
             let Some(commit) = value.as_ref().filter(|value| value.get("commit").is_some()) else {
-                open.take(whole, value);
+                open.take(whole, value, stands);
                 continue;
             };
             if !open.is_closed_by(commit) {
@@ -110,7 +151,7 @@ impl Log {
                 return Err(Error::Corrupt { path: self.path.clone(), line: bad });
             }
             let sum = open.sum();
-            for value in std::mem::take(&mut open).values {
+            for (value, stands) in std::mem::take(&mut open).values {
                 if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
                     for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
                         entries.withdrawn.insert(id);
@@ -124,7 +165,7 @@ impl Log {
                     Op::from_json(&value).map_err(|_| Error::Corrupt { path: self.path.clone(), line: line_number })?;
                 entries.withdrawn.remove(&op.id);
                 place.insert(op.id, ops.len());
-                ops.push(Some(op));
+                ops.push(Some((op, stands)));
             }
             entries.end = from + start as u64;
             entries.sum = sum;
@@ -133,7 +174,7 @@ impl Log {
             return Err(Error::Corrupt { path: self.path.clone(), line: 1 });
         }
         entries.torn = from + text.len() as u64 - entries.end;
-        entries.ops = ops.into_iter().flatten().collect();
+        (entries.ops, entries.places) = ops.into_iter().flatten().unzip();
         Ok(entries)
     }
 
@@ -152,8 +193,8 @@ impl Log {
         Ok(kept)
     }
 
-    /// Appends one transaction and makes it durable. Returns the new end and the commit's sum.
-    pub fn append(&self, lines: &[String]) -> Result<(u64, String), Error> {
+    /// Appends one transaction and makes it durable.
+    pub fn append(&self, lines: &[String]) -> Result<Appended, Error> {
         let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
         for line in lines {
             text.push_str(line);
@@ -166,7 +207,13 @@ impl Log {
         let mut file = OpenOptions::new().append(true).open(&self.path).map_err(at)?;
         let before = file.metadata().map_err(at)?.len();
         file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)?;
-        Ok((before + text.len() as u64, sum))
+        let mut places = Vec::with_capacity(lines.len());
+        let mut offset = before;
+        for line in lines {
+            places.push(Place { offset, length: line.len() as u32 });
+            offset += line.len() as u64 + 1;
+        }
+        Ok(Appended { end: before + text.len() as u64, sum, places })
     }
 
     /// Every op that can be read, whatever the rest looks like.
@@ -204,15 +251,15 @@ pub fn sync_folder(path: &Path) -> Result<(), Error> {
 #[derive(Default)]
 struct Transaction {
     hasher: Option<blake3::Hasher>,
-    values: Vec<Value>,
+    values: Vec<(Value, Place)>,
     lines: u64,
 }
 
 impl Transaction {
-    fn take(&mut self, whole: &[u8], value: Option<Value>) {
+    fn take(&mut self, whole: &[u8], value: Option<Value>, stands: Place) {
         self.hasher.get_or_insert_with(blake3::Hasher::new).update(whole);
         self.lines += 1;
-        self.values.extend(value);
+        self.values.extend(value.map(|value| (value, stands)));
     }
 
     fn sum(&self) -> String {

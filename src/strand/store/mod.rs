@@ -8,9 +8,10 @@ mod files;
 mod locks;
 mod log;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub use accept::{Accepted, Rejected};
@@ -26,12 +27,15 @@ use super::id::{DefId, OpId, QName};
 use super::issue::{Draft, Issuer, Refusal, issue_all};
 use super::op::{Kind, Op};
 use super::state::{Changed, State};
+use checkpoint::{Opened, Place, Progress, Source};
 
 /// How long a writer waits for another, by default.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many bytes of log the checkpoint may lag behind.
-const CHECKPOINT_AFTER: u64 = 4 << 20;
+const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
+/// How many ops the checkpoint may lag behind.
+const CHECKPOINT_AFTER_OPS: usize = 10_000;
 
 /// An open store.
 #[derive(Debug)]
@@ -43,16 +47,19 @@ pub struct Store {
     withdrawn: HashSet<OpId>,
     /// How far the log has been read.
     offset: u64,
-    /// Where the log stood when changes since the last checkpoint began to be collected.
-    marked: u64,
-    /// The faults of the present state, once they were asked for.
-    checks: Option<Checks>,
+    /// The sum of the last commit line that was read.
+    sum: String,
+    /// The checkpoint the state loads from.
+    source: Option<Rc<Source>>,
+    /// Where the checkpoint stood when changes began to be collected; none: it must be made anew.
+    marked: Option<u64>,
+    /// Ops read or written since `placed_from`, and where they stand in the log.
+    placed: BTreeMap<OpId, Place>,
+    placed_from: u64,
     /// How long to wait for the lock.
     timeout: Duration,
     /// Things a person should know, told once.
     notices: Vec<String>,
-    /// Whether the checkpoint is known to lag.
-    behind: bool,
 }
 
 /// What a write brought about.
@@ -103,30 +110,107 @@ impl Store {
             state: State::new(),
             withdrawn: HashSet::new(),
             offset: 0,
-            marked: 0,
-            checks: None,
+            sum: String::new(),
+            source: None,
+            marked: None,
+            placed: BTreeMap::new(),
+            placed_from: 0,
             timeout: LOCK_TIMEOUT,
             notices: Vec::new(),
-            behind: false,
         };
+        store.stand_on_checkpoint();
         store.catch_up()?;
-        store.state.take_touched();
-        store.marked = store.offset;
         Ok(store)
+    }
+
+    /// Opens the store in a folder by its log alone.
+    pub fn open_from_log(root: &Path) -> Result<Store, Error> {
+        let mut store = Store::open(root)?;
+        if store.source.is_some() {
+            store.start_over();
+            store.catch_up()?;
+        }
+        Ok(store)
+    }
+
+    /// Begins at the checkpoint, if there is one that can be used.
+    fn stand_on_checkpoint(&mut self) {
+        self.start_over();
+        match Source::open(&self.root, &self.log) {
+            Opened::Absent => {}
+            Opened::Unfit(why) => {
+                self.notices.push(format!("the checkpoint cannot be used and is made anew from the log: {why}"));
+            }
+            Opened::Ready(source) => {
+                let source: Rc<Source> = Rc::from(source);
+                self.state = State::on(Some(source.clone()));
+                (self.offset, self.sum) = (source.offset, source.sum.clone());
+                self.withdrawn = source.withdrawn.iter().copied().collect();
+                self.marked = Some(source.offset);
+                self.placed_from = source.offset;
+                self.source = Some(source);
+            }
+        }
+    }
+
+    /// Forgets what was read.
+    fn start_over(&mut self) {
+        self.state = State::new();
+        self.source = None;
+        self.withdrawn.clear();
+        (self.offset, self.sum) = (0, String::new());
+        self.marked = None;
+        self.placed.clear();
+        self.placed_from = 0;
+    }
+
+    /// Whether everything read from the checkpoint could be read. If not, what was found out by it
+    /// does not count, and the checkpoint is removed.
+    pub fn sound(&self) -> Result<(), Error> {
+        let Some(failure) = self.source.as_ref().and_then(|source| source.failure()) else { return Ok(()) };
+        checkpoint::remove(&self.root);
+        Err(Error::Checkpoint(failure))
     }
 
     /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
     pub fn checkpoint(&mut self) {
-        let touched = self.state.take_touched();
-        let standing = self.inner("store.crdt").exists();
-        if standing && touched.is_empty() && self.marked == self.offset && !self.behind {
+        if self.sound().is_err() || self.marked == Some(self.offset) && self.inner("store.crdt").exists() {
             return;
         }
-        match checkpoint::write(&self.root, &self.state, &touched, self.marked, self.offset) {
-            Ok(()) => self.behind = false,
-            Err(message) => self.notices.push(message),
+        let anew = self.marked.is_none() || !self.inner("store.crdt").exists();
+        if anew && (!self.state.is_whole() || self.placed_from != 0 && self.place_all().is_err()) {
+            return;
         }
-        self.marked = self.offset;
+        // An op in the log that waits for a parent would be forgotten: then the log alone must do.
+        if self.placed.keys().any(|id| !self.state.graph().has(*id)) {
+            return;
+        }
+        let touched = self.state.take_touched();
+        let progress = Progress {
+            state: &self.state,
+            touched: &touched,
+            placed: &self.placed,
+            from: self.marked.filter(|_| !anew),
+            end: self.offset,
+            sum: &self.sum,
+            withdrawn: &self.withdrawn,
+        };
+        if let Err(message) = checkpoint::write(&self.root, &self.log, &progress) {
+            self.notices.push(message);
+            self.marked = None;
+            return;
+        }
+        self.marked = Some(self.offset);
+        self.placed.clear();
+        self.placed_from = self.offset;
+    }
+
+    /// Finds where every op stands.
+    fn place_all(&mut self) -> Result<(), Error> {
+        let entries = self.log.read(0)?;
+        self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
+        self.placed_from = 0;
+        Ok(())
     }
 
     /// Finds the store for a working directory: upwards, else the only child that is one.
@@ -187,32 +271,35 @@ impl Store {
     pub fn set_config(&mut self, config: Config) -> Result<(), Error> {
         let _lock = self.lock()?;
         config.write(&self.root)?;
-        self.checks = None;
         self.config = config;
         Ok(())
     }
 
     /// Reads what other processes have written since. Returns the ops that were new here.
     pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
-        // A log that became shorter was made anew.
-        let from = if self.log.length()? < self.offset { 0 } else { self.offset };
-        if from == 0 {
-            self.state = State::new();
+        // A log that does not go on where it was read was made anew.
+        if self.offset > 0 && !self.log.has_commit(self.offset, &self.sum)? {
+            self.start_over();
         }
-        let entries = self.log.read(from)?;
-        self.offset = entries.end;
-        let gone: HashSet<OpId> =
-            entries.withdrawn.iter().copied().filter(|id| self.state.graph().node(*id).is_some()).collect();
+        let mut entries = self.log.read(self.offset)?;
+        let withdrawn = |state: &State, entries: &Entries| -> HashSet<OpId> {
+            entries.withdrawn.iter().copied().filter(|id| state.graph().has(*id)).collect()
+        };
+        let gone = withdrawn(&self.state, &entries);
         if !gone.is_empty() {
-            self.state.retract(&gone);
+            // What was withdrawn may lie in the checkpoint.
+            self.start_over();
+            entries = self.log.read(0)?;
         }
+        if !entries.sum.is_empty() || self.offset == 0 {
+            self.sum.clone_from(&entries.sum);
+        }
+        self.offset = entries.end;
         self.withdrawn.extend(&entries.withdrawn);
         for op in &entries.ops {
             self.withdrawn.remove(&op.id);
         }
-        if self.state.graph().is_empty() || !entries.ops.is_empty() || !gone.is_empty() {
-            self.checks = None;
-        }
+        self.placed.extend(entries.ops.iter().map(|op| op.id).zip(entries.places.iter().copied()));
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
         let offered = self.state.offer(entries.ops.into_iter().chain(pending));
         self.state.refresh();
@@ -259,24 +346,20 @@ impl Store {
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
     ) -> Result<Written, Error> {
         let lock = self.lock()?;
-        let known = self.known_faults();
         let ops = work(&mut self.state)?;
-        let ids: HashSet<OpId> = ops.iter().map(|op| op.id).collect();
-        let mut written = Written { changed: self.neighbours(&ops), ops, new_faults: Vec::new() };
-        let locked = written.ops.iter().find_map(|op| self.forbidden(op));
-        written.new_faults = self.faults_beyond(&known, &written.changed);
-        let errors = written.new_faults.iter().filter(|fault| !fault.warning).count();
-        let refusal =
-            locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&written.new_faults))));
+        let changed = self.neighbours(&ops);
+        let locked = ops.iter().find_map(|op| self.forbidden(op));
+        let new_faults = if locked.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
+        let errors = new_faults.iter().filter(|fault| !fault.warning).count();
+        let refusal = locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
         if let Some(refusal) = refusal {
-            self.checks = None;
-            self.state.retract(&ids);
+            self.state.retract(&ops.iter().map(|op| op.id).collect());
             self.state.refresh();
             return Err(refusal.into());
         }
-        self.commit(&written.ops, &[])?;
+        self.commit(&ops, &[])?;
         drop(lock);
-        Ok(written)
+        Ok(Written { ops, changed, new_faults })
     }
 
     /// Appends ops and control lines to the log. Without any, nothing is written.
@@ -284,10 +367,17 @@ impl Store {
         if ops.is_empty() && control.is_empty() {
             return Ok(());
         }
+        self.sound()?;
         let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
-        let (end, _) = self.log.append(&lines)?;
-        self.offset = end;
-        if end - self.marked.min(end) > CHECKPOINT_AFTER {
+        let appended = self.log.append(&lines)?;
+        (self.offset, self.sum) = (appended.end, appended.sum);
+        self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
+        if !control.is_empty() {
+            // Control lines take back what a checkpoint may have.
+            self.marked = None;
+        }
+        let behind = self.offset.saturating_sub(self.marked.unwrap_or(self.placed_from));
+        if behind > CHECKPOINT_AFTER_BYTES || self.placed.len() > CHECKPOINT_AFTER_OPS {
             self.checkpoint();
         }
         Ok(())
@@ -327,25 +417,23 @@ impl Store {
         out
     }
 
-    /// The faults before a write. For a large store that was not checked yet there are none: then
-    /// every fault of what is touched counts as new.
-    fn known_faults(&mut self) -> HashSet<(DefId, String)> {
-        if self.checks.is_none() && self.state.graph().len() <= 20_000 {
-            self.checks = Some(Checks::full(&self.state, &self.config.capabilities));
-        }
-        let checks = self.checks.iter().flat_map(|checks| checks.all(&self.state));
-        checks.map(fault_key).collect()
-    }
-
-    /// Brings the faults up to date after a write, and returns those that were not known.
-    fn faults_beyond(&mut self, known: &HashSet<(DefId, String)>, touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
-        let mut checks = self.checks.take().unwrap_or_default();
+    /// The faults ops on the state brought: those among what they touched that were not there without them.
+    fn faults_of(&mut self, ops: &[Op], touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
         let changed = Changed { definitions: touched.clone(), rehashed: 0 };
-        checks.update(&self.state, &self.config.capabilities, &changed);
-        let new: Vec<&Found> = checks.all(&self.state).filter(|found| !known.contains(&fault_key(found))).collect();
-        let told = render(&self.state, new);
-        self.checks = Some(checks);
-        told
+        let check = |store: &Store| {
+            let mut checks = Checks::default();
+            checks.update(&store.state, &store.config.capabilities, &changed);
+            checks
+        };
+        let after = check(self);
+        if after.found().next().is_none() {
+            return Vec::new();
+        }
+        self.state.retract(&ops.iter().map(|op| op.id).collect());
+        self.state.refresh();
+        let known: HashSet<(DefId, String)> = check(self).found().map(fault_key).collect();
+        self.state.apply(ops.iter().cloned());
+        render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
     }
 
     /// Every fault of the present state.
@@ -356,7 +444,7 @@ impl Store {
 
     /// The state as of an op of this store's log, with it.
     pub fn state_at(&self, id: OpId) -> Result<State, Error> {
-        if self.state.graph().node(id).is_none() {
+        if !self.state.graph().has(id) {
             return Err(Error::NotFound(format!("there is no op {id}")));
         }
         let mut state = State::new();
@@ -385,7 +473,9 @@ impl Store {
     pub fn verify(&self) -> Result<(String, String), Error> {
         let mut state = State::new();
         state.apply(self.log.read(0)?.ops);
-        Ok((self.state.state_hash(), state.state_hash()))
+        let now = self.state.state_hash();
+        self.sound()?;
+        Ok((now, state.state_hash()))
     }
 
     /// Saves every readable op of a corrupt log into a new one; the old file is kept. Returns how

@@ -116,9 +116,12 @@ fn the_checkpoint_stands_where_the_log_ends_or_is_not_used() {
     store.checkpoint();
     assert_eq!(rows("a").unwrap(), []);
     std::fs::write(store.inner("store.crdt"), "damaged").unwrap();
+    std::fs::remove_file(store.inner("store.crdt-wal")).unwrap();
     assert_eq!(rows("b"), None);
     let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.take_notices().len(), 1);
     store.checkpoint();
+    assert_eq!(store.take_notices(), Vec::<String>::new());
     store.issue(&[add("slot.c", "Int = 3")], &me(), false).unwrap();
     store.checkpoint();
     assert_eq!(rows("c").unwrap().len(), 1);

@@ -14,7 +14,7 @@ use nebula::strand::state::State;
 use serde_json::json;
 
 /// A small source of chance that gives the same numbers for the same seed.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
     fn next(&mut self) -> u64 {
@@ -25,11 +25,11 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
+    pub fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
         &list[self.below(list.len())]
     }
 
@@ -112,7 +112,7 @@ fn random_patch(chance: &mut Chance, layer: Layer) -> serde_json::Value {
     chance.pick(&patches).clone()
 }
 
-fn random_draft(chance: &mut Chance, state: &State) -> Draft {
+pub fn random_draft(chance: &mut Chance, state: &State) -> Draft {
     let visible: Vec<QName> = state.visible().map(|view| view.qname()).collect();
     let fresh = random_name(chance);
     if visible.is_empty() || chance.below(4) == 0 {
@@ -135,7 +135,7 @@ fn random_draft(chance: &mut Chance, state: &State) -> Draft {
 }
 
 /// Replicas that edit, and now and then hear of each other. Returns every op, and the replicas.
-fn history(seed: u64) -> (Vec<Op>, Vec<State>) {
+pub fn history(seed: u64) -> (Vec<Op>, Vec<State>) {
     let mut chance = Chance(seed);
     let count = 2 + chance.below(5);
     let mut replicas: Vec<State> = (0..count).map(|_| State::new()).collect();

@@ -1,0 +1,150 @@
+//! What a state has not loaded: values that come when they are first asked for, from a checkpoint.
+//!
+//! A state may stand on a [`Cold`] source. Then it holds only what was asked for or has changed since; what it
+//! holds counts, and the source answers for everything else. Without a source everything is held.
+
+mod labels;
+mod sets;
+mod shelf;
+
+use std::fmt::Debug;
+use std::hash::{BuildHasherDefault, Hasher};
+
+pub use labels::Labels;
+pub use sets::{Name, Sets};
+pub use shelf::Shelf;
+
+use super::hash::Hash;
+use super::id::{DefId, Layer, OpId};
+use super::op::Op;
+use super::state::{Status, Watch};
+
+/// Where a state finds what it does not hold. Every answer is as of one moment.
+pub trait Cold: Debug {
+    /// How many ops are admitted.
+    fn op_count(&self) -> usize;
+    /// Whether an op is admitted.
+    fn has_op(&self, id: OpId) -> bool;
+    /// An admitted op with what was found out about it.
+    fn op(&self, id: OpId) -> Option<ColdOp>;
+    /// Every admitted op, in order of their ids.
+    fn op_ids(&self) -> Vec<OpId>;
+    /// A definition as it stood.
+    fn row(&self, id: DefId) -> Option<Row>;
+    /// The ops on a definition.
+    fn ops_on(&self, id: DefId) -> Option<ColdOps>;
+    /// Every definition that has a row.
+    fn row_ids(&self) -> Vec<DefId>;
+    /// The visible definition of a name.
+    fn labelled(&self, layer: Layer, label: &str) -> Option<DefId>;
+    /// The visible definitions of a layer.
+    fn labels(&self, layer: Layer) -> Vec<(String, DefId)>;
+    /// Live definitions that claim a name.
+    fn claimants(&self, name: &Name) -> Vec<DefId>;
+    /// Definitions that ever had a name.
+    fn holders(&self, name: &Name) -> Vec<DefId>;
+    /// Definitions that look a name up.
+    fn late(&self, name: &Name) -> Vec<DefId>;
+    /// Definitions that stand to another in a relation.
+    fn related(&self, relation: Relation, to: DefId) -> Vec<DefId>;
+    /// Names that some claimant did not get.
+    fn contested(&self) -> Vec<Name>;
+}
+
+/// How one definition stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It meets the other on the way of a reference.
+    Watches,
+    /// A reference of it leads to the other.
+    Refers,
+    /// It is linked to the other.
+    Links,
+}
+
+/// An admitted op as a checkpoint has it.
+#[derive(Clone, Debug)]
+pub struct ColdOp {
+    /// The op.
+    pub op: Op,
+    /// Why it has no effect, if it has none.
+    pub void: Option<String>,
+    /// The greatest `ts` among it and its ancestors.
+    pub max_ts: i64,
+    /// Whether the `add` of its target is among its ancestors.
+    pub anchored: bool,
+}
+
+/// The ops on a definition as a checkpoint has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColdOps {
+    /// Its layer.
+    pub layer: Layer,
+    /// The ops, in order of admission.
+    pub ops: Vec<OpId>,
+    /// Those that no other follows.
+    pub heads: Vec<OpId>,
+}
+
+/// A definition as a checkpoint has it: everything but its body, which its ops make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its identity.
+    pub id: DefId,
+    /// Its layer.
+    pub layer: Layer,
+    /// The name it shows.
+    pub label: String,
+    /// The name its ops claim.
+    pub name: String,
+    /// The op that set the name.
+    pub claim: OpId,
+    /// Whether that op was an `add`.
+    pub claimed_by_add: bool,
+    /// Whether it can be seen.
+    pub status: Status,
+    /// The op whose body it stands on.
+    pub epoch: OpId,
+    /// What took its place when it was removed.
+    pub settled: Option<DefId>,
+    /// Its content hash.
+    pub hash: Hash,
+    /// Its canonical text with doc lines.
+    pub text: String,
+    /// What its hash is made of.
+    pub deps: Vec<DefId>,
+    /// What its references depend on.
+    pub watch: Watch,
+}
+
+/// Hashes identities, which are well spread already.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IdHasher(u64);
+
+/// Builds [`IdHasher`]s.
+pub type Ids = BuildHasherDefault<IdHasher>;
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let mixed = u128::from(self.0 ^ value) * 0x9E37_79B9_7F4A_7C15_u128;
+        self.0 = (mixed >> 64) as u64 ^ mixed as u64;
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64((value >> 64) as u64 ^ (value as u64).rotate_left(25));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

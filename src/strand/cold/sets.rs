@@ -1,0 +1,76 @@
+//! Sets of definitions by key, loaded key by key.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
+use std::rc::Rc;
+
+use super::Cold;
+use crate::strand::id::{DefId, Layer};
+
+/// A layer and a name in it.
+pub type Name = (Layer, String);
+
+/// Sets of definitions, each sorted.
+#[derive(Debug)]
+pub struct Sets<K, S = std::hash::RandomState> {
+    held: RefCell<HashMap<K, Vec<DefId>, S>>,
+    cold: Option<Rc<dyn Cold>>,
+    fetch: fn(&dyn Cold, &K) -> Vec<DefId>,
+}
+
+impl<K: Hash + Eq + Clone, S: BuildHasher + Default> Sets<K, S> {
+    /// No sets but those of the source, of which `fetch` gets one.
+    pub fn new(cold: Option<Rc<dyn Cold>>, fetch: fn(&dyn Cold, &K) -> Vec<DefId>) -> Sets<K, S> {
+        Sets { held: RefCell::default(), cold, fetch }
+    }
+
+    fn load(&self, key: &K) {
+        let Some(cold) = &self.cold else { return };
+        if !self.held.borrow().contains_key(key) {
+            let mut set = (self.fetch)(cold.as_ref(), key);
+            set.sort_unstable();
+            self.held.borrow_mut().insert(key.clone(), set);
+        }
+    }
+
+    /// A set, by identity.
+    pub fn get(&self, key: &K) -> Vec<DefId> {
+        self.load(key);
+        self.held.borrow().get(key).cloned().unwrap_or_default()
+    }
+
+    /// Adds to a set.
+    pub fn add(&mut self, key: &K, id: DefId) {
+        self.load(key);
+        let held = self.held.get_mut();
+        let Some(set) = held.get_mut(key) else {
+            held.insert(key.clone(), vec![id]);
+            return;
+        };
+        if set.last().is_none_or(|last| *last < id) {
+            set.push(id);
+        } else if let Err(at) = set.binary_search(&id) {
+            set.insert(at, id);
+        }
+    }
+
+    /// Takes from a set.
+    pub fn take(&mut self, key: &K, id: DefId) {
+        self.load(key);
+        let held = self.held.get_mut();
+        let Some(set) = held.get_mut(key) else { return };
+        if let Ok(at) = set.binary_search(&id) {
+            set.remove(at);
+        }
+        // An empty set is kept where its absence would mean to ask the source.
+        if set.is_empty() && self.cold.is_none() {
+            held.remove(key);
+        }
+    }
+
+    /// The keys of what is held, for whoever looks through all of a state without a source.
+    pub fn held_keys(&self) -> Vec<K> {
+        self.held.borrow().keys().cloned().collect()
+    }
+}

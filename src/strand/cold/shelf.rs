@@ -1,0 +1,135 @@
+//! A map that can be added to through a shared reference: what it holds never moves.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+
+use super::Ids;
+use crate::strand::id::OpId;
+
+/// How many places the first board has; each further one has twice as many as the one before.
+const FIRST: usize = 64;
+/// Boards enough for four thousand million places.
+const BOARDS: usize = 26;
+
+/// Values by identity.
+#[derive(Debug)]
+pub struct Shelf<V> {
+    index: RefCell<HashMap<OpId, usize, Ids>>,
+    boards: [OnceCell<Box<[OnceCell<V>]>>; BOARDS],
+    /// The places in use at the front.
+    used: Cell<usize>,
+    /// Places given back.
+    free: Vec<usize>,
+}
+
+impl<V> Default for Shelf<V> {
+    fn default() -> Shelf<V> {
+        let boards = std::array::from_fn(|_| OnceCell::new());
+        Shelf { index: RefCell::default(), boards, used: Cell::new(0), free: Vec::new() }
+    }
+}
+
+/// The board of a place, and the place on it.
+fn place(at: usize) -> (usize, usize) {
+    let shifted = at + FIRST;
+    let board = (shifted / FIRST).ilog2() as usize;
+    (board, shifted - (FIRST << board))
+}
+
+impl<V> Shelf<V> {
+    fn slot(&self, at: usize) -> &OnceCell<V> {
+        let (board, place) = place(at);
+        let board = self.boards[board].get_or_init(|| (0..FIRST << board).map(|_| OnceCell::new()).collect());
+        &board[place]
+    }
+
+    fn slot_mut(&mut self, at: usize) -> Option<&mut OnceCell<V>> {
+        let (board, place) = place(at);
+        self.boards[board].get_mut()?.get_mut(place)
+    }
+
+    /// Whether there is a value of this identity.
+    pub fn contains(&self, id: OpId) -> bool {
+        self.index.borrow().contains_key(&id)
+    }
+
+    /// A value.
+    pub fn get(&self, id: OpId) -> Option<&V> {
+        let at = *self.index.borrow().get(&id)?;
+        self.slot(at).get()
+    }
+
+    /// A value, to change it.
+    pub fn get_mut(&mut self, id: OpId) -> Option<&mut V> {
+        let at = *self.index.get_mut().get(&id)?;
+        self.slot_mut(at)?.get_mut()
+    }
+
+    /// Puts a value where there is none yet; one that is there stays. Returns the one that stands.
+    pub fn put(&self, id: OpId, value: V) -> &V {
+        let known = self.index.borrow().get(&id).copied();
+        let at = known.unwrap_or_else(|| {
+            let at = self.used.get();
+            self.used.set(at + 1);
+            self.index.borrow_mut().insert(id, at);
+            at
+        });
+        self.slot(at).get_or_init(|| value)
+    }
+
+    /// Puts a value, in place of any that was there.
+    pub fn insert(&mut self, id: OpId, value: V) {
+        self.remove(id);
+        let at = self.free.pop().unwrap_or_else(|| {
+            let at = self.used.get();
+            self.used.set(at + 1);
+            at
+        });
+        self.index.get_mut().insert(id, at);
+        // A place that is new or was given back is empty.
+        self.slot(at).get_or_init(|| value);
+    }
+
+    /// Takes a value away.
+    pub fn remove(&mut self, id: OpId) -> Option<V> {
+        let at = self.index.get_mut().remove(&id)?;
+        self.free.push(at);
+        self.slot_mut(at)?.take()
+    }
+
+    /// Every value, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.boards.iter().filter_map(OnceCell::get).flat_map(|board| board.iter().filter_map(OnceCell::get))
+    }
+
+    /// Every identity, in no order.
+    pub fn ids(&self) -> Vec<OpId> {
+        self.index.borrow().keys().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stay_where_they_are_while_others_come_and_go() {
+        let id = |n: i64| OpId::from_parts(n, 7);
+        let mut shelf: Shelf<String> = Shelf::default();
+        for n in 0..1000 {
+            shelf.insert(id(n), n.to_string());
+        }
+        assert_eq!(shelf.remove(id(3)).as_deref(), Some("3"));
+        assert_eq!((shelf.get(id(3)), shelf.ids().len()), (None, 999));
+        let first = shelf.get(id(5)).unwrap();
+        for n in 1000..3000 {
+            shelf.put(id(n), n.to_string());
+        }
+        assert_eq!(shelf.put(id(5), "other".into()), first);
+        shelf.insert(id(4000), "here".into());
+        *shelf.get_mut(id(4000)).unwrap() += "!";
+        assert_eq!(shelf.get(id(4000)).unwrap(), "here!");
+        assert_eq!(shelf.values().count(), 3000);
+        assert!((0..3000).filter(|n| *n != 3).all(|n| shelf.get(id(n)).unwrap() == &n.to_string()));
+    }
+}

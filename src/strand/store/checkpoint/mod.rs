@@ -1,0 +1,306 @@
+//! The checkpoint: definitions, ops and edges in SQLite, so that a command reads what it touches and no more.
+//!
+//! It can be deleted at any time: the log is the truth. It may lag behind the log, whose tail is then replayed.
+
+mod pack;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+
+use super::Log;
+use crate::strand::cold::Row as Kept;
+use crate::strand::graph::Graph;
+use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::op::Kind;
+use crate::strand::state::{State, Status, Watch};
+pub use source::{Opened, Source};
+
+/// Another shape of the tables means another number, and a rebuild.
+const SCHEMA: i64 = 2;
+
+/// States of a definition. Those up to 2 are live; one without a row of its own has the last.
+const VISIBLE: i64 = 1;
+const ABSORBED: i64 = 2;
+const DEAD: i64 = 3;
+const VOID: i64 = 4;
+
+/// Kinds of edges, from the definition that has them to what they are about.
+mod kind {
+    pub const WATCHES: u8 = 1;
+    pub const REFERS: u8 = 2;
+    pub const LINKS: u8 = 3;
+    pub const LATE: u8 = 4;
+    pub const HOLDS: u8 = 5;
+}
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ops (
+        op BLOB PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL, max_ts INTEGER NOT NULL,
+        anchored INTEGER NOT NULL, void TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS defs (
+        def BLOB PRIMARY KEY, layer INTEGER NOT NULL, label TEXT, name TEXT, state INTEGER NOT NULL, claim BLOB,
+        by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
+        ops BLOB NOT NULL, heads BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE state = 1;
+    CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE state <= 2;
+    CREATE TABLE IF NOT EXISTS edges (
+        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, PRIMARY KEY (kind, key, src)
+    ) WITHOUT ROWID;
+";
+
+/// Where an op stands in the log, in bytes, without its newline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where its line begins.
+    pub offset: u64,
+    /// How long it is.
+    pub length: u32,
+}
+
+/// What a checkpoint is to be brought up to.
+pub struct Progress<'p> {
+    /// The state at `end`.
+    pub state: &'p State,
+    /// Definitions that changed since `from`.
+    pub touched: &'p HashSet<DefId>,
+    /// Ops that came since `from`, and where they stand; all ops where `from` is none.
+    pub placed: &'p BTreeMap<OpId, Place>,
+    /// Where the checkpoint must stand for these changes to be all; none: it is made anew.
+    pub from: Option<u64>,
+    /// Where the log stands.
+    pub end: u64,
+    /// The sum of its last commit line.
+    pub sum: &'p str,
+    /// Ops withdrawn and not accepted again.
+    pub withdrawn: &'p HashSet<OpId>,
+}
+
+/// A definition as the checkpoint has it for a plain listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its layer.
+    pub layer: Layer,
+    /// Its label.
+    pub label: String,
+    /// `h:` and its hash.
+    pub hash: String,
+    /// Its canonical text.
+    pub text: String,
+}
+
+fn path(root: &Path) -> PathBuf {
+    root.join(".strand/store.crdt")
+}
+
+/// The visible definitions of a store, straight from its checkpoint; `None` if there is none that
+/// stands where the log ends. `exact` asks for one name only.
+pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Vec<Row>> {
+    let log = Log::new(root.join(".strand/op-log.jsonl"));
+    let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+    db.execute_batch("BEGIN").ok()?;
+    let (offset, sum) = source::stands_at(&db).ok()??;
+    if log.length().ok()? != offset || !log.has_commit(offset, &sum).ok()? {
+        return None;
+    }
+    let sql = match exact {
+        Some(_) => "SELECT layer, label, hash, text FROM defs WHERE state = 1 AND layer = ?1 AND label = ?2",
+        None => {
+            "SELECT layer, label, hash, text FROM defs WHERE state = 1 AND (?1 IS NULL OR layer = ?1)
+                AND ?2 IS NULL ORDER BY layer, label"
+        }
+    };
+    let mut statement = db.prepare(sql).ok()?;
+    let rows = statement.query_map(params![layer.map(|layer| layer as i64), exact], |row| {
+        let hash: Vec<u8> = row.get(2)?;
+        Ok((row.get::<_, i64>(0)?, row.get(1)?, hash, row.get(3)?))
+    });
+    let rows = rows.ok()?.collect::<Result<Vec<(i64, String, Vec<u8>, String)>, _>>().ok()?;
+    rows.into_iter()
+        .map(|(layer, label, hash, text)| {
+            let hash = format!("h:{}", blake3::Hash::from_bytes(hash.try_into().ok()?).to_hex());
+            Some(Row { layer: *Layer::ALL.get(usize::try_from(layer).ok()?)?, label, hash, text })
+        })
+        .collect()
+}
+
+/// Removes a checkpoint that cannot be used.
+pub fn remove(root: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path(root).into_os_string();
+        name.push(suffix);
+        // It may not be there; if it cannot be removed, writing it anew tells.
+        let _ = std::fs::remove_file(name);
+    }
+}
+
+/// Brings the checkpoint to where the log ends. Says what went wrong, if something did: the log is
+/// the truth, so nothing is lost by it.
+pub fn write(root: &Path, log: &Log, progress: &Progress) -> Result<(), String> {
+    if attempt(root, log, progress).is_ok() {
+        return Ok(());
+    }
+    // A damaged checkpoint is made anew.
+    remove(root);
+    attempt(root, log, progress).map_err(|error| format!("the checkpoint could not be written: {error}"))
+}
+
+fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
+    let mut db = Connection::open(path(root))?;
+    db.busy_timeout(std::time::Duration::from_secs(5))?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    // Folding the write-ahead log back costs flushes; SQLite does it by itself once it has grown.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    db.execute_batch(TABLES).or_else(|_| {
+        db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs;")?;
+        db.execute_batch(TABLES)
+    })?;
+    // Another process may have come further meanwhile: whoever is behind leaves it be.
+    let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let stood = source::stands_at(&tx)?.filter(|(offset, sum)| log.has_commit(*offset, sum).unwrap_or(false));
+    let stood = stood.map(|(offset, _)| offset);
+    let state = progress.state;
+    match (progress.from, stood) {
+        (_, Some(stood)) if stood > progress.end => return Ok(()),
+        (Some(from), Some(stood)) if from <= stood => put(&tx, state, progress.touched, progress.placed)?,
+        // A state that loads from a checkpoint knows only its own changes.
+        _ if !state.is_whole() => return Ok(()),
+        _ => {
+            tx.execute_batch("DELETE FROM defs; DELETE FROM ops; DELETE FROM edges;")?;
+            let all: HashSet<DefId> = state.graph().definitions().into_iter().collect();
+            put(&tx, state, &all, progress.placed)?;
+        }
+    }
+    let contested: Vec<Vec<u8>> = state.contested().map(|(layer, name)| pack::name(*layer, name)).collect();
+    let mut set = tx.prepare("INSERT OR REPLACE INTO meta VALUES (?1, ?2)")?;
+    set.execute(params!["schema", SCHEMA])?;
+    set.execute(params!["log_offset", progress.end as i64])?;
+    set.execute(params!["log_sum", progress.sum])?;
+    set.execute(params!["ops", state.graph().len() as i64])?;
+    set.execute(params!["contested", contested.join(&b'\n')])?;
+    set.execute(params!["withdrawn", pack::ids(progress.withdrawn.iter().copied())])?;
+    drop(set);
+    tx.commit()
+}
+
+fn put(
+    tx: &Transaction,
+    state: &State,
+    touched: &HashSet<DefId>,
+    placed: &BTreeMap<OpId, Place>,
+) -> rusqlite::Result<()> {
+    let graph = state.graph();
+    let mut edges: BTreeSet<Edge> = BTreeSet::new();
+    let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for (id, place) in placed {
+        let Some(node) = graph.node(*id) else { continue };
+        let void = node.void.as_deref();
+        insert.execute(params![id.to_bytes(), place.offset as i64, place.length, node.max_ts, node.anchored, void])?;
+        edges.extend(held_name(graph, *id).map(|key| (kind::HOLDS, key, node.op.target())));
+    }
+    let mut ids: Vec<DefId> = touched.iter().copied().collect();
+    ids.sort_unstable();
+    put_definitions(tx, state, &ids, &mut edges)?;
+    let mut add = tx.prepare("INSERT OR IGNORE INTO edges VALUES (?1, ?2, ?3)")?;
+    for (kind, key, src) in edges {
+        add.execute(params![kind, key, src.to_bytes()])?;
+    }
+    Ok(())
+}
+
+/// Kind, what it is about, and whose it is.
+type Edge = (u8, Vec<u8>, DefId);
+
+/// The name a definition came to hold by an op.
+fn held_name(graph: &Graph, id: OpId) -> Option<Vec<u8>> {
+    let node = graph.node(id).filter(|node| node.void.is_none())?;
+    match node.op.kind {
+        Kind::Add => Some(pack::name(node.op.layer, &node.op.name)),
+        Kind::Rename => node.op.name_new.as_ref().map(|name| pack::name(node.op.layer, name)),
+        _ => None,
+    }
+}
+
+/// Writes the rows of definitions, takes out edges they have no more, and collects new ones.
+fn put_definitions(tx: &Transaction, state: &State, ids: &[DefId], edges: &mut BTreeSet<Edge>) -> rusqlite::Result<()> {
+    let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
+    let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
+    let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
+    let mut insert = tx.prepare(
+        "INSERT OR REPLACE INTO defs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?;
+    for id in ids {
+        let key = id.to_bytes();
+        let old: Option<Option<Vec<u8>>> = find.query_row([&key[..]], |row| row.get(0)).optional()?;
+        let old = old.flatten().and_then(|bytes| pack::read_watch(&bytes)).unwrap_or_default();
+        let row = state.row_of(*id);
+        let none = Watch::default();
+        let now = row.as_ref().map_or(&none, |row| &row.watch);
+        if old != *now {
+            let now = edges_of(*id, now);
+            for (kind, about, src) in edges_of(*id, &old).difference(&now) {
+                cut.execute(params![kind, about, src.to_bytes()])?;
+            }
+            edges.extend(now);
+        }
+        let Some(lattice) = state.graph().lattice(*id) else {
+            delete.execute([&key[..]])?;
+            continue;
+        };
+        let (ops, heads) = (pack::ids(lattice.ops.iter().copied()), pack::ids(lattice.heads.iter().copied()));
+        let Some(row) = row else {
+            let none = None::<i64>;
+            let layer = lattice.layer as i64;
+            insert.execute(params![
+                key, layer, none, none, VOID, none, none, none, none, none, none, none, none, none, ops, heads
+            ])?;
+            continue;
+        };
+        let (number, absorber) = number(&row);
+        insert.execute(params![
+            key,
+            row.layer as i64,
+            row.label,
+            row.name,
+            number,
+            row.claim.to_bytes(),
+            row.claimed_by_add,
+            row.epoch.to_bytes(),
+            absorber.map(OpId::to_bytes),
+            row.settled.map(OpId::to_bytes),
+            row.hash.0,
+            row.text,
+            pack::ids(row.deps.iter().copied()),
+            pack::watch(&row.watch),
+            ops,
+            heads
+        ])?;
+    }
+    Ok(())
+}
+
+fn number(row: &Kept) -> (i64, Option<DefId>) {
+    match row.status {
+        Status::Visible => (VISIBLE, None),
+        Status::Absorbed(by) => (ABSORBED, Some(by)),
+        Status::Dead => (DEAD, None),
+    }
+}
+
+fn edges_of(src: DefId, watch: &Watch) -> BTreeSet<Edge> {
+    let to = |kind: u8| move |id: &DefId| (kind, id.to_bytes().to_vec(), src);
+    let mut out: BTreeSet<Edge> = watch.defs.iter().map(to(kind::WATCHES)).collect();
+    out.extend(watch.names.iter().map(|(layer, name)| (kind::LATE, pack::name(*layer, name), src)));
+    if watch.live {
+        out.extend(watch.targets.iter().map(to(kind::REFERS)));
+        out.extend(watch.links.iter().map(to(kind::LINKS)));
+    }
+    out
+}

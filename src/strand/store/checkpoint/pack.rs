@@ -1,0 +1,95 @@
+//! Identities and names as bytes of a row.
+
+use std::collections::BTreeSet;
+
+use crate::strand::cold::Name;
+use crate::strand::id::{Layer, OpId};
+use crate::strand::state::Watch;
+
+/// Identities one after the other.
+pub fn ids(ids: impl IntoIterator<Item = OpId>) -> Vec<u8> {
+    ids.into_iter().flat_map(OpId::to_bytes).collect()
+}
+
+/// One identity; none if the bytes are not sixteen.
+pub fn one(bytes: &[u8]) -> Option<OpId> {
+    bytes.try_into().ok().map(OpId::from_bytes)
+}
+
+/// The identities of [`ids`].
+pub fn read_ids(bytes: &[u8]) -> Vec<OpId> {
+    bytes.chunks_exact(16).filter_map(one).collect()
+}
+
+/// A layer and a name.
+pub fn name(layer: Layer, name: &str) -> Vec<u8> {
+    let mut out = vec![layer as u8];
+    out.extend_from_slice(name.as_bytes());
+    out
+}
+
+/// The layer and name of [`name`].
+pub fn read_name(bytes: &[u8]) -> Option<Name> {
+    let (layer, name) = bytes.split_first()?;
+    Some((*Layer::ALL.get(usize::from(*layer))?, String::from_utf8(name.to_vec()).ok()?))
+}
+
+fn put_ids(out: &mut Vec<u8>, list: impl ExactSizeIterator<Item = OpId>) {
+    out.extend_from_slice(&(list.len() as u32).to_le_bytes());
+    list.for_each(|id| out.extend_from_slice(&id.to_bytes()));
+}
+
+/// What a definition's references depend on.
+pub fn watch(watch: &Watch) -> Vec<u8> {
+    let mut out = vec![u8::from(watch.live)];
+    put_ids(&mut out, watch.defs.iter().copied());
+    put_ids(&mut out, watch.targets.iter().copied());
+    put_ids(&mut out, watch.links.iter().copied());
+    for (layer, text) in &watch.names {
+        let bytes = name(*layer, text);
+        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(&bytes);
+    }
+    out
+}
+
+/// Takes a number and that many times `size` bytes from the front.
+fn take<'b>(bytes: &mut &'b [u8], size: usize) -> Option<&'b [u8]> {
+    let (count, rest) = bytes.split_first_chunk::<4>()?;
+    let (found, rest) = rest.split_at_checked(u32::from_le_bytes(*count) as usize * size)?;
+    *bytes = rest;
+    Some(found)
+}
+
+/// The parts of [`watch`].
+pub fn read_watch(bytes: &[u8]) -> Option<Watch> {
+    let (live, mut rest) = bytes.split_first()?;
+    let defs = read_ids(take(&mut rest, 16)?).into_iter().collect();
+    let targets = read_ids(take(&mut rest, 16)?).into_iter().collect();
+    let links = read_ids(take(&mut rest, 16)?);
+    let mut names = BTreeSet::new();
+    while !rest.is_empty() {
+        names.insert(read_name(take(&mut rest, 1)?)?);
+    }
+    Some(Watch { defs, names, targets, links, live: *live != 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_read() {
+        let id = |n: i64| OpId::from_parts(n, 9);
+        let packed = Watch {
+            defs: [id(1), id(2)].into(),
+            names: [(Layer::Fn, "f".to_owned()), (Layer::Slot, "日本".to_owned())].into(),
+            targets: [id(2)].into(),
+            links: vec![id(7)],
+            live: true,
+        };
+        assert_eq!(read_watch(&watch(&packed)), Some(packed));
+        assert_eq!(read_watch(&[1, 9, 0]), None);
+        assert_eq!(read_ids(&ids([id(3), id(1)])), [id(3), id(1)]);
+    }
+}

@@ -1,0 +1,106 @@
+//! A store that loads from its checkpoint says what one says that read its whole log. `STRAND_CASES` sets how many
+//! histories are made.
+
+use std::path::Path;
+
+use nebula::strand::check::{Checks, render};
+use nebula::strand::findings::findings;
+use nebula::strand::issue::{Issuer, references};
+use nebula::strand::state::State;
+use nebula::strand::store::{Policy, Store};
+
+use super::converge::{Chance, history, random_draft};
+
+/// Everything a command may tell of a state.
+fn told(store: &Store) -> Vec<String> {
+    let state: &State = store.state();
+    let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
+    let mut ids: Vec<_> = state.views().map(|view| view.id).collect();
+    ids.sort();
+    for view in ids.iter().filter_map(|id| state.view(*id)) {
+        let edges: Vec<_> = view
+            .edges
+            .iter()
+            .map(|e| format!("{:?} {} {} {:?} {:?} {:?}", e.place, e.layer, e.name, e.bound, e.to, e.writer))
+            .collect();
+        out.push(format!(
+            "{} {} {} {:?} {} {:?} {:?} {:?} {:?} {:?}\n{}{}",
+            view.id,
+            view.qname(),
+            view.name,
+            view.status,
+            view.hash,
+            view.units,
+            view.links,
+            view.deps(),
+            view.claim,
+            view.settled,
+            view.text,
+            edges.join("\n")
+        ));
+        out.push(references(state, view.id).places().join(" "));
+        let mut watchers: Vec<_> = state.watchers(view.id).collect();
+        watchers.sort();
+        out.push(format!("{watchers:?} {:?} {:?}", state.linked_to(view.id), state.absorbed_by(view.id)));
+        out.extend(store.history(view.id).iter().map(|op| op.to_line()));
+        let lattice = state.graph().lattice(view.id).unwrap();
+        out.push(format!("{:?} {:?}", lattice.ops.len(), lattice.heads));
+        out.push(format!("{:?}", state.graph().holders(view.layer, &view.name)));
+    }
+    out.extend(state.visible().map(|view| view.qname().to_string()));
+    let checks = Checks::full(state, &store.config().capabilities);
+    out.extend(render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()));
+    out.extend(findings(state).iter().map(|finding| finding.to_json().to_string()));
+    out
+}
+
+fn compare(root: &Path, seed: u64) {
+    let lazy = Store::open(root).unwrap();
+    let whole = Store::open_from_log(root).unwrap();
+    for (a, b) in told(&lazy).iter().zip(&told(&whole)) {
+        assert_eq!(a, b, "history {seed}");
+    }
+    lazy.sound().unwrap();
+}
+
+fn check_history(seed: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut chance = Chance(seed ^ 0x5EED);
+    let mut store = Store::init(dir.path()).unwrap();
+    let mut config = store.config().clone();
+    config.policy = *chance.pick(&[Policy::Warn, Policy::Heal, Policy::Strict]);
+    store.set_config(config).unwrap();
+    let (mut ops, _) = history(seed);
+    let issuer = Issuer::new("user:me");
+    while !ops.is_empty() {
+        match chance.below(6) {
+            0 => {
+                let draft = random_draft(&mut chance, store.state());
+                // A refusal changes nothing, which is compared too.
+                let _ = store.issue(&[draft], &issuer, chance.below(2) == 0);
+            }
+            1 => store.checkpoint(),
+            2 | 3 => store = Store::open(dir.path()).unwrap(),
+            _ => {
+                let heard: Vec<_> = ops.drain(..ops.len().min(1 + chance.below(5))).collect();
+                store.accept(heard).unwrap();
+            }
+        }
+        if chance.below(4) == 0 {
+            compare(dir.path(), seed);
+        }
+    }
+    store.checkpoint();
+    compare(dir.path(), seed);
+    let hash = store.state().state_hash();
+    std::fs::remove_file(store.inner("store.crdt")).unwrap();
+    assert_eq!(Store::open(dir.path()).unwrap().state().state_hash(), hash, "without a checkpoint, history {seed}");
+}
+
+#[test]
+fn a_checkpoint_and_the_tail_say_what_the_log_says() {
+    let cases = std::env::var("STRAND_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(25);
+    for seed in 0..cases {
+        check_history(seed);
+    }
+}
