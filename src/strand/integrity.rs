@@ -101,12 +101,8 @@ pub struct Dangling {
 impl Dangling {
     /// The referring place and what it refers to, as records have them.
     pub fn edge(&self, state: &State) -> (String, String) {
-        let place = match self.place {
-            Place::Unit(n) => n.to_string(),
-            Place::Header(name) => name.to_owned(),
-        };
         let name = |id: DefId| state.view(id).map_or_else(|| id.to_string(), |view| view.qname().to_string());
-        (format!("{}:{place}", name(self.from)), name(self.removed))
+        (format!("{}:{}", name(self.from), self.place), name(self.removed))
     }
 }
 

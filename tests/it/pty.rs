@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -13,28 +14,35 @@ const COLUMNS: NonZero<u16> = NonZero::new(140).unwrap();
 /// Longest wait for something to appear; a test that waits for nothing fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Terminal {
+pub struct Terminal {
     screen: vt100::Parser,
     output: Receiver<Vec<u8>>,
     keys: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
-    _home: tempfile::TempDir,
+    /// Removed at the end, where it was made for this.
+    _home: Option<tempfile::TempDir>,
 }
 
 impl Terminal {
     fn start(args: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
+        let terminal = Self::start_in(env!("CARGO_BIN_EXE_nebula"), args, home.path());
+        Terminal { _home: Some(home), ..terminal }
+    }
+
+    /// Starts a program in a folder that is its home as well.
+    pub fn start_in(program: &str, args: &[&str], home: &Path) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
             .expect("a pseudo-terminal");
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_nebula"));
+        let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
         for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")] {
             command.env(name, value);
         }
-        command.env("HOME", home.path());
-        command.cwd(home.path());
+        command.env("HOME", home);
+        command.cwd(home);
         let child = pair.slave.spawn_command(command).expect("it starts");
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().expect("a reader");
@@ -50,10 +58,11 @@ impl Terminal {
                 }
             }
         });
-        Terminal { screen: vt100::Parser::new(ROWS, COLUMNS, 0), output, keys, child, _home: home }
+        Terminal { screen: vt100::Parser::new(ROWS, COLUMNS, 0), output, keys, child, _home: None }
     }
 
-    fn wait_for(&mut self, text: &str) {
+    /// Waits until the screen holds a text.
+    pub fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         while !self.screen.screen().contents().contains(text) {
             match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -66,7 +75,8 @@ impl Terminal {
         }
     }
 
-    fn keys(&mut self, keys: &str) {
+    /// Types.
+    pub fn keys(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).expect("written");
         self.keys.flush().expect("flushed");
     }
@@ -82,6 +92,11 @@ impl Terminal {
                 self.screen.process(&bytes);
             }
         }
+    }
+
+    /// The exit code once the program has ended by itself.
+    pub fn exit(mut self) -> u32 {
+        self.child.wait().expect("it ends").exit_code()
     }
 
     /// Ctrl-C twice; the exit code.

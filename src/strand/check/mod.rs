@@ -144,6 +144,13 @@ impl Checks {
         checks
     }
 
+    /// Checks these definitions only.
+    pub fn of_some(state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) -> Checks {
+        let mut checks = Checks::default();
+        checks.run(state, granted, which);
+        checks
+    }
+
     /// Checks what a change touched, and what depends on it.
     pub fn update(&mut self, state: &State, granted: &BTreeSet<String>, changed: &Changed) {
         let mut again: BTreeSet<DefId> = BTreeSet::new();

@@ -1,17 +1,19 @@
 //! Settings, ownership, sync, conflicts, and the care of a store.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Session;
 use super::args::{self, ConflictCommand};
 use super::fix::hidden_findings;
 use super::out::Out;
-use crate::strand::findings::findings;
+use crate::strand::findings::{Finding, findings};
 use crate::strand::id::now_ms;
-use crate::strand::issue::Refusal;
+use crate::strand::issue::{Draft, Issuer, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{Config, Conflict, Error, Lock, is_pattern, overlap};
-use crate::strand::sync;
+use crate::strand::store::{Config, Conflict, Error, Lock, Written, is_pattern, overlap};
+use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
     let mut config = s.store.config().clone();
@@ -100,22 +102,59 @@ pub(super) fn sync(s: &mut Session, out: &mut Out, args: &args::Sync) -> Result<
         issuer.author = "strand:sync".to_owned();
     }
     let options = sync::Options { direction, removal, dry_run: args.dry_run };
+    if args.watch {
+        return watch(s, out, &options, &issuer);
+    }
+    let done = sync::sync(&mut s.store, &options, &issuer)?;
+    tell_sync(out, &done, args.dry_run);
+    Ok(u8::from(!done.is_clean()))
+}
+
+fn tell_sync(out: &Out, done: &sync::Synced, plan: bool) {
+    for message in &done.messages {
+        match message {
+            Message::Warning(words) => out.note(&format!("Warning: {words}")),
+            Message::Refused(words) => out.refused(words),
+            Message::Unparsed(faults) => out.unparsed(faults),
+        }
+    }
+    if plan && !out.json {
+        done.plan.iter().for_each(|line| out.line(line));
+    }
+    out.answer(&done.summary(), || done.to_json());
+}
+
+/// Syncs again whenever files or store changed and stood still for a moment, until it is interrupted. What goes wrong
+/// is told, and the next change is waited for.
+fn watch(s: &mut Session, out: &mut Out, options: &sync::Options, issuer: &Issuer) -> Result<u8, Error> {
+    const PAUSE: Duration = Duration::from_millis(200);
+    let mut first = true;
     loop {
-        let done = sync::sync(&mut s.store, &options, &issuer)?;
-        done.messages.iter().for_each(|message| out.note(message));
-        if args.dry_run && !out.json {
-            done.plan.iter().for_each(|line| out.line(line));
-        }
-        out.answer(&done.summary(), || done.to_json());
-        if !args.watch {
-            return Ok(u8::from(!done.is_clean()));
-        }
-        // Changes are collected for a moment before the next round.
+        // Taken before the sync: what someone writes meanwhile is another change.
         let seen = sync::stamp(&s.store);
-        while sync::stamp(&s.store) == seen {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+        match sync::sync(&mut s.store, options, issuer) {
+            Ok(done) => {
+                if first || !done.is_idle() {
+                    tell_sync(out, &done, false);
+                }
+                s.store.checkpoint();
+            }
+            Err(error) => {
+                out.failure(&error);
+            }
         }
-        s.store.catch_up()?;
+        if std::mem::take(&mut first) {
+            out.note("watching for changes; Ctrl-C ends it");
+        }
+        let mut last = seen.clone();
+        loop {
+            std::thread::sleep(PAUSE);
+            let now = sync::stamp(&s.store);
+            if now != seen && now == last {
+                break;
+            }
+            last = now;
+        }
     }
 }
 
@@ -140,8 +179,7 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Out, command: &ConflictComman
                 return Ok(0);
             }
             for conflict in shown {
-                let edges: Vec<String> = conflict.edges.iter().map(|(from, to)| format!("{from} -> {to}")).collect();
-                let line = format!("{} {} {} {}", conflict.id, conflict.kind, conflict.status, edges.join(", "));
+                let line = format!("{} {} {} {}", conflict.id, conflict.kind, conflict.status, about(conflict));
                 out.line(line.trim_end());
             }
             merged.iter().for_each(|finding| out.line(&format!("{} {}", finding.id(), finding.message)));
@@ -166,22 +204,59 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Out, command: &ConflictComman
             s.store.record_conflicts(&[record])?;
             out.answer(&format!("resolved {id}"), || json!({"resolved": id}));
         }
-        ConflictCommand::Reissue { id } => return reissue(s, out, find(id)?),
+        ConflictCommand::Reissue { id } => match merged.iter().find(|finding| finding.id() == *id) {
+            Some(finding) => return reissue_finding(s, out, finding),
+            None => return reissue(s, out, find(id)?),
+        },
     }
     Ok(0)
+}
+
+/// What a conflict is about: its edges, or else what its ops are about.
+fn about(conflict: &Conflict) -> String {
+    let edge = |(from, to): &(String, String)| match conflict.kind.as_str() {
+        "sync" => format!("{from}: {to}"),
+        _ => format!("{from} -> {to}"),
+    };
+    let op = |op: &Value| {
+        let text = |key: &str| op.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        format!("{} {}.{} by {}", text("op"), text("layer"), text("name"), text("author"))
+    };
+    let parts: Vec<String> = match conflict.edges.is_empty() {
+        true => conflict.ops.iter().map(op).collect(),
+        false => conflict.edges.iter().map(edge).collect(),
+    };
+    parts.join(", ")
 }
 
 /// Seals the ops of a conflict again on the present state, as one bundle.
 fn reissue(s: &mut Session, out: &mut Out, conflict: Conflict) -> Result<u8, Error> {
     let ops: Vec<Op> = conflict.ops.iter().filter_map(|op| Op::from_json(op).ok()).collect();
+    if ops.is_empty() {
+        return Err(Refusal::Usage(format!("{} holds no op to issue again", conflict.id)).into());
+    }
     let issuer = s.issuer.bundled();
     let written = s.store.transact(false, |state| crate::strand::issue::reissue(state, &ops, &issuer))?;
     s.store.record_conflicts(&[Conflict { status: "resolved".to_owned(), ..conflict }])?;
+    reissued(out, &written);
+    Ok(0)
+}
+
+/// Issues the draft of what merging left behind: it has both sides behind it then, so the finding is gone.
+fn reissue_finding(s: &mut Session, out: &mut Out, finding: &Finding) -> Result<u8, Error> {
+    if finding.draft.is_null() {
+        return Err(Refusal::Usage(format!("{} holds no op to issue again", finding.id())).into());
+    }
+    let written = s.store.issue(&[Draft::from_json(&finding.draft)?], &s.issuer, false)?;
+    reissued(out, &written);
+    Ok(0)
+}
+
+fn reissued(out: &Out, written: &Written) {
     let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
     let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
     out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
     out.new_faults(&written.new_faults);
-    Ok(0)
 }
 
 pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {

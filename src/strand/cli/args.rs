@@ -4,27 +4,47 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-/// Code as a graph of definitions, edited by structured ops.
+/// The heading of the options that every command takes.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Words and exit codes that hold for every command.
+const AFTER: &str = "\
+Definitions are named layer.Name; the layers are type, slot, effect, reducer, tile and fn.
+A selector is layer.Name with * (any run) and ? (one character), layer.*, *, a def-id, or several with commas.
+Results go to stdout, messages to stderr. 'strand COMMAND --help' tells the keys of a command's JSON; with --json a
+failure is also told on stdout: {\"error\":{\"code\",\"kind\",\"message\",\"details\"}}.
+
+Exit codes:
+  0  done
+  1  findings: faults, conflicts, a replay that differs, a trap
+  2  wrong usage, malformed or unparsable input, a patch that does not apply
+  3  refused: still referenced, a name that is taken, superseded
+  4  a bundle refused by the conflict policy
+  5  owned by someone else
+  6  not found
+  7  the store is busy or corrupt, or a file cannot be read or written";
+
+/// Code as a graph of definitions, edited by structured ops instead of text diffs
 #[derive(Debug, Parser)]
-#[command(name = "strand", version, about)]
+#[command(name = "strand", version, after_help = AFTER)]
 pub struct Args {
-    /// The store's folder (default: STRAND_STORE, else found from here upwards)
-    #[arg(long, global = true)]
+    /// The store's folder [default: STRAND_STORE, else found from here upwards]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub store: Option<PathBuf>,
-    /// Who issues ops: agent:<id> or user:<id> (default: STRAND_AUTHOR, else user:<login>)
-    #[arg(long, global = true)]
+    /// Who issues ops: agent:ID or user:ID [default: STRAND_AUTHOR, else user:LOGIN]
+    #[arg(long, global = true, value_name = "ID", help_heading = EVERYWHERE)]
     pub author: Option<String>,
     /// Answer in JSON on stdout
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
-    /// Say nothing but results
-    #[arg(long, global = true)]
+    /// Print results only, no messages but failures
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub quiet: bool,
-    /// When to colour
-    #[arg(long, global = true, value_enum, default_value = "auto")]
+    /// Colour: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", hide_possible_values = true, help_heading = EVERYWHERE)]
     pub color: Color,
-    /// How many seconds to wait for another writer
-    #[arg(long, global = true, default_value_t = 10)]
+    /// How many seconds to wait while another process writes
+    #[arg(long, global = true, default_value_t = 10, value_name = "SECONDS", help_heading = EVERYWHERE)]
     pub lock_timeout: u64,
     /// What to do
     #[command(subcommand)]
@@ -42,19 +62,32 @@ pub enum Color {
     Never,
 }
 
+/// What exchange of ops answers.
+const EXCHANGED: &str = "\
+JSON: {accepted, duplicate, pending: [{op-id, missing}], rejected: [{bundle, ops, reason, conflict, edges}],
+      absorbed: [{qname, winner, loser}], healed, warnings, state-hash}
+Exit: 0 applied, 2 malformed or an op-id known with other content, 4 refused by the policy, 5 owned by someone else";
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a store (JSON: path)
+    /// Make a store
+    #[command(after_help = "JSON: {path}")]
     Init {
-        /// Its folder (default: project.strand)
+        /// Its folder [default: project.strand]
         path: Option<PathBuf>,
     },
-    /// Print definitions (JSON: qname, def, hash, text, units, deps, history, refs)
+    /// Print definitions as text
+    #[command(after_help = "\
+--history prints 'op-id time op author  first line' for each op, --refs one place that refers a line.
+
+JSON: [{qname, def, hash, text, units: [{unit, text}], deps, history, refs}]; history and refs only with their flags
+Exit: 0 found, 6 nothing of that name")]
     View(View),
-    /// List names (JSON: qname, def, hash)
+    /// List names, in layer order then by name
+    #[command(after_help = "JSON: [{qname, def, hash}]")]
     List {
-        /// Only this layer
+        /// Only this layer, its names without the layer
         layer: Option<String>,
         /// With hashes
         #[arg(long)]
@@ -63,9 +96,22 @@ pub enum Command {
         #[arg(long)]
         long: bool,
     },
-    /// Add a definition: <layer> <name> <body>, or <layer>.<name> <body> (JSON: op-id, qname, hash, diagnostics)
+    /// Add a definition
+    #[command(
+        override_usage = "strand add [OPTIONS] <LAYER> <NAME> <BODY>\n       strand add [OPTIONS] <LAYER>.<NAME> <BODY>",
+        after_help = "\
+Prints the op's id, and on stderr the faults it brings. A name that is not there yet is such a fault, no refusal.
+
+  strand add slot todos 'Map(TodoId, Todo) = {}'
+
+JSON: {op-id, qname, hash, diagnostics}
+Exit: 0 added, 1 refused by --check, 2 the body does not parse, 3 the name is taken, 5 owned by someone else"
+    )]
     Add(Add),
-    /// Replace a definition's body (JSON as add)
+    /// Replace a definition's body
+    #[command(after_help = "\
+JSON: {op-id, qname, hash, diagnostics}
+Exit: 0 replaced, 1 refused by --check, 2 the body does not parse, 5 owned by someone else, 6 no such definition")]
     Replace {
         /// layer.Name
         qname: String,
@@ -75,26 +121,43 @@ pub enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Edit parts of a definition (JSON as add)
+    /// Edit parts of a definition
+    #[command(after_help = "\
+A patch is {address: instruction or [instructions]}. Addresses: body:N (units as 'view --units' numbers them),
+body:N.part, or a header such as on, in, params, type, init, needs, doc.
+Instructions: replace 'a' -> 'b', replace-all 'a' -> 'b', set TEXT, insert TEXT, insert-child TEXT, delete,
+add NAME=EXPR, unset NAME.
+
+  strand edit tile.TodoRow '{\"body:2\": \"replace '\\''usres'\\'' -> '\\''users'\\''\"}'
+
+JSON: {op-id, qname, hash, diagnostics}
+Exit: 0 edited, 1 refused by --check, 2 the patch does not apply, 5 owned by someone else, 6 no such definition")]
     Edit {
         /// layer.Name
         qname: String,
-        /// A patch as JSON, or @file
+        /// A patch as JSON, @FILE, or - for stdin
         patch: String,
         /// Refuse if new errors arise
         #[arg(long)]
         check: bool,
     },
-    /// Rename a definition; no reference breaks, no hash changes (JSON as add)
+    /// Rename a definition; no reference breaks, no hash changes
+    #[command(after_help = "\
+JSON: {op-id, qname, hash, diagnostics}
+Exit: 0 renamed, 2 no legal name, 3 the name is taken or means something else where it is used, 6 no such definition")]
     Rename {
         /// layer.Name
         qname: String,
-        /// The new name
+        /// The new name, with or without the layer
         new: String,
     },
-    /// Remove a definition (JSON: op-ids, removed, dangling)
+    /// Remove a definition; refused while others refer to it
+    #[command(after_help = "\
+JSON: {op-ids, removed, dangling}; when refused, error.details.referenced_by
+Exit: 0 removed, 3 still referenced, 5 owned by someone else, 6 no such definition")]
     Remove(Remove),
-    /// Link one definition to another
+    /// Link one definition to another, so that it counts as referring to it
+    #[command(after_help = "JSON: {op-id, qname, hash, diagnostics}\nExit: 0 linked, 6 no such definition")]
     Link {
         /// layer.Name
         from: String,
@@ -102,29 +165,57 @@ pub enum Command {
         to: String,
     },
     /// Take a link away
+    #[command(after_help = "JSON: {op-id, qname, hash, diagnostics}\nExit: 0 unlinked, 6 no such definition")]
     Unlink {
         /// layer.Name
         from: String,
         /// layer.Name
         to: String,
     },
-    /// Apply or revert ops
+    /// Apply a file of ops, or revert an op
     #[command(subcommand)]
     Patch(PatchCommand),
-    /// Tell every fault (JSON: one diagnostic a line, nothing when clean)
+    /// Tell every fault: types, references, effects, accessibility
+    #[command(after_help = "\
+JSON: one diagnostic a line, and nothing at all when there is none:
+      {code, kind, location, message, suggestion, auto-patch, severity, id}
+      Warnings are listed with --a11y, --deny-warnings or --all.
+Exit: 0 no error, 1 errors; with --a11y or --deny-warnings also 1 for warnings")]
     Check(Check),
-    /// Mend faults that have an auto-patch (JSON: applied, left)
+    /// Mend faults that have an auto-patch
+    #[command(after_help = "\
+  strand fix --auto-patch E0103                     print the ops that mend every E0103
+  strand fix --auto-patch E0103@tile.TodoRow.body:2 print the one op that mends this fault
+  strand fix --apply [CODE|ID]                      apply them, at most 10 rounds, one bundle a round
+  strand fix --interactive [CODE|ID]                ask y / n / a(ll) / q for each
+
+JSON: --auto-patch prints draft ops, one a line; --apply {applied, left}
+Exit: 0 done, 2 no such code, or no terminal to ask on")]
     Fix(Fix),
-    /// Show or set a setting (JSON: key, value)
+    /// Show or set a setting
+    #[command(after_help = "\
+  conflict-policy  strict, heal or warn: what is done when a reference meets a concurrent removal [strict]
+  capabilities     what effects may need [net,storage,clock,random,log]
+  upstream         the store to push to and pull from
+  author           who issues ops when nothing else says so
+  lock-mode        enforce or off [enforce]
+
+JSON: {key, value}
+Exit: 0 done, 2 no such key or value")]
     Config {
         /// conflict-policy, capabilities, upstream, author or lock-mode
         key: String,
         /// The new value
         value: Option<String>,
     },
-    /// Give names to an owner (JSON: owner, pattern, since)
+    /// Give names to an owner: ops of other authors on them are refused
+    #[command(after_help = "\
+  strand lock agent-1 'slot.todos*,reducer.todo-*'
+
+JSON: [{owner, pattern, since}]
+Exit: 0 locked, 2 no pattern, 5 a pattern can share a name with one of another owner")]
     Lock {
-        /// The id of an author
+        /// The id of an author, without agent: or user:
         owner: String,
         /// Patterns such as slot.todos*, separated by commas
         patterns: String,
@@ -133,41 +224,64 @@ pub enum Command {
         steal: bool,
     },
     /// Take names back from an owner
+    #[command(after_help = "JSON: [{owner, pattern, since}]\nExit: 0 unlocked, 6 it owns nothing like that")]
     Unlock {
         /// The id of an author
         owner: String,
         /// Only these patterns
         patterns: Option<String>,
     },
-    /// List owners
+    /// List owners and their patterns
+    #[command(after_help = "JSON: [{owner, pattern, since}]")]
     Locks,
-    /// Bring files and store in line (JSON: created, updated, deleted, ops, conflicts, errors)
+    /// Bring files and store in line, both ways
+    #[command(after_help = "\
+JSON: {plan, created, updated, deleted, ops, conflicts, errors}
+Exit: 0 in line, 1 a file was refused or stands in conflict")]
     Sync(Sync),
-    /// List conflicts and merge findings (JSON: array)
+    /// List, show, settle or reissue conflicts and what merging left behind
+    #[command(after_help = "\
+JSON: a record {conflict, kind, policy, at, edges, ops, status}, or a finding of merging in the shape of a
+      diagnostic (W0901 to W0906); the list is an array of both
+Exit: 0 done, 6 no such conflict")]
     Conflicts {
-        /// What to do
+        /// What to do [default: list]
         #[command(subcommand)]
         command: Option<ConflictCommand>,
-        /// Settled ones too
+        /// Settled ones too, and those that say little (W0904)
         #[arg(long)]
         all: bool,
     },
     /// Look at ops, or exchange them with another store
     #[command(subcommand)]
     Op(OpCommand),
-    /// Clone the store; the clone's upstream is this one (JSON: path, state-hash)
+    /// Clone the store; the clone's upstream is this one
+    #[command(after_help = "JSON: {path, state-hash}")]
     Snapshot {
         /// The new folder
         dir: PathBuf,
     },
     /// Print the hash of the whole state
+    #[command(after_help = "JSON: {state-hash}")]
     StateHash,
     /// Look after the store's files
     #[command(subcommand)]
     Store(StoreCommand),
-    /// Run an event (JSON: episode, status, steps)
+    /// Run an event, a reducer or a write of a slot, and record it as an episode
+    #[command(after_help = "\
+  strand run 'slot.draft=\"milk\"'
+  strand run NewForm.submit
+  strand run TodoRow.toggle --payload 1
+  strand run SignupForm.submit --effects answers.json   with {\"signup\": [{\"err\": \"offline\"}, {\"ok\": true}]}
+
+JSON: {episode, status, graph, steps}; status is done, waiting, trap or limit
+Exit: 0 done or waiting, 1 a trap, too many steps, or faults in what would run, 2 a payload that does not fit,
+      6 no such tile, event, reducer or slot")]
     Run(Run),
-    /// Run a recorded episode again and compare (JSON: episode, equal, steps, difference)
+    /// Run a recorded episode again and compare
+    #[command(after_help = "\
+JSON: {episode, equal, steps, difference}
+Exit: 0 equal, 1 it differs, 6 no such episode")]
     Replay {
         /// ep_…, or latest
         episode: String,
@@ -178,7 +292,8 @@ pub enum Command {
         #[arg(long)]
         update: bool,
     },
-    /// List recorded episodes (JSON: array)
+    /// List recorded episodes, oldest first
+    #[command(after_help = "JSON: [{episode, ts, trigger, steps, status}]")]
     Episodes,
 }
 
@@ -240,7 +355,8 @@ pub struct Remove {
 /// `patch`.
 #[derive(Debug, Subcommand)]
 pub enum PatchCommand {
-    /// Apply draft or sealed ops (JSON: accepted, duplicate, pending, rejected, …)
+    /// Apply draft or sealed ops: one, an array, a bundle, or one a line
+    #[command(after_help = EXCHANGED)]
     Apply {
         /// A file of ops; - is stdin
         file: String,
@@ -248,7 +364,10 @@ pub enum PatchCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Issue the inverse of an op
+    /// Issue the inverse of an op on the present state
+    #[command(after_help = "\
+JSON: {op-id, qname, hash, diagnostics}; with --dry-run {ops, skipped}
+Exit: 0 reverted, 3 something newer stands there, or it is still referenced, 6 no such op")]
     Revert {
         /// op_…
         op: String,
@@ -332,18 +451,21 @@ pub enum ConflictCommand {
     /// List them
     List,
     /// Show one whole
+    #[command(after_help = "Exit: 0 found, 6 no such conflict")]
     Show {
         /// cf_… or W09…@place
         id: String,
     },
     /// Mark one as settled
+    #[command(after_help = "JSON: {resolved}")]
     Resolve {
         /// cf_… or W09…@place
         id: String,
     },
     /// Issue the ops of one again on the present state
+    #[command(after_help = "JSON: {op-ids}\nExit: 0 issued, 2 it holds nothing to issue, 6 no such conflict")]
     Reissue {
-        /// cf_…
+        /// cf_… or W09…@place
         id: String,
     },
 }
@@ -352,27 +474,33 @@ pub enum ConflictCommand {
 #[derive(Debug, Subcommand)]
 pub enum OpCommand {
     /// Every op, oldest first
+    #[command(after_help = "JSON: one op a line")]
     Log,
     /// One op whole
+    #[command(after_help = "JSON: the op\nExit: 0 found, 6 no such op")]
     Show {
         /// op_…
         id: String,
     },
     /// Ops that wait for a parent
+    #[command(after_help = "JSON: [{op-id, missing}]")]
     Pending,
-    /// Give ops to another store (default: upstream)
+    /// Give ops to another store
+    #[command(after_help = EXCHANGED)]
     Push {
-        /// Its folder
-        #[arg(id = "other")]
+        /// Its folder [default: upstream]
+        #[arg(id = "other", value_name = "STORE")]
         store: Option<PathBuf>,
     },
-    /// Take ops from another store (default: upstream)
+    /// Take ops from another store; from upstream it also withdraws what upstream would refuse
+    #[command(after_help = EXCHANGED)]
     Pull {
-        /// Its folder
-        #[arg(id = "other")]
+        /// Its folder [default: upstream]
+        #[arg(id = "other", value_name = "STORE")]
         store: Option<PathBuf>,
     },
     /// Write ops into a file
+    #[command(after_help = "JSON: {ops, file}")]
     Bundle {
         /// Only those after this op
         #[arg(long)]
@@ -382,6 +510,7 @@ pub enum OpCommand {
         output: PathBuf,
     },
     /// Take in the ops of another log
+    #[command(after_help = EXCHANGED)]
     Merge {
         /// The log
         log: PathBuf,
@@ -392,8 +521,10 @@ pub enum OpCommand {
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Rebuild the state from the log and compare
+    #[command(after_help = "JSON: {equal, state-hash, rebuilt}\nExit: 0 equal, 7 different")]
     Verify,
     /// Save every readable op of a corrupt log
+    #[command(after_help = "JSON: {saved, old_log}")]
     Repair,
 }
 

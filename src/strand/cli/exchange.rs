@@ -1,13 +1,12 @@
 //! Ops that come and go: `patch apply`, `op`, `snapshot`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::Session;
-use super::out::Out;
-use super::read::{history_line, op_id};
+use super::out::{Out, plural};
+use super::read::{history_line, op_id, read_file};
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;
@@ -16,16 +15,7 @@ use crate::strand::store::{self, Accepted, Error, Log, Store, atomic_write};
 
 /// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
 fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
-    let mut text = String::new();
-    if file == "-" {
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Error::io("read", Path::new("stdin"), error))?;
-    } else {
-        text = std::fs::read_to_string(file).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NotFound(format!("there is no file {file}")),
-            _ => Error::io("read", Path::new(file), error),
-        })?;
-    }
+    let text = read_file(Path::new(file))?;
     let values = match serde_json::from_str::<Value>(&text) {
         Ok(Value::Array(ops)) => ops,
         Ok(Value::Object(mut object)) => match object.remove("ops") {
@@ -162,7 +152,7 @@ pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
     let mut pulled = store::pull(&mut s.store, &mut source, upstream)?;
     pulled.result.state_hash = s.store.state().state_hash();
     if !pulled.withdrawn.is_empty() {
-        out.note(&format!("withdrew {} ops; see strand conflicts", pulled.withdrawn.len()));
+        out.note(&format!("withdrew {}; see strand conflicts", plural(pulled.withdrawn.len(), "op")));
     }
     Ok(told(out, &pulled.result))
 }
@@ -176,7 +166,8 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
         ops.drain(..=at);
     }
     let text: String = ops.iter().map(|op| op.to_line() + "\n").collect();
-    atomic_write(output, text.as_bytes())?;
+    let path = std::path::absolute(output).map_err(|error| Error::io("find", output, error))?;
+    atomic_write(&path, text.as_bytes())?;
     out.answer(&format!("{} ops in {}", ops.len(), output.display()), || json!({"ops": ops.len(), "file": output}));
     Ok(0)
 }

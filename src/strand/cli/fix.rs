@@ -7,26 +7,32 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::args;
-use super::out::Out;
+use super::out::{Out, plural};
 use super::read::select;
 use crate::strand::check::{Checks, Diagnostic, render};
-use crate::strand::findings::findings;
+use crate::strand::findings::{Finding, findings};
 use crate::strand::id::DefId;
 use crate::strand::issue::{self, Draft, Refusal};
+use crate::strand::state::View;
 use crate::strand::store::Error;
+
+const TYPES: [&str; 10] = ["E0002", "E0101", "E0201", "E0202", "E0203", "E0204", "E0401", "E0402", "E0403", "E0404"];
+const REFS: [&str; 9] = ["E0101", "E0102", "E0103", "E0104", "E0105", "E0106", "E0306", "E0501", "E0502"];
+const EFFECTS: [&str; 6] = ["E0301", "E0302", "E0303", "E0304", "E0305", "E0601"];
+const A11Y: [&str; 1] = ["E0701"];
+const MERGING: [&str; 6] = ["W0901", "W0902", "W0903", "W0904", "W0905", "W0906"];
+/// Every code a fault of a store can have.
+const CODES: [&[&str]; 5] = [&TYPES, &REFS, &EFFECTS, &A11Y, &MERGING];
 
 /// Whether the flags ask for a code.
 fn wanted(args: &args::Check, code: &str) -> bool {
     if !(args.types || args.refs || args.effects || args.a11y) {
         return true;
     }
-    let types = ["E0002", "E0101", "E0201", "E0202", "E0203", "E0204", "E0401", "E0402", "E0403", "E0404"];
-    let refs = ["E0101", "E0102", "E0103", "E0104", "E0105", "E0106", "E0306", "E0501", "E0502"];
-    let effects = ["E0301", "E0302", "E0303", "E0304", "E0305", "E0601"];
-    args.types && types.contains(&code)
-        || args.refs && refs.contains(&code)
-        || args.effects && effects.contains(&code)
-        || args.a11y && code == "E0701"
+    args.types && TYPES.contains(&code)
+        || args.refs && REFS.contains(&code)
+        || args.effects && EFFECTS.contains(&code)
+        || args.a11y && A11Y.contains(&code)
 }
 
 pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Result<u8, Error> {
@@ -70,10 +76,6 @@ pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Resul
     Ok(u8::from(errors > 0 || (counted && warnings > 0)))
 }
 
-fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The findings a person has put aside in this store.
 pub fn hidden_findings(s: &Session) -> HashSet<String> {
     let conflicts = s.store.conflicts().unwrap_or_default();
@@ -88,6 +90,9 @@ fn patchable(faults: Vec<Diagnostic>, which: Option<&str>) -> Vec<Diagnostic> {
 
 pub(super) fn fix(s: &mut Session, out: &mut Out, args: &args::Fix) -> Result<u8, Error> {
     let which = args.which.as_deref().or(args.auto_patch.as_deref());
+    if let Some(which) = which {
+        known(which)?;
+    }
     if args.interactive {
         return interactive(s, out, which);
     }
@@ -99,7 +104,23 @@ pub(super) fn fix(s: &mut Session, out: &mut Out, args: &args::Fix) -> Result<u8
     }
     let patches = patchable(s.store.check(), which);
     patches.iter().for_each(|fault| out.value(&fault.auto_patch));
+    let wanted = |finding: &&Finding| which.is_some_and(|which| finding.code == which || finding.id() == which);
+    let merged = findings(s.store.state());
+    let drafts: Vec<&Value> = merged.iter().filter(wanted).map(|finding| &finding.draft).collect();
+    drafts.iter().filter(|draft| !draft.is_null()).for_each(|draft| out.value(draft));
+    if patches.is_empty() && drafts.iter().all(|draft| draft.is_null()) {
+        out.note(&format!("nothing that {} names has an auto-patch", which.unwrap_or_default()));
+    }
     Ok(0)
+}
+
+/// A code there is, alone or with a place: a slip of the hand is not taken for a clean program.
+fn known(which: &str) -> Result<(), Refusal> {
+    let code = which.split_once('@').map_or(which, |(code, _)| code);
+    if CODES.iter().any(|codes| codes.contains(&code)) {
+        return Ok(());
+    }
+    Err(Refusal::Usage(format!("there is no code '{code}'; 'strand check' tells the codes and ids of all faults")))
 }
 
 fn apply(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8, Error> {
@@ -144,28 +165,33 @@ fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8
     if !std::io::stdin().is_terminal() {
         return Err(Refusal::Usage("fix --interactive needs a terminal; use --apply".to_owned()).into());
     }
-    let (mut refused, mut all) = (HashSet::new(), false);
+    let (mut passed, mut all, mut fixed) = (HashSet::new(), false, 0);
     loop {
         let faults = patchable(s.store.check(), which);
-        let Some(fault) = faults.into_iter().find(|fault| !refused.contains(&fault.id)) else { break };
+        let Some(fault) = faults.into_iter().find(|fault| !passed.contains(&fault.id)) else { break };
         out.text(&out.fault(&fault));
         show_change(s, out, &fault.auto_patch);
-        let answer = if all { "y".to_owned() } else { ask("apply? [y/n/a/q] ")? };
-        match answer.as_str() {
-            "y" | "a" => {
-                all |= answer == "a";
-                if apply_round(s, std::slice::from_ref(&fault))? == 0 {
-                    refused.insert(fault.id);
+        let answer = if all { Answer::Yes } else { ask()? };
+        match answer {
+            Answer::Yes | Answer::All => {
+                all |= answer == Answer::All;
+                match apply_round(s, std::slice::from_ref(&fault))? {
+                    0 => out.line("this patch does not apply any more"),
+                    made => fixed += made,
                 }
+                // One that came back would be asked about for ever.
+                passed.insert(fault.id);
             }
-            "q" => break,
-            _ => {
-                refused.insert(fault.id);
+            Answer::No => {
+                passed.insert(fault.id);
             }
+            Answer::Quit => break,
         }
+        out.line("");
     }
-    let left = s.store.check().len();
-    out.line(&format!("{left} left"));
+    let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
+    let left = s.store.check().iter().filter(|fault| fits(fault)).count();
+    out.line(&format!("fixed {fixed}, left {left}"));
     Ok(0)
 }
 
@@ -176,17 +202,40 @@ fn show_change(s: &Session, out: &Out, patch: &Value) {
     after.apply(s.store.ops());
     let Ok(ops) = issue::issue(&mut after, &draft, &s.issuer) else { return };
     let Some(def) = ops.first().map(crate::strand::op::Op::target) else { return };
-    let old = s.store.state().view(def).map_or("", |view| view.text.as_str());
-    let new = after.view(def).map_or("", |view| view.text.as_str());
-    old.lines().filter(|line| !new.lines().any(|other| other == *line)).for_each(|line| out.line(&format!("- {line}")));
-    new.lines().filter(|line| !old.lines().any(|other| other == *line)).for_each(|line| out.line(&format!("+ {line}")));
+    // One that is to come back has no text now.
+    let shown =
+        |view: Option<&View>| view.filter(|view| view.visible()).map_or(String::new(), |view| view.text.clone());
+    out.text(&out.change(&shown(s.store.state().view(def)), &shown(after.view(def))));
 }
 
-fn ask(question: &str) -> Result<String, Error> {
+/// What a person says to a patch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    All,
+    Quit,
+}
+
+/// Asks until there is an answer. The end of input is a no to all that is left.
+fn ask() -> Result<Answer, Error> {
     let at = |error| Error::io("read", std::path::Path::new("stdin"), error);
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(question.as_bytes()).and_then(|()| stdout.flush()).map_err(at)?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(at)?;
-    Ok(if line.is_empty() { "q".to_owned() } else { line.trim().to_lowercase() })
+    loop {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(b"apply? [y/n/a/q] ").and_then(|()| stdout.flush()).map_err(at)?;
+        drop(stdout);
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).map_err(at)?;
+        return Ok(match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => Answer::Yes,
+            "n" | "no" => Answer::No,
+            "a" | "all" => Answer::All,
+            "q" | "quit" => Answer::Quit,
+            _ if line.is_empty() => Answer::Quit,
+            _ => {
+                println!("answer y, n, a or q: yes, no, all that are left, or quit");
+                continue;
+            }
+        });
+    }
 }

@@ -3,9 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
+use unicode_width::UnicodeWidthStr;
 
 use super::args::{Args, Color};
 use crate::strand::check::Diagnostic;
+use crate::strand::issue::{Refusal, Unparsed};
 use crate::strand::store::Error;
 
 /// How to print.
@@ -70,8 +73,8 @@ impl Out {
 
     /// Tells a failure. Returns its exit code.
     pub fn failure(&self, error: &Error) -> u8 {
-        let word = paint(self.color_err, "1;31", "Error:");
-        self.err(&format!("{word} {error}"));
+        let word = paint(self.color_err, RED, "Error:");
+        self.err(&format!("{word} {}", self.told(error)));
         if self.json {
             let details = match error {
                 Error::Refused(refusal) => refusal.details(),
@@ -84,6 +87,29 @@ impl Out {
             }}));
         }
         error.exit()
+    }
+
+    /// A failure in words; of a text that does not parse, with its lines and a caret under each fault.
+    fn told(&self, error: &Error) -> String {
+        let Error::Refused(Refusal::Syntax { message, faults }) = error else { return error.to_string() };
+        let faults: Vec<String> = faults.iter().map(|fault| self.shown(fault)).collect();
+        format!("{message}\n  {}", faults.join("\n  "))
+    }
+
+    /// A fault of a text that does not parse, with its line and a caret.
+    fn shown(&self, fault: &Unparsed) -> String {
+        let marked = marked(&fault.line, fault.start, fault.start + 1, self.color_err, RED);
+        format!("{}\n{}", fault.message, marked.trim_end_matches('\n'))
+    }
+
+    /// Tells of one thing refused among others, even when quiet.
+    pub fn refused(&self, words: &str) {
+        self.err(&format!("{} {words}", paint(self.color_err, RED, "Error:")));
+    }
+
+    /// Tells where a file does not parse, even when quiet.
+    pub fn unparsed(&self, faults: &[Unparsed]) {
+        faults.iter().for_each(|fault| self.refused(&self.shown(fault)));
     }
 
     /// A fault in colour, with its source and carets under the fault.
@@ -99,11 +125,11 @@ impl Out {
     }
 
     fn fault_with(&self, fault: &Diagnostic, color: bool) -> String {
-        let (word, code) = if fault.warning { ("warning", "1;33") } else { ("error", "1;31") };
+        let (word, code) = if fault.warning { ("warning", YELLOW) } else { ("error", RED) };
         let head = paint(color, code, &format!("{word}[{}]", fault.code));
         let mut text = format!("{head} {}: {}\n", fault.location, fault.message);
         if let Some((source, start, end)) = &fault.source {
-            text.push_str(&self.source(source, *start, *end, color, code));
+            text.push_str(&marked(source, *start, *end, color, code));
         }
         if let Some(help) = help(fault) {
             text.push_str(&format!("  {} {help}\n", paint(color, "36", "help:")));
@@ -111,20 +137,17 @@ impl Out {
         text
     }
 
-    /// The lines of a text that hold a range, with carets under it.
-    fn source(&self, source: &str, start: usize, end: usize, color: bool, code: &str) -> String {
+    /// The lines that differ between two texts.
+    pub fn change(&self, old: &str, new: &str) -> String {
         let mut text = String::new();
-        let mut offset = 0;
-        for line in source.split('\n') {
-            let (from, to) = (start.max(offset), end.min(offset + line.len()));
-            if from < to || (start == end && from == start && start <= offset + line.len() && start >= offset) {
-                let bar = paint(color, "34", "|");
-                let indent = line[..from - offset].chars().count();
-                let width = line[from - offset..to.max(from) - offset].chars().count().max(1);
-                text.push_str(&format!("  {bar} {}\n", highlight(line, color)));
-                text.push_str(&format!("  {bar} {}{}\n", " ".repeat(indent), paint(color, code, &"^".repeat(width))));
-            }
-            offset += line.len() + 1;
+        for change in TextDiff::from_lines(old, new).iter_all_changes() {
+            let (sign, code) = match change.tag() {
+                ChangeTag::Delete => ('-', "31"),
+                ChangeTag::Insert => ('+', "32"),
+                ChangeTag::Equal => continue,
+            };
+            text.push_str(&paint(self.color, code, &format!("{sign} {}", change.value().trim_end_matches('\n'))));
+            text.push('\n');
         }
         text
     }
@@ -133,6 +156,29 @@ impl Out {
     pub fn code(&self, text: &str) -> String {
         text.lines().map(|line| highlight(line, self.color) + "\n").collect()
     }
+}
+
+const RED: &str = "1;31";
+const YELLOW: &str = "1;33";
+
+/// The lines of a text that hold a range of bytes, with carets under it. Carets are as wide as what stands above them
+/// on a terminal.
+fn marked(source: &str, start: usize, end: usize, color: bool, code: &str) -> String {
+    let bar = paint(color, "34", "|");
+    let (mut text, mut offset) = (String::new(), 0);
+    for line in source.split('\n') {
+        let (first, last) = (offset, offset + line.len());
+        let (from, to) = (start.clamp(first, last), end.clamp(first, last));
+        // A fault at the end of a line stands after its last character.
+        if from < to || (first..=last).contains(&start) {
+            let columns = |from: usize, to: usize| line.get(from - first..to - first).map_or(0, UnicodeWidthStr::width);
+            let (indent, width) = (columns(first, from), columns(from, to).max(1));
+            text.push_str(&format!("  {bar} {}\n", highlight(&line.replace('\t', " "), color)));
+            text.push_str(&format!("  {bar} {}{}\n", " ".repeat(indent), paint(color, code, &"^".repeat(width))));
+        }
+        offset = last + 1;
+    }
+    text
 }
 
 fn help(fault: &Diagnostic) -> Option<String> {
@@ -149,9 +195,14 @@ fn help(fault: &Diagnostic) -> Option<String> {
         "extract-fn" => "give it a name as a fn".to_owned(),
         "use-option" => "use none, of an Option".to_owned(),
         "restore" => format!("bring '{}' back", text("name")),
-        "add-arg" => format!("add {}", text("name")),
+        "add-arg" => format!("add the argument '{}'", text("name")),
         _ => return None,
     })
+}
+
+/// `1 step`, `2 steps`.
+pub fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The text in a colour of the terminal.
@@ -185,4 +236,26 @@ fn highlight(line: &str, color: bool) -> String {
         at = token.end;
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked;
+
+    #[test]
+    fn carets_are_as_wide_as_what_they_mark() {
+        let text = "Text = len(\"日本語\") + x";
+        assert_eq!(marked(text, 7, 23, false, ""), "  | Text = len(\"日本語\") + x\n  |        ^^^^^^^^^^^^^\n");
+        let after = text.len() - 1;
+        assert_eq!(
+            marked(text, after, after + 1, false, "").lines().nth(1),
+            Some(&*format!("  | {}^", " ".repeat(23)))
+        );
+    }
+
+    #[test]
+    fn a_fault_at_the_end_of_a_line_has_its_caret_there() {
+        assert_eq!(marked("a :=\nb := 1", 4, 5, false, ""), "  | a :=\n  |     ^\n");
+        assert_eq!(marked("", 0, 1, false, ""), "  | \n  | ^\n");
+    }
 }

@@ -1,6 +1,8 @@
 //! `view` and `list`.
 
 use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -49,6 +51,19 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
 /// Reads `layer.Name`.
 pub fn qname(text: &str) -> Result<QName, Error> {
     QName::parse(text).ok_or_else(|| Refusal::Usage(format!("'{text}' is not layer.Name")).into())
+}
+
+/// The text of a file that an argument names; `-` is stdin.
+pub fn read_file(path: &Path) -> Result<String, Error> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        let read = std::io::stdin().read_to_string(&mut text);
+        return read.map(|_| text).map_err(|error| Error::io("read", Path::new("stdin"), error));
+    }
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::NotFound(format!("there is no file {}", path.display())),
+        _ => Error::io("read", path, error),
+    })
 }
 
 /// Reads an op-id.

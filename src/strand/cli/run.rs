@@ -1,14 +1,16 @@
 //! `run`, `replay`, `episodes`.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::Session;
 use super::args;
-use super::out::Out;
+use super::out::{Out, plural};
+use super::read::read_file;
 use crate::strand::id::{Layer, QName};
-use crate::strand::issue::Refusal;
+use crate::strand::issue::{Refusal, target};
 use crate::strand::runtime::episode;
 use crate::strand::runtime::run::Trigger;
 use crate::strand::runtime::{perform, replay as run_again};
@@ -16,7 +18,10 @@ use crate::strand::store::Error;
 
 /// Reads `Tile.event`, `reducer.name` or `slot.name=json`.
 fn trigger(what: &str, payload: Option<&str>) -> Result<Trigger, Error> {
-    let json = |text: &str| serde_json::from_str(text).map_err(|e| Refusal::Usage(format!("'{text}' is no JSON: {e}")));
+    let json = |text: &str| {
+        let wrong = |e| Refusal::Usage(format!("'{text}' is no JSON ({e}); a text needs quotes: '\"{text}\"'"));
+        serde_json::from_str(text).map_err(wrong)
+    };
     let wrong = || Refusal::Usage(format!("'{what}' is not Tile.event, reducer.name or slot.name=json"));
     if let Some((slot, value)) = what.split_once('=') {
         let qname = QName::parse(slot).filter(|qname| qname.layer == Layer::Slot).ok_or_else(wrong)?;
@@ -31,10 +36,18 @@ fn trigger(what: &str, payload: Option<&str>) -> Result<Trigger, Error> {
     })
 }
 
-fn answers(path: &std::path::Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-    let bad = |message: String| Error::BadFile { path: path.to_owned(), message };
-    serde_json::from_str(&text).map_err(|error| bad(error.to_string()))
+/// The answers of a file by effect: `{"signup": [{"err": "offline"}, {"ok": true}]}`.
+fn answers(s: &Session, path: &Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
+    let bad = |message: String| Refusal::Usage(format!("{}: {message}", path.display()));
+    let answers: HashMap<String, VecDeque<Value>> =
+        serde_json::from_str(&read_file(path)?).map_err(|error| bad(format!("not answers by effect: {error}")))?;
+    for (effect, list) in &answers {
+        target(s.store.state(), &QName::new(Layer::Effect, effect)).map_err(|refusal| bad(refusal.to_string()))?;
+        if let Some(answer) = list.iter().find(|answer| answer.get("ok").is_none() && answer.get("err").is_none()) {
+            return Err(bad(format!("an answer of {effect} is {{\"ok\": ..}} or {{\"err\": ..}}, not {answer}")).into());
+        }
+    }
+    Ok(answers)
 }
 
 pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8, Error> {
@@ -44,13 +57,14 @@ pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8
         );
     }
     let trigger = trigger(&args.what, args.payload.as_deref())?;
-    let given = args.effects.as_deref().map(answers).transpose()?.unwrap_or_default();
+    let given = args.effects.as_deref().map(|path| answers(s, path)).transpose()?.unwrap_or_default();
     let (episode, printed) = perform(&mut s.store, &trigger, given, args.seed, args.reset)?;
     printed.iter().for_each(|line| out.note(line));
     if out.json {
         out.value(&episode.to_json());
     } else {
-        out.line(&format!("{} {} ({} steps)", episode.id, episode.status(), episode.steps.len()));
+        let steps = plural(episode.steps.len(), "step");
+        out.line(&format!("{} {} ({steps})", episode.id, episode.status()));
         for step in &episode.steps {
             for write in step.get("writes").and_then(Value::as_array).into_iter().flatten() {
                 out.line(&format!(
@@ -80,6 +94,16 @@ pub(super) fn replay(s: &mut Session, out: &mut Out, id: &str, at_graph: bool, u
     Ok(u8::from(found.difference.is_some()))
 }
 
+/// A trigger as a person types it.
+fn said(trigger: &Value) -> String {
+    let text = |key: &str| trigger.get(key).and_then(Value::as_str);
+    match (text("event").or(text("reducer")), text("set")) {
+        (Some(what), _) => what.to_owned(),
+        (None, Some(slot)) => format!("{slot}=.."),
+        _ => trigger.to_string(),
+    }
+}
+
 pub(super) fn episodes(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
     let episodes = episode::read(&s.store.inner("episode-log.jsonl"))?;
     let row = |episode: &episode::Episode| {
@@ -95,7 +119,8 @@ pub(super) fn episodes(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
         let row = row(episode);
         let time = row["ts"].as_i64().and_then(chrono::DateTime::<chrono::Utc>::from_timestamp_millis);
         let time = time.map(|time| time.format("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default();
-        out.line(&format!("{} {time} {} {} {}", episode.id, row["trigger"], row["steps"], episode.status()));
+        let steps = plural(episode.steps.len(), "step");
+        out.line(&format!("{} {time} {} {steps} {}", episode.id, said(&row["trigger"]), episode.status()));
     }
     Ok(0)
 }

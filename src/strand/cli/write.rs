@@ -1,13 +1,13 @@
 //! Commands that issue ops.
 
-use std::io::Read;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::Session;
 use super::args;
 use super::out::Out;
-use super::read::{op_id, qname};
+use super::read::{op_id, qname, read_file};
 use crate::strand::id::{Layer, OpId, QName};
 use crate::strand::issue::{self, Draft, Refusal, Removal};
 use crate::strand::op::Op;
@@ -16,13 +16,7 @@ use crate::strand::store::{Error, Written};
 
 /// A body as given, or from stdin.
 fn body(text: &str) -> Result<String, Error> {
-    if text != "-" {
-        return Ok(text.to_owned());
-    }
-    let mut text = String::new();
-    let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| Error::io("read", std::path::Path::new("stdin"), error))?;
-    Ok(text)
+    if text == "-" { read_file(Path::new(text)) } else { Ok(text.to_owned()) }
 }
 
 /// Prints the ops of a write, and on stderr the faults it brought.
@@ -69,10 +63,7 @@ pub(super) fn replace(s: &mut Session, out: &mut Out, name: &str, text: &str, ch
 
 pub(super) fn edit(s: &mut Session, out: &mut Out, name: &str, patch: &str, check: bool) -> Result<u8, Error> {
     let text = match patch.strip_prefix('@') {
-        Some(path) => {
-            let path = std::path::Path::new(path);
-            std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?
-        }
+        Some(path) => read_file(Path::new(path))?,
         None => body(patch)?,
     };
     let patch = serde_json::from_str(&text).map_err(|e| Refusal::Usage(format!("the patch is no JSON: {e}")))?;
@@ -125,7 +116,8 @@ pub(super) fn remove(s: &mut Session, out: &mut Out, args: &args::Remove) -> Res
     let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
     out.answer(&lines.join("\n"), || json!({"op-ids": ids, "removed": removed, "dangling": dangling}));
     if !dangling.is_empty() {
-        out.note(&format!("Warning: {} references to {qname} are now dangling", dangling.len()));
+        let are = if dangling.len() == 1 { "reference to {} is" } else { "references to {} are" };
+        out.note(&format!("Warning: {} {} now dangling", dangling.len(), are.replace("{}", &qname.to_string())));
     }
     Ok(0)
 }

@@ -11,17 +11,17 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::Value;
 
 pub use patch::{find_tokens, replace_tokens};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, Unparsed};
 pub use reissue::reissue;
 pub use remove::{References, Removal, references};
 pub use revert::{changed_body, revert};
 
 use super::id::{Clock, DefId, Layer, OpId, QName};
-use super::lang::ast::{Body, To};
+use super::lang::ast::{Body, Ref, To};
 use super::lang::names::name_fault;
 use super::lang::parse::parse_body;
 use super::lang::print;
-use super::lang::resolve::each_ref;
+use super::lang::resolve::{each_ref, hidden};
 use super::lang::similar;
 use super::lang::unit::{Parts, Reg, join, split};
 use super::op::{Change, Dep, Kind, Op};
@@ -302,6 +302,7 @@ fn rename(state: &mut State, qname: &QName, to: &str, issuer: &Issuer, made: &mu
         return Err(Refusal::Exists(format!("{}.{to}", qname.layer)));
     }
     let id = view.id;
+    stays_in_sight(state, id, to)?;
     let mentions = late_mentions(state, id);
     let mentions: Vec<_> =
         mentions.into_iter().filter_map(|who| rewrite_late(state, who, id, to).map(|made| (who, made))).collect();
@@ -320,6 +321,18 @@ fn rename(state: &mut State, qname: &QName, to: &str, issuer: &Issuer, made: &mu
     admit(state, op, parents, made);
     for (who, (changes, body)) in mentions {
         edit_sealed(state, who, |_| (changes, body), &issuer.because("rename"), made);
+    }
+    Ok(())
+}
+
+/// Refuses a name that a binder has where the slot is read: as text it would mean the binder.
+fn stays_in_sight(state: &State, id: DefId, to: &str) -> Result<(), Refusal> {
+    let called = |reference: &Ref| (reference.def() == Some(id)).then(|| to.to_owned());
+    for view in state.referrers(id).into_iter().filter_map(|who| state.view(who)).filter(|view| view.visible()) {
+        if let Some((place, _)) = hidden(&view.body, &called).into_iter().find(|(_, name)| name == to) {
+            let message = format!("{}:{place} reads it where '{to}' is the name of something else", view.qname());
+            return Err(Refusal::Hidden(format!("cannot rename to {to}: {message}")));
+        }
     }
     Ok(())
 }

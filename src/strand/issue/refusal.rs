@@ -6,16 +6,40 @@ use super::References;
 use crate::strand::id::Layer;
 use crate::strand::lang::token::SyntaxError;
 
+/// Where a body does not parse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unparsed {
+    /// Code, place and what is wrong there: `E0001 at slot.n.body:1:7: ..`.
+    pub message: String,
+    /// The line it stands in.
+    pub line: String,
+    /// The byte of the line it begins at.
+    pub start: usize,
+}
+
+impl Unparsed {
+    /// A fault of a text, at a place that is called `location`.
+    pub fn new(location: &str, text: &str, fault: &SyntaxError) -> Unparsed {
+        let (line, column) = fault.line_col(text);
+        let message = format!("E0001 at {location}:{line}:{column}: {}", fault.message);
+        let shown = text.split('\n').nth(line - 1).unwrap_or_default();
+        let start = shown.char_indices().nth(column - 1).map_or(shown.len(), |(at, _)| at);
+        Unparsed { message, line: shown.trim_end_matches('\r').to_owned(), start: start.min(shown.len()) }
+    }
+}
+
 /// A refusal: nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Refusal {
-    #[error("{message}")]
-    Syntax { message: String, faults: Vec<String> },
+    #[error("{message}{}", faults.iter().map(|fault| format!("\n  {}", fault.message)).collect::<String>())]
+    Syntax { message: String, faults: Vec<Unparsed> },
     #[error("{0}")]
     BadName(String),
     #[error("{0} exists already")]
     Exists(String),
+    #[error("{0}")]
+    Hidden(String),
     #[error("there is no {name}{}", near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default())]
     NotFound { name: String, near: Option<String> },
     #[error("the patch does not apply: {0}")]
@@ -39,19 +63,16 @@ pub enum Refusal {
 impl Refusal {
     /// The refusal of a body that does not parse, with the place of each fault.
     pub fn syntax(layer: Layer, name: &str, text: &str, faults: &[SyntaxError]) -> Refusal {
-        let place = |fault: &SyntaxError| {
-            let (line, column) = fault.line_col(text);
-            format!("E0001 at {layer}.{name}.body:{line}:{column}: {}", fault.message)
-        };
-        let faults: Vec<String> = faults.iter().map(place).collect();
-        Refusal::Syntax { message: format!("the body does not parse\n  {}", faults.join("\n  ")), faults }
+        let location = format!("{layer}.{name}.body");
+        let faults = faults.iter().map(|fault| Unparsed::new(&location, text, fault)).collect();
+        Refusal::Syntax { message: "the body does not parse".to_owned(), faults }
     }
 
     /// The exit code of the command.
     pub fn exit(&self) -> u8 {
         match self {
             Refusal::NewErrors(_) => 1,
-            Refusal::Exists(_) | Refusal::Referenced(_) | Refusal::Superseded(_) => 3,
+            Refusal::Exists(_) | Refusal::Hidden(_) | Refusal::Referenced(_) | Refusal::Superseded(_) => 3,
             Refusal::Locked(_) => 5,
             Refusal::NotFound { .. } => 6,
             _ => 2,
@@ -64,6 +85,7 @@ impl Refusal {
             Refusal::Syntax { .. } => "syntax",
             Refusal::BadName(_) => "bad-name",
             Refusal::Exists(_) => "exists",
+            Refusal::Hidden(_) => "hidden",
             Refusal::NotFound { .. } => "not-found",
             Refusal::PatchFailed(_) => "patch-failed",
             Refusal::PatchAmbiguous(_) => "patch-ambiguous",
@@ -79,7 +101,9 @@ impl Refusal {
     /// What a program needs to act on it.
     pub fn details(&self) -> Value {
         match self {
-            Refusal::Syntax { faults, .. } => json!({"faults": faults}),
+            Refusal::Syntax { faults, .. } => {
+                json!({"faults": faults.iter().map(|fault| &fault.message).collect::<Vec<_>>()})
+            }
             Refusal::NotFound { near, .. } => json!({"did_you_mean": near}),
             Refusal::Referenced(references) => json!({"referenced_by": references.places()}),
             _ => json!({}),

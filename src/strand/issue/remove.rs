@@ -80,13 +80,7 @@ pub fn references(state: &State, id: DefId) -> References {
         let Some(view) = state.view(other).filter(|view| view.live()) else { continue };
         let places: BTreeSet<Place> =
             view.edges.iter().filter(|edge| edge.to == To::Def(id)).map(|edge| edge.place).collect();
-        let mut units: Vec<String> = places
-            .into_iter()
-            .map(|place| match place {
-                Place::Header(name) => name.to_owned(),
-                Place::Unit(n) => n.to_string(),
-            })
-            .collect();
+        let mut units: Vec<String> = places.iter().map(Place::to_string).collect();
         if linked.contains(&other) {
             units.push("link".to_owned());
         }

@@ -17,6 +17,16 @@ pub enum Place {
     Unit(u32),
 }
 
+impl std::fmt::Display for Place {
+    /// As after the colon of `tile.NewForm:1` and `reducer.add:on`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Header(name) => f.write_str(name),
+            Place::Unit(n) => write!(f, "{n}"),
+        }
+    }
+}
+
 impl Place {
     /// The order of output: headers as unit 0.
     pub fn rank(self) -> u32 {
@@ -39,9 +49,26 @@ pub type Places = Vec<Place>;
 
 /// Resolves every name of a body and numbers its nodes from 1.
 pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Places {
-    let mut walk = Walk { env, locals: Vec::new(), binders: 0, places: Vec::new(), place: Place::Unit(1) };
+    let mut walk = Walk::new(env);
     walk.body(body);
     walk.places
+}
+
+/// The places where a slot is read under a name that a binder in scope has as well: as text, the name means the
+/// binder there. `called` gives the name that a slot is called by, where it is another than it was.
+pub fn hidden(body: &Body, called: &dyn Fn(&Ref) -> Option<String>) -> Vec<(Place, String)> {
+    struct Called<'c>(&'c dyn Fn(&Ref) -> Option<String>);
+    impl Env for Called<'_> {
+        fn lookup(&mut self, reference: &mut Ref, _: &[Layer], _: Place) {
+            if let Some(name) = (self.0)(reference) {
+                reference.name = name;
+            }
+        }
+    }
+    let mut env = Called(called);
+    let mut walk = Walk::new(&mut env);
+    walk.body(&mut body.clone());
+    walk.hidden
 }
 
 const SELECTOR_LAYERS: [Layer; 6] = [Layer::Tile, Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Fn];
@@ -53,6 +80,15 @@ struct Walk<'e> {
     binders: u32,
     places: Places,
     place: Place,
+    /// Slots read where a binder has their name.
+    hidden: Vec<(Place, String)>,
+}
+
+impl<'e> Walk<'e> {
+    fn new(env: &'e mut dyn Env) -> Walk<'e> {
+        let (locals, places, hidden) = (Vec::new(), Vec::new(), Vec::new());
+        Walk { env, locals, binders: 0, places, place: Place::Unit(1), hidden }
+    }
 }
 
 impl Walk<'_> {
@@ -266,7 +302,12 @@ impl Walk<'_> {
                     name.bound = None;
                     name.node = self.number();
                 }
-                None => self.global(name, &[Layer::Slot]),
+                None => {
+                    self.global(name, &[Layer::Slot]);
+                    if self.locals.iter().any(|(local, _)| *local == name.name) {
+                        self.hidden.push((self.place, name.name.clone()));
+                    }
+                }
             },
             ExprKind::Call(callee, args) => self.call(callee, args),
             ExprKind::Make(head, _, args) => {

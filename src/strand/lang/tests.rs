@@ -24,7 +24,7 @@ fn canonical_text_is_its_own_canonical_text() {
 fn every_faulty_statement_is_told() {
     let faults = parse_body(Layer::Reducer, "do=\n  a := \n  b := 1\n  emit 3()\n").unwrap_err();
     let lines: Vec<_> = faults.iter().map(|fault| fault.line_col("do=\n  a := \n  b := 1\n  emit 3()\n")).collect();
-    assert_eq!(lines, [(3, 3), (4, 8)]);
+    assert_eq!(lines, [(2, 7), (4, 8)]);
 }
 
 #[test]
@@ -54,4 +54,13 @@ fn operators_keep_their_shape() {
 fn nesting_without_end_is_an_error_not_a_crash() {
     let text = format!("Int = {}1{}", "(".repeat(10_000), ")".repeat(10_000));
     assert_eq!(parse_body(Layer::Slot, &text).unwrap_err()[0].message, "this is nested too deeply");
+    for (head, link) in [("Int = 1", " + 1"), ("Bool = true", " and true"), ("Int = 1", " * -1"), ("Int = a", ".f")] {
+        let text = format!("{head}{}", link.repeat(50_000));
+        let faults = parse_body(Layer::Slot, &text).unwrap_err();
+        assert!(faults[0].message.starts_with("this is nested too deeply"), "{link}: {faults:?}");
+        // Long, but not tall: as high as may be, and beside one another as many as one likes.
+        parse_body(Layer::Slot, &format!("{head}{}", link.repeat(390))).unwrap();
+        parse_body(Layer::Slot, &format!("Int = f({})", vec![format!("{}{link}", &head[6..]); 2_000].join(", ")))
+            .unwrap();
+    }
 }

@@ -1,7 +1,8 @@
 //! Episodes: runs as they were recorded, one line a step.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -58,9 +59,24 @@ impl Episode {
 /// Appends an episode and makes it durable.
 pub fn append(path: &Path, episode: &Episode) -> Result<(), Error> {
     let at = |error| Error::io("append to", path, error);
-    let text: String = episode.steps.iter().map(|step| format!("{}\n", Value::Object(step.clone()))).collect();
-    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(at)?;
+    let mut text: String = episode.steps.iter().map(|step| format!("{}\n", Value::Object(step.clone()))).collect();
+    let mut file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(at)?;
+    // A line that a crash cut short must not take the next one with it.
+    if is_torn(&mut file).map_err(at)? {
+        text.insert(0, '\n');
+    }
     file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)
+}
+
+/// Whether a file ends in the middle of a line.
+fn is_torn(file: &mut File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Every recorded episode, oldest first. A line cut short by a crash is no step.
@@ -71,15 +87,19 @@ pub fn read(path: &Path) -> Result<Vec<Episode>, Error> {
         Err(error) => return Err(Error::io("read", path, error)),
     };
     let mut episodes: Vec<Episode> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for line in text.lines() {
         let Ok(Value::Object(step)) = serde_json::from_str(line) else { continue };
         let Some(id) = step.get("episode").and_then(Value::as_str).map(str::to_owned) else { continue };
         let first = step.get("step") == Some(&json!(0));
-        match episodes.iter_mut().find(|episode| episode.id == id) {
+        match places.get(&id).and_then(|at| episodes.get_mut(*at)) {
             // A new expectation of the same episode takes the place of the old one.
             Some(episode) if first => episode.steps = vec![step],
             Some(episode) => episode.steps.push(step),
-            None => episodes.push(Episode { id, steps: vec![step] }),
+            None => {
+                places.insert(id.clone(), episodes.len());
+                episodes.push(Episode { id, steps: vec![step] });
+            }
         }
     }
     Ok(episodes)

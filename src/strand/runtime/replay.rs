@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 
 use super::episode::{self, Episode, Step};
-use super::run::{Outcome, Slots, Trigger, comparable, run, stamp};
+use super::run::{Outcome, Reason, Slots, Trigger, comparable, run, stamp};
 use super::world::{Noting, Primitives, Recorded};
 use crate::strand::check::{Checks, render};
 use crate::strand::id::{DefId, Layer, OpId, QName, new_id};
@@ -59,7 +59,11 @@ pub fn perform(
     let storage = storage.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
     let mut world = Primitives { given, storage, seed, printed: Vec::new() };
     let mut noting = Noting { world: &mut world, answers: Vec::new() };
-    let outcome = run(store.state(), trigger, slots, &mut noting).map_err(Refusal::Usage)?;
+    let outcome = run(store.state(), trigger, slots, &mut noting).map_err(|reason| match reason {
+        Reason::Missing(words) => Error::NotFound(words),
+        Reason::Unfit(words) => Refusal::Usage(words).into(),
+        Reason::Broken(words) => Refusal::NewErrors(format!("cannot run: {words}")).into(),
+    })?;
     let answers = noting.answers;
     let graph = json!({"state-hash": store.state().state_hash(), "log-offset": store.offset()});
     let episode = recorded(&new_id("ep_"), &outcome, trigger, answers, &graph, seed);
@@ -105,13 +109,18 @@ fn start_of(step: &Step) -> Option<Trigger> {
 fn refuse_broken(store: &Store, trigger: &Trigger) -> Result<(), Error> {
     let state = store.state();
     let reached = reached(state, trigger);
-    let checks = Checks::full(state, &store.config().capabilities);
+    let checks = Checks::of_some(state, &store.config().capabilities, &reached);
     let found = checks.all(state).filter(|found| reached.contains(&found.def) && !found.fault.is_warning());
-    match render(state, found).first() {
-        None => Ok(()),
-        Some(fault) => {
-            let message = format!("cannot run: error[{}] {}: {}", fault.code, fault.location, fault.message);
-            Err(Refusal::NewErrors(message).into())
+    let faults: Vec<String> = render(state, found)
+        .iter()
+        .map(|fault| format!("\n  error[{}] {}: {}", fault.code, fault.location, fault.message))
+        .collect();
+    match faults.len() {
+        0 => Ok(()),
+        n => {
+            let faults = faults.into_iter().take(10).collect::<String>();
+            let more = if n > 10 { format!("\n  ... and {} more", n - 10) } else { String::new() };
+            Err(Refusal::NewErrors(format!("cannot run: what would run has faults{faults}{more}")).into())
         }
     }
 }
@@ -143,7 +152,12 @@ pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Resu
     let path = store.inner("episode-log.jsonl");
     let episodes = episode::read(&path)?;
     let found = if id == "latest" { episodes.last() } else { episodes.iter().find(|episode| episode.id == id) };
-    let old = found.ok_or_else(|| Error::NotFound(format!("there is no episode {id}")))?;
+    let old = found.ok_or_else(|| {
+        Error::NotFound(match episodes.is_empty() {
+            true => "no episode is recorded yet; 'strand run' records one".to_owned(),
+            false => format!("there is no episode {id}; 'strand episodes' lists them"),
+        })
+    })?;
     let first = old.steps.first().ok_or_else(|| Error::NotFound(format!("the episode {id} has no steps")))?;
     let unreadable = || Error::NotFound(format!("the episode {id} does not say how it began"));
     let mut trigger = start_of(first).ok_or_else(unreadable)?;
@@ -162,7 +176,7 @@ pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Resu
     let outcome = match run(state, &trigger, slots, &mut Recorded::new(&old.steps)) {
         Ok(outcome) => outcome,
         Err(reason) => {
-            return Ok(Replay { episode: old.id.clone(), steps: 0, difference: Some(reason) });
+            return Ok(Replay { episode: old.id.clone(), steps: 0, difference: Some(reason.to_string()) });
         }
     };
     let difference = difference(&old.steps, &outcome.steps);
@@ -199,6 +213,14 @@ fn follow_names(store: &Store, first: &Step, trigger: &mut Trigger) -> Result<()
 fn difference(old: &[Step], new: &[Step]) -> Option<String> {
     for (index, (old, new)) in old.iter().zip(new).enumerate() {
         let (a, b) = (comparable(old), comparable(new));
+        // By identity: a rename is no difference.
+        if a.get("reducer_def").is_some_and(|def| Some(def) != b.get("reducer_def")) {
+            return Some(format!(
+                "step {index}: reducer expected {}, got {}",
+                show(a.get("reducer")),
+                show(b.get("reducer"))
+            ));
+        }
         for key in ["status", "skipped"] {
             if a.get(key) != b.get(key) {
                 return Some(format!("step {index}: {key} expected {}, got {}", show(a.get(key)), show(b.get(key))));

@@ -1,6 +1,6 @@
 //! Runs: an event, the reducers it reaches, and the effects they ask for.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,6 +9,7 @@ use super::eval::Eval;
 use super::value::Value;
 use crate::strand::check::types::{Ty, Types};
 use crate::strand::id::{DefId, Layer, QName, now_ms};
+use crate::strand::issue::target;
 use crate::strand::lang::ast::{Action, Body, Guard, Prim, Stmt, To};
 use crate::strand::state::{State, View};
 
@@ -36,7 +37,30 @@ pub trait World {
 }
 
 /// Why a run cannot start.
-pub type Reason = String;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// There is no such tile, event, reducer or slot.
+    #[error("{0}")]
+    Missing(String),
+    /// The payload or the value is not what is asked for.
+    #[error("{0}")]
+    Unfit(String),
+    /// The graph does not hold what the run needs.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl From<String> for Reason {
+    fn from(words: String) -> Reason {
+        Reason::Broken(words)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(words: &str) -> Reason {
+        Reason::Broken(words.to_owned())
+    }
+}
 
 /// What a run came to.
 #[derive(Debug)]
@@ -113,7 +137,7 @@ impl<'s> Run<'s> {
     }
 
     fn named(&self, qname: &QName) -> Result<&'s View, Reason> {
-        self.state().named(qname).ok_or_else(|| format!("there is no {qname}"))
+        target(self.state(), qname).map_err(|refusal| Reason::Missing(refusal.to_string()))
     }
 
     /// The steps a trigger begins with. A slot write is made at once.
@@ -124,7 +148,7 @@ impl<'s> Run<'s> {
                 let selects = |view: &&View| matches!(&view.body, Body::Reducer { on: Some(on), .. } if on.tile.to == To::Def(tile.id) && on.event == *event);
                 let reducers: Vec<&View> = self.state().layer(Layer::Reducer).filter(selects).collect();
                 if reducers.is_empty() {
-                    return Err(format!("no reducer runs on {}.{event}", tile.label));
+                    return Err(Reason::Missing(self.unheard(tile, event)));
                 }
                 for reducer in &reducers {
                     self.input(reducer, payload.as_ref())?;
@@ -147,13 +171,28 @@ impl<'s> Run<'s> {
         }
     }
 
+    /// That no reducer runs on an event of a tile, and which events some do run on.
+    fn unheard(&self, tile: &View, event: &str) -> String {
+        let heard = self.state().layer(Layer::Reducer).filter_map(|view| match &view.body {
+            Body::Reducer { on: Some(on), .. } if on.tile.to == To::Def(tile.id) => Some(on.event.as_str()),
+            _ => None,
+        });
+        let heard: BTreeSet<&str> = heard.collect();
+        let known = match heard.len() {
+            0 => "none runs on any of its events".to_owned(),
+            _ => format!("there is {}", heard.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        format!("no reducer runs on {}.{event}; {known}", tile.label)
+    }
+
     /// A write of a slot from outside: a step without a reducer.
     fn set(&mut self, slot: &View, value: &Json) -> Result<(), Reason> {
-        let Body::Slot { ty, .. } = &slot.body else { return Err(format!("{} is no slot", slot.qname())) };
+        let Body::Slot { ty, .. } = &slot.body else { return Err(format!("{} is no slot", slot.qname()).into()) };
         let ty = self.types.lower(ty);
         let fits = Value::from_json(self.types, &ty, value)
             .filter(|value| Eval::new(self.types, &|_| None).fits(&ty, value).is_ok());
-        let value = fits.ok_or_else(|| format!("the value does not fit {}", self.types.show(&ty)))?.to_json();
+        let unfit = || Reason::Unfit(format!("{value} does not fit {}, a {}", slot.qname(), self.types.show(&ty)));
+        let value = fits.ok_or_else(unfit)?.to_json();
         let before = slots_sum(&self.slots);
         let from = self.value(slot.id)?;
         self.slots.insert(slot.id, value.clone());
@@ -174,7 +213,7 @@ impl<'s> Run<'s> {
     /// The present value of a slot; a missing or no longer fitting one is its init.
     fn value(&mut self, id: DefId) -> Result<Json, Reason> {
         let view = self.state().view(id).ok_or("the slot is not there any more")?;
-        let Body::Slot { ty, init } = &view.body else { return Err(format!("{} is no slot", view.qname())) };
+        let Body::Slot { ty, init } = &view.body else { return Err(format!("{} is no slot", view.qname()).into()) };
         let ty = self.types.lower(ty);
         let held = self.slots.get(&id).filter(|json| Value::from_json(self.types, &ty, json).is_some()).cloned();
         let json = match held {
@@ -192,14 +231,19 @@ impl<'s> Run<'s> {
     /// The value of a reducer's input.
     fn input(&self, reducer: &View, payload: Option<&Json>) -> Result<Option<(String, Value)>, Reason> {
         let Body::Reducer { input, .. } = &reducer.body else {
-            return Err(format!("{} is no reducer", reducer.qname()));
+            return Err(format!("{} is no reducer", reducer.qname()).into());
         };
         let Some(input) = input else { return Ok(None) };
         let ty = self.types.lower(&input.ty);
         let value = Value::from_json(self.types, &ty, payload.unwrap_or(&Json::Null))
             .filter(|value| Eval::new(self.types, &|_| None).fits(&ty, value).is_ok());
-        let value =
-            value.ok_or_else(|| format!("the payload does not fit {}: {}", reducer.qname(), self.types.show(&ty)))?;
+        let value = value.ok_or_else(|| {
+            let (reducer, ty) = (reducer.qname(), self.types.show(&ty));
+            Reason::Unfit(match payload {
+                Some(payload) => format!("the payload {payload} does not fit {reducer}, which takes a {ty}"),
+                None => format!("{reducer} takes a {ty}, and there is no payload"),
+            })
+        })?;
         Ok(Some((input.name.clone(), value)))
     }
 
@@ -209,7 +253,9 @@ impl<'s> Run<'s> {
             return Ok(());
         }
         let view = self.state().view(turn.reducer).ok_or("the reducer is not there any more")?;
-        let Body::Reducer { stmts, .. } = &view.body else { return Err(format!("{} is no reducer", view.qname())) };
+        let Body::Reducer { stmts, .. } = &view.body else {
+            return Err(format!("{} is no reducer", view.qname()).into());
+        };
         let input = self.input(view, turn.payload.as_ref())?;
         let values = self.slot_values(view)?;
         let before = slots_sum(&self.slots);
@@ -217,6 +263,7 @@ impl<'s> Run<'s> {
         step.insert("trigger".into(), turn.trigger);
         step.insert("payload".into(), turn.payload.unwrap_or_default());
         step.insert("reducer".into(), json!(view.qname().to_string()));
+        step.insert("reducer_def".into(), json!(view.id));
         step.insert("hash".into(), json!(view.hash.to_string()));
         step.insert("before".into(), json!(before));
         let lookup = |id: DefId| values.get(&id).cloned();
@@ -328,7 +375,7 @@ impl<'s> Run<'s> {
     /// Answers a request, and runs the reducer that receives the answer.
     fn settle(&mut self, request: Request, world: &mut dyn World) -> Result<(), Reason> {
         let view = self.state().view(request.effect).ok_or("the effect is not there any more")?;
-        let Body::Effect { returns, err, .. } = &view.body else { return Err("no effect".to_owned()) };
+        let Body::Effect { returns, err, .. } = &view.body else { return Err("no effect".into()) };
         let answer = match world.answer(view, &request.prim, &request.args) {
             Some(answer) => answer,
             None if err.is_some() => json!({"err": "no handler"}),
@@ -423,7 +470,7 @@ fn plain_type() -> crate::strand::lang::ast::Type {
 
 /// A record of a step, without what differs from run to run.
 pub fn comparable(step: &Step) -> Json {
-    let keep = ["trigger", "reducer", "writes", "skipped", "requests", "status"];
+    let keep = ["trigger", "reducer", "reducer_def", "writes", "skipped", "requests", "status"];
     let part: Map<String, Json> =
         keep.iter().filter_map(|key| step.get(*key).map(|value| ((*key).to_owned(), value.clone()))).collect();
     Json::Object(part)

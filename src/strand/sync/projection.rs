@@ -97,9 +97,12 @@ pub fn path_of(state: &State, view: &View) -> String {
     format!("{}/{}{tail}.strand", view.layer.folder(), view.label)
 }
 
-/// Every file of a projection with its text, by path.
-pub fn scan(root: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let mut files = BTreeMap::new();
+/// The paths of a projection's files.
+///
+/// # Errors
+/// When a folder cannot be listed.
+pub fn list(root: &Path) -> Result<Vec<String>, Error> {
+    let mut paths = Vec::new();
     for layer in Layer::ALL {
         let folder = root.join(layer.folder());
         let entries = match std::fs::read_dir(&folder) {
@@ -112,10 +115,23 @@ pub fn scan(root: &Path) -> Result<BTreeMap<String, String>, Error> {
             if path.extension().is_none_or(|extension| extension != "strand") || !path.is_file() {
                 continue;
             }
-            let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            files.insert(format!("{}/{name}", layer.folder()), text);
+            paths.push(format!("{}/{name}", layer.folder()));
         }
+    }
+    Ok(paths)
+}
+
+/// Every file of a projection with its text, by path; none for a file that is not UTF-8.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn scan(root: &Path) -> Result<BTreeMap<String, Option<String>>, Error> {
+    let mut files = BTreeMap::new();
+    for path in list(root)? {
+        let full = root.join(&path);
+        let bytes = std::fs::read(&full).map_err(|error| Error::io("read", &full, error))?;
+        files.insert(path, String::from_utf8(bytes).ok());
     }
     Ok(files)
 }

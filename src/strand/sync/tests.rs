@@ -131,7 +131,7 @@ fn a_file_that_does_not_parse_changes_nothing() {
     world.write("reducers/r.strand", "reducer r = do= n := 2\n");
     let done = world.sync();
     assert_eq!((done.errors, done.ops), (1, 1));
-    assert!(done.messages[0].starts_with("Error: E0001 at slots/n.strand:2:1:"), "{:?}", done.messages);
+    assert!(done.messages[0].words().starts_with("E0001 at slots/n.strand:1:15:"), "{:?}", done.messages);
     assert_eq!(world.read("slots/n.strand"), "slot n = Int = \n");
     assert_eq!(world.text("slot.n"), "slot n = Int = 0\n");
 }

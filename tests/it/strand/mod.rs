@@ -1,6 +1,9 @@
 //! Strand as a whole: convergence over generated histories, and the command as a person runs it.
 
+mod chapter;
 mod checkpoint;
 mod command;
 mod converge;
 mod parallel;
+mod terminal;
+mod world;

@@ -102,7 +102,7 @@ impl Parser<'_> {
     fn or(&mut self) -> Parsed<Expr> {
         let mut left = self.and()?;
         while self.eat_word("or") {
-            left = Self::binary(Binary::Or, left, self.and()?);
+            left = Self::binary(Binary::Or, left, self.link(Parser::and)?);
         }
         Ok(left)
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
     fn and(&mut self) -> Parsed<Expr> {
         let mut left = self.not()?;
         while self.eat_word("and") {
-            left = Self::binary(Binary::And, left, self.not()?);
+            left = Self::binary(Binary::And, left, self.link(Parser::not)?);
         }
         Ok(left)
     }
@@ -136,7 +136,7 @@ impl Parser<'_> {
             _ => return Ok(left),
         };
         self.at += 1;
-        Ok(Self::binary(op, left, self.sum()?))
+        Ok(Self::binary(op, left, self.link(Parser::sum)?))
     }
 
     fn sum(&mut self) -> Parsed<Expr> {
@@ -148,7 +148,7 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.at += 1;
-            left = Self::binary(op, left, self.product()?);
+            left = Self::binary(op, left, self.link(Parser::product)?);
         }
     }
 
@@ -162,7 +162,7 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.at += 1;
-            left = Self::binary(op, left, self.unary()?);
+            left = Self::binary(op, left, self.link(Parser::unary)?);
         }
     }
 
@@ -173,7 +173,7 @@ impl Parser<'_> {
         }
         let mut value = self.primary()?;
         while self.eat(".") {
-            let field = self.lower("a field name")?;
+            let field = self.link(|p| p.lower("a field name"))?;
             value = Expr::new(ExprKind::Field(Box::new(value), field));
         }
         Ok(value)

@@ -19,6 +19,9 @@ use crate::strand::id::Layer;
 /// Deeper nesting than this is refused, so that no text can exhaust the stack.
 const MAX_DEPTH: u32 = 96;
 
+/// Taller trees of expressions than this are refused: `1 + 1 + ..` nests to the left without any bracket.
+const MAX_HEIGHT: u32 = 400;
+
 type Parsed<T> = Result<T, SyntaxError>;
 
 /// A cursor over tokens.
@@ -30,11 +33,13 @@ struct Parser<'a> {
     /// The token that began the current statement: a newline before it ends nothing.
     began: usize,
     depth: u32,
+    /// How tall the tallest of the parts is that were read here so far, in expressions.
+    height: u32,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parsed<Parser<'a>> {
-        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0 })
+        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0, height: 0 })
     }
 
     fn peek(&self) -> Tok<'a> {
@@ -98,7 +103,12 @@ impl<'a> Parser<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("'{word}'"))) }
     }
 
+    /// Complains of what stands here. Where a line or the text ends too early, the place is the end, not the start of
+    /// what comes next.
     fn unexpected(&self, wanted: &str) -> SyntaxError {
+        let early = matches!(self.peek(), Tok::Newline | Tok::End);
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).filter(|_| early);
+        let place = before.map_or(self.offset(), |token| token.end);
         let found = match self.peek() {
             Tok::Ident(word) if is_keyword(word) => format!("the keyword '{word}'"),
             Tok::Ident(word) => format!("'{word}'"),
@@ -108,7 +118,7 @@ impl<'a> Parser<'a> {
             Tok::Newline => "the end of the line".to_owned(),
             Tok::End => "the end of the text".to_owned(),
         };
-        SyntaxError::new(self.offset(), format!("expected {wanted}, found {found}"))
+        SyntaxError::new(place, format!("expected {wanted}, found {found}"))
     }
 
     fn finish(&self) -> Parsed<()> {
@@ -128,9 +138,22 @@ impl<'a> Parser<'a> {
             return Err(SyntaxError::new(self.offset(), "this is nested too deeply"));
         }
         self.depth += 1;
+        let beside = std::mem::take(&mut self.height);
         let result = part(self);
         self.depth -= 1;
+        self.height = beside.max(self.height + 1);
         result
+    }
+
+    /// One more step of a chain that leans left, its right side read by `part`.
+    fn link<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let (left, at) = (std::mem::take(&mut self.height), self.offset());
+        let right = part(self)?;
+        self.height = left.max(self.height) + 1;
+        if self.height > MAX_HEIGHT {
+            return Err(SyntaxError::new(at, "this is nested too deeply; give a part of it a name"));
+        }
+        Ok(right)
     }
 
     /// `{ item , } close`, the opening bracket already taken.

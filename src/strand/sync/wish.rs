@@ -1,0 +1,201 @@
+//! What files ask of the store: every file compared with what was recorded of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Message, Projection, Record, Work, path_of};
+use crate::strand::id::{DefId, Layer, QName};
+use crate::strand::issue::Unparsed;
+use crate::strand::lang::ast::Definition;
+use crate::strand::lang::names::name_fault;
+use crate::strand::lang::parse::parse_definitions;
+use crate::strand::lang::print;
+use crate::strand::lang::resolve::each_ref;
+use crate::strand::lang::token::SyntaxError;
+use crate::strand::lang::unit::split;
+use crate::strand::state::State;
+
+/// What a file asks of the store.
+pub(super) enum Wish {
+    /// The definition has the name its file has now.
+    Rename { def: DefId, to: String },
+    /// A definition that is not there yet.
+    Add { path: String, definition: Definition },
+    /// The definition becomes what the file says.
+    Become { path: String, def: DefId, definition: Definition },
+    /// The file and the store changed both; what the file said when both were equal.
+    Merge { path: String, def: DefId, definition: Definition, base: String },
+    /// The definition's file is gone.
+    Remove { def: DefId },
+}
+
+/// Files that are recorded and not there.
+type Gone<'r> = Vec<(&'r String, &'r Record)>;
+
+impl Work {
+    /// Compares every file with what was recorded of it. Wishes come in the order they are granted in: names first,
+    /// then what is new, what changed, and what goes.
+    pub(super) fn wishes(
+        &mut self,
+        state: &State,
+        recorded: &Projection,
+        files: &BTreeMap<String, String>,
+    ) -> Vec<Wish> {
+        let gone: Gone = recorded.iter().filter(|(path, _)| !files.contains_key(*path)).collect();
+        let (mut renames, mut added, mut changed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        for (path, text) in files {
+            let record = recorded.get(path);
+            if self.held.contains(path) || record.is_some_and(|record| record.is_text(text)) {
+                continue;
+            }
+            let definition = match read_file(path, text, record, state) {
+                Ok(definition) => definition,
+                Err(message) => {
+                    self.refuse(path, message);
+                    continue;
+                }
+            };
+            let Some(record) = record else {
+                match self.new_file(state, path, text, &definition, &gone, &renames) {
+                    New::Known => {}
+                    New::Renamed(def) => {
+                        renames.insert(def, definition.name);
+                    }
+                    New::Added => added.push((path.clone(), definition)),
+                }
+                continue;
+            };
+            match state.view(record.def).filter(|view| view.visible()) {
+                None => self.clash(path, text, "its definition was removed"),
+                // As after a sync that was cut short: the store took it in already.
+                Some(view) if view.text == print::definition(&definition) => {}
+                Some(view) if view.text == record.text => {
+                    changed.push(Wish::Become { path: path.clone(), def: view.id, definition });
+                }
+                Some(view) => {
+                    let base = record.text.clone();
+                    changed.push(Wish::Merge { path: path.clone(), def: view.id, definition, base });
+                }
+            }
+        }
+        let removed = self.removals(state, &gone, &renames);
+        let renamed = renames.into_iter().map(|(def, to)| Wish::Rename { def, to });
+        let added = in_order(added).into_iter().map(|(path, definition)| Wish::Add { path, definition });
+        renamed.chain(added).chain(changed).chain(removed).collect()
+    }
+
+    /// The definitions whose files are gone. One that changed since keeps its file.
+    fn removals(&mut self, state: &State, gone: &Gone, renames: &BTreeMap<DefId, String>) -> Vec<Wish> {
+        let mut removed = Vec::new();
+        for (path, record) in gone {
+            let Some(view) = state.view(record.def).filter(|view| view.visible()) else { continue };
+            if renames.contains_key(&record.def) {
+                continue;
+            }
+            if view.text == record.text {
+                removed.push(Wish::Remove { def: record.def });
+            } else if path_of(state, view) == **path {
+                self.clash_of_deleted(path);
+            }
+        }
+        removed
+    }
+
+    /// A file nobody recorded: a new definition, a renamed one, or one that stands there already.
+    fn new_file(
+        &mut self,
+        state: &State,
+        path: &str,
+        text: &str,
+        definition: &Definition,
+        gone: &Gone,
+        renames: &BTreeMap<DefId, String>,
+    ) -> New {
+        let qname = QName::new(definition.layer, definition.name.clone());
+        if let Some(view) = state.named(&qname) {
+            if view.text != print::definition(definition) {
+                self.clash(path, text, "the store has another text under that name");
+            }
+            return New::Known;
+        }
+        let body = print::body(&definition.body);
+        let same = gone.iter().filter_map(|(_, record)| state.view(record.def)).find(|view| {
+            let free = view.visible() && !renames.contains_key(&view.id);
+            free && view.layer == definition.layer && view.body_text() == body
+        });
+        same.map_or(New::Added, |view| New::Renamed(view.id))
+    }
+}
+
+/// What a file is that nobody recorded.
+enum New {
+    Known,
+    Renamed(DefId),
+    Added,
+}
+
+/// New definitions, each after those it names where that can be: what is named is then known by identity.
+fn in_order(added: Vec<(String, Definition)>) -> Vec<(String, Definition)> {
+    let place: BTreeMap<(Layer, &str), usize> = added
+        .iter()
+        .enumerate()
+        .map(|(at, (_, definition))| ((definition.layer, definition.name.as_str()), at))
+        .collect();
+    let names = |definition: &Definition| -> Vec<usize> {
+        let mut parts = split(&definition.body);
+        let mut found = Vec::new();
+        let regs = parts.header.values_mut().chain(parts.units.iter_mut().flat_map(|unit| unit.regs.values_mut()));
+        for reg in regs {
+            each_ref(reg, &mut |reference| {
+                // A call may be of a fn or of an effect: whichever is new.
+                let layers = Layer::ALL.into_iter().filter(|layer| place.contains_key(&(*layer, &reference.name)));
+                found.extend(layers.filter_map(|layer| place.get(&(layer, reference.name.as_str()))));
+            });
+        }
+        found
+    };
+    let needs: Vec<Vec<usize>> = added.iter().map(|(_, definition)| names(definition)).collect();
+    let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
+    // Depth first with a stack of its own, so that a long chain is no deep recursion.
+    for start in 0..added.len() {
+        let mut stack = vec![(start, 0)];
+        while let Some((at, next)) = stack.pop() {
+            if next == 0 && !seen.insert(at) {
+                continue;
+            }
+            match needs[at].get(next) {
+                Some(need) => {
+                    stack.push((at, next + 1));
+                    if !seen.contains(need) {
+                        stack.push((*need, 0));
+                    }
+                }
+                None => order.push(at),
+            }
+        }
+    }
+    let mut added: Vec<Option<(String, Definition)>> = added.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| added[at].take()).collect()
+}
+
+/// The one definition of a file, whose layer and name must be those of its path.
+fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> Result<Definition, Message> {
+    let fault = |fault: &SyntaxError| Unparsed::new(path, text, fault);
+    let whole = |message: String| Message::Unparsed(vec![fault(&SyntaxError::new(0, message))]);
+    let mut found = parse_definitions(text).map_err(|error| Message::Unparsed(vec![fault(&error)]))?;
+    if found.len() != 1 {
+        return Err(whole(format!("a file holds one definition, this one holds {}", found.len())));
+    }
+    let parsed = found.remove(0);
+    let (folder, file) = path.split_once('/').unwrap_or(("", path));
+    let stem = file.strip_suffix(".strand").unwrap_or(file);
+    let stem = stem.split_once('~').map_or(stem, |(stem, _)| stem);
+    let known = record.and_then(|record| state.view(record.def)).map(|view| view.label.clone());
+    let (layer, name) = (parsed.layer, parsed.name);
+    if layer.folder() != folder || (name != stem && Some(&name) != known.as_ref()) {
+        return Err(whole(format!("the file of {layer}.{name} is {}/{name}.strand", layer.folder())));
+    }
+    if let Some(message) = name_fault(layer, &name) {
+        return Err(Message::Refused(format!("E0003 at {path}: {message}")));
+    }
+    parsed.result.map_err(|faults| Message::Unparsed(faults.iter().map(fault).collect()))
+}

@@ -1,0 +1,138 @@
+//! The store's side into files, and what files said that found no place.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{Clash, Projection, Record, Work, path_of};
+use crate::strand::id::{new_id, now_ms};
+use crate::strand::state::{State, View};
+use crate::strand::store::{Conflict, Error, Store, atomic_write};
+
+impl Work {
+    /// Saves texts that found no place, and records what clashed.
+    pub(super) fn put_aside(&mut self, store: &mut Store) -> Result<(), Error> {
+        let mut conflicts = Vec::new();
+        let mut told = Vec::new();
+        for Clash { path, text, why } in &self.clashes {
+            let mut words = why.clone();
+            if let Some(text) = text {
+                let (aside, known) = beside(store.root(), path, text);
+                told.push(format!("{path}: {words}; the file's text is in {aside}"));
+                if known {
+                    continue;
+                }
+                atomic_write(&store.root().join(&aside), text.as_bytes())?;
+                words.push_str(&format!("; see {aside}"));
+            }
+            conflicts.push(Conflict {
+                id: new_id("cf_"),
+                kind: "sync".to_owned(),
+                policy: store.config().policy.word().to_owned(),
+                at: now_ms(),
+                edges: vec![(path.clone(), words)],
+                ops: Vec::new(),
+                status: "open".to_owned(),
+            });
+        }
+        told.into_iter().for_each(|words| self.warn(words));
+        store.record_conflicts(&conflicts)
+    }
+
+    /// Makes every file what the store says, but for those held back.
+    pub(super) fn write_files(
+        &mut self,
+        root: &Path,
+        state: &State,
+        recorded: &mut Projection,
+        files: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
+        let mut wanted: BTreeMap<String, &View> = BTreeMap::new();
+        for view in state.visible() {
+            wanted.insert(path_of(state, view), view);
+        }
+        let stale: Vec<String> =
+            recorded.iter().map(|(path, _)| path.clone()).filter(|path| !wanted.contains_key(path)).collect();
+        for path in stale {
+            if self.held.contains(&path) {
+                continue;
+            }
+            if let Some(text) = files.get(&path) {
+                if self.was_changed(root, &path, Some(text)) {
+                    continue;
+                }
+                self.plan(format!("delete {path}"));
+                self.done.files.2 += 1;
+                if !self.options.dry_run {
+                    let full = root.join(&path);
+                    std::fs::remove_file(&full).map_err(|error| Error::io("delete", &full, error))?;
+                }
+            }
+            recorded.remove(&path);
+        }
+        for (path, view) in wanted {
+            let found = files.get(&path);
+            let equal = found.is_some_and(|text| *text == view.text);
+            if self.held.contains(&path) || !equal && self.was_changed(root, &path, found.map(String::as_str)) {
+                continue;
+            }
+            if !equal {
+                self.plan(format!("write {path}"));
+                match found {
+                    Some(_) => self.done.files.1 += 1,
+                    None => self.done.files.0 += 1,
+                }
+                if !self.options.dry_run {
+                    let full = root.join(&path);
+                    let folder = full.parent().unwrap_or(root).to_owned();
+                    std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
+                    atomic_write(&full, view.text.as_bytes())?;
+                }
+            }
+            recorded.set(path, Record::new(view.id, &view.text, &view.text));
+        }
+        Ok(())
+    }
+
+    /// Whether someone wrote a file since it was read. It waits for the next sync then.
+    fn was_changed(&mut self, root: &Path, path: &str, seen: Option<&str>) -> bool {
+        let now = std::fs::read(root.join(path)).ok();
+        let changed = now.as_deref() != seen.map(str::as_bytes);
+        if changed {
+            self.warn(format!("{path} changed meanwhile; sync again"));
+        }
+        changed
+    }
+
+    /// Notes what files say that went into the store, without writing any.
+    pub(super) fn record_files(&mut self, state: &State, recorded: &mut Projection, files: &BTreeMap<String, String>) {
+        for view in state.visible() {
+            let path = path_of(state, view);
+            if let Some(text) = files.get(&path).filter(|_| !self.held.contains(&path)) {
+                let aside = self.clashes.iter().any(|clash| clash.path == path);
+                let known = recorded.get(&path).is_some_and(|record| record.is_text(text));
+                if !aside && !known {
+                    recorded.set(path, Record::new(view.id, text, &view.text));
+                }
+            }
+        }
+        let gone: Vec<String> = recorded
+            .iter()
+            .filter(|(path, record)| !files.contains_key(*path) && !state.view(record.def).is_some_and(View::visible))
+            .map(|(path, _)| path.clone())
+            .collect();
+        gone.iter().for_each(|path| recorded.remove(path));
+    }
+}
+
+/// Where a file's text goes that found no place, and whether it is there already. A text put aside earlier stays.
+fn beside(root: &Path, path: &str, text: &str) -> (String, bool) {
+    let mut aside = format!("{path}.conflict");
+    for n in 2.. {
+        match std::fs::read(root.join(&aside)) {
+            Ok(there) if there == text.as_bytes() => return (aside, true),
+            Ok(_) => aside = format!("{path}.conflict{n}"),
+            Err(_) => break,
+        }
+    }
+    (aside, false)
+}
