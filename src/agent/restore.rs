@@ -251,7 +251,7 @@ async fn tell(env: &Env, settled: &Settled) {
                 paths.join(", ")
             );
             lock(&env.notes).push(note);
-            env.say(Level::Info, format!("restored {}", paths.join(", ")), "R takes that back.").await;
+            env.say(Level::Info, format!("restored {}", paths.join(", ")), "/redo takes that back.").await;
         }
         Outcome::Conflict { path, .. } => {
             env.say(Level::Warning, format!("{path} changed on disk meanwhile"), "Nothing was written.").await;

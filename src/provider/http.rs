@@ -200,7 +200,7 @@ impl Server {
             404 | 400 | 422 if told.is_about_model(model) => never(
                 Kind::NotFound,
                 format!("there is no model {model} at {host} ({code})"),
-                "Choose another with Ctrl-O, or start with --model NAME.".into(),
+                "Choose another, or start with --model NAME.".into(),
             ),
             404 | 405 => never(
                 Kind::NotFound,

@@ -95,8 +95,8 @@ actions! {
     Palette "palette" "commands"
     Commands "commands" "commands"
     ChooseModel "choose-model" "another model"
-    Cancel "cancel" "stop, or clear the input; twice: quit"
-    Escape "escape" "stop the turn, or go back to the input"
+    Cancel "cancel" "stop, or clear; twice: quit"
+    Escape "escape" "stop the turn, or to the input"
     Suspend "suspend" "suspend nebula"
     Redraw "redraw" "draw the screen again"
     Quit "quit" "quit"
@@ -238,7 +238,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Input, "write", &[A::Mention], "file", ""),
     g(C::Input, "write", &[A::Commands], "command", ""),
     g(C::Input, "write", &[A::Editor], "", ""),
-    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; beyond the text: what was typed before"),
+    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; or typed before"),
     g(C::Input, "write", &[A::History], "", ""),
     g(C::Input, "write", &[A::DropQueued], "", ""),
     g(C::Input, "move", &[A::Left, A::Right], "", "left, right"),

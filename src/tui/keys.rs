@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::{Action, Context};
+use super::toml_place;
 
 const SHIPPED: &str = include_str!("../../assets/keys.toml");
 
@@ -28,17 +29,27 @@ pub enum Found {
     Nothing,
 }
 
-/// A mistake in a `keys.toml`, with what to do.
+/// A mistake in a `keys.toml`, with what to do: `LINE:COLUMN: what`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeysError {
+#[error("{}:{}: {what}", place.0, place.1)]
+pub struct KeysError {
+    /// Line and column, both from 1.
+    pub place: (usize, usize),
+    /// What is wrong.
+    pub what: Wrong,
+}
+
+/// What can be wrong with a `keys.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
     /// Not TOML, a chord bound twice in one context, or of another shape.
-    #[error("keys.toml: {0}")]
+    #[error("{0}")]
     Syntax(String),
     /// A context that does not exist.
-    #[error("keys.toml: there is no context [{0}]; there are {1}")]
+    #[error("there is no context [{0}]; there are {1}")]
     Context(String, String),
     /// A chord that cannot be read.
-    #[error("keys.toml: [{context}] {chord:?} is no key; write it like \"ctrl-r\", \"f2\", \"A\" or \"g g\"")]
+    #[error("[{context}] {chord:?} is no key; write it like \"ctrl-r\", \"f2\", \"A\" or \"g g\"")]
     Chord {
         /// Where.
         context: String,
@@ -46,7 +57,7 @@ pub enum KeysError {
         chord: String,
     },
     /// An action that does not exist.
-    #[error("keys.toml: [{context}] {chord:?}: there is no action {action:?}{hint}")]
+    #[error("[{context}] {chord:?}: there is no action {action:?}{hint}")]
     Action {
         /// Where.
         context: String,
@@ -57,10 +68,18 @@ pub enum KeysError {
         /// `; did you mean …?` or nothing.
         hint: String,
     },
+    /// One key under two spellings.
+    #[error("[{context}] {chord:?} and {other:?} are the same key; keep one of them")]
+    Clash {
+        /// Where.
+        context: String,
+        /// As written first.
+        chord: String,
+        /// As written second.
+        other: String,
+    },
     /// A sequence whose first key is bound by itself, so that it could never be typed.
-    #[error(
-        "keys.toml: [{context}] {long:?} can never be typed, because {short:?} is bound too; unbind one with false"
-    )]
+    #[error("[{context}] {long:?} can never be typed, because {short:?} is bound too; unbind one with false")]
     Hidden {
         /// Where.
         context: String,
@@ -97,33 +116,64 @@ impl Keys {
     fn merge(&mut self, text: &str) -> Vec<KeysError> {
         let table: toml::Table = match toml::from_str(text) {
             Ok(table) => table,
-            Err(e) => return vec![KeysError::Syntax(e.to_string().trim_end().to_string())],
+            Err(e) => {
+                let (place, what) = toml_place::syntax(text, &e);
+                return vec![KeysError { place, what: Wrong::Syntax(what) }];
+            }
         };
         let mut errors = Vec::new();
-        for (name, entries) in table {
-            let Some(context) = Context::ALL.iter().find(|(_, n)| *n == name).map(|(c, _)| *c) else {
+        let mut complain = |path: &[&str], what| errors.push(KeysError { place: toml_place::of(text, path), what });
+        let mut written: Vec<(Context, Vec<Chord>, &str)> = Vec::new();
+        for (name, entries) in &table {
+            let Some(context) = Context::ALL.iter().find(|(_, n)| n == name).map(|(c, _)| *c) else {
                 let all: Vec<&str> = Context::ALL.iter().map(|(_, n)| *n).collect();
-                errors.push(KeysError::Context(name, all.join(", ")));
+                complain(&[name], Wrong::Context(name.clone(), all.join(", ")));
                 continue;
             };
             let Some(entries) = entries.as_table() else {
-                errors.push(KeysError::Syntax(format!("{name} must be a table: [{name}]")));
+                complain(&[name], Wrong::Syntax(format!("{name} must be a table: [{name}]")));
                 continue;
             };
-            for (written, value) in entries {
-                if let Err(e) = self.bind(context, written, value) {
-                    errors.push(e);
+            for (chord, value) in entries {
+                match self.bind(context, chord, value, &written) {
+                    Ok(chords) => written.push((context, chords, chord)),
+                    // Of two spellings the later line is the one to look at.
+                    Err(Wrong::Clash { context, chord, other }) => {
+                        let later = [&chord, &other].into_iter().max_by_key(|c| toml_place::of(text, &[name, c]));
+                        let path = [name.as_str(), later.map_or("", String::as_str)];
+                        complain(&path, Wrong::Clash { context, chord: chord.clone(), other: other.clone() });
+                    }
+                    Err(what) => complain(&[name, chord], what),
                 }
             }
         }
-        errors.extend(self.hidden());
+        for (context, long, short) in self.hidden() {
+            // The shipped file may hold one of the two; the person's holds the other.
+            let own = |chords: &[Chord]| written.iter().find(|(c, k, _)| *c == context && k == chords).map(|w| w.2);
+            let path = [context.name(), own(&long).or(own(&short)).unwrap_or_default()];
+            let what = Wrong::Hidden { context: context.name().into(), long: label(&long), short: label(&short) };
+            complain(&path, what);
+        }
         errors
     }
 
-    fn bind(&mut self, context: Context, written: &str, value: &toml::Value) -> Result<(), KeysError> {
-        let wrong = || KeysError::Chord { context: context.name().into(), chord: written.into() };
-        let chords: Option<Vec<Chord>> = written.split_whitespace().map(Chord::parse).collect();
+    /// Binds one line of a file in which `written` came before; returns the keys it names.
+    fn bind(
+        &mut self,
+        context: Context,
+        chord: &str,
+        value: &toml::Value,
+        written: &[(Context, Vec<Chord>, &str)],
+    ) -> Result<Vec<Chord>, Wrong> {
+        let wrong = || Wrong::Chord { context: context.name().into(), chord: chord.into() };
+        let chords: Option<Vec<Chord>> = chord.split_whitespace().map(Chord::parse).collect();
         let chords = chords.filter(|c| !c.is_empty()).ok_or_else(wrong)?;
+        if let Some((_, _, first)) = written.iter().find(|(c, k, _)| *c == context && *k == chords) {
+            let (first, other) = (first.to_string(), chord.to_string());
+            return Err(Wrong::Clash { context: context.name().into(), chord: first, other });
+        }
+        let no_action =
+            |action: String, hint| Wrong::Action { context: context.name().into(), chord: chord.into(), action, hint };
         let bound = self.bound.entry(context).or_default();
         let place = bound.iter().position(|(c, _)| *c == chords);
         match value {
@@ -133,43 +183,28 @@ impl Keys {
                 }
             }
             toml::Value::String(name) => {
-                let action = Action::named(name).ok_or_else(|| KeysError::Action {
-                    context: context.name().into(),
-                    chord: written.into(),
-                    action: name.clone(),
-                    hint: nearest(name),
-                })?;
+                let action = Action::named(name).ok_or_else(|| no_action(name.clone(), nearest(name)))?;
                 match place {
                     Some(i) => bound[i].1 = action,
-                    None => bound.push((chords, action)),
+                    None => bound.push((chords.clone(), action)),
                 }
             }
-            other => {
-                return Err(KeysError::Action {
-                    context: context.name().into(),
-                    chord: written.into(),
-                    action: other.to_string(),
-                    hint: "; write a name in quotes, or false".into(),
-                });
-            }
+            other => return Err(no_action(other.to_string(), "; write a name in quotes, or false".into())),
         }
-        Ok(())
+        Ok(chords)
     }
 
-    fn hidden(&self) -> Vec<KeysError> {
-        let mut errors = Vec::new();
+    /// Sequences that can never be typed, each with the key that hides it.
+    fn hidden(&self) -> Vec<(Context, Vec<Chord>, Vec<Chord>)> {
+        let mut found = Vec::new();
         for (context, bound) in &self.bound {
             for (long, _) in bound.iter().filter(|(c, _)| c.len() > 1) {
                 if let Some((short, _)) = bound.iter().find(|(c, _)| c.len() < long.len() && long.starts_with(c)) {
-                    errors.push(KeysError::Hidden {
-                        context: context.name().into(),
-                        long: label(long),
-                        short: label(short),
-                    });
+                    found.push((*context, long.clone(), short.clone()));
                 }
             }
         }
-        errors
+        found
     }
 
     /// What the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
@@ -199,6 +234,37 @@ impl Keys {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
         let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == Found::Action(action));
         reach.map(|c| label(c)).min_by_key(String::len)
+    }
+
+    /// How the key for `action` is written where the keys go to `inner`: its own, else one of those around it. Of
+    /// several keys the shortest, but Esc before all.
+    pub fn word(&self, inner: Context, action: Action) -> Option<String> {
+        let esc = Chord { code: KeyCode::Esc, modifiers: KeyModifiers::NONE };
+        if self.find(inner, &[esc]) == Found::Action(action) {
+            return Some(esc.to_string());
+        }
+        std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action))
+    }
+
+    /// How the keys of two actions that belong together are written: `Up/Down`, `Ctrl-U/D`. The arrows come first,
+    /// where they are bound.
+    pub fn pair(&self, inner: Context, [one, other]: [Action; 2]) -> Option<String> {
+        let arrow = |code, action| {
+            let chord = Chord { code, modifiers: KeyModifiers::NONE };
+            (self.find(inner, &[chord]) == Found::Action(action)).then(|| chord.to_string())
+        };
+        let arrows = [(KeyCode::Up, KeyCode::Down), (KeyCode::Left, KeyCode::Right)];
+        let arrows = arrows.iter().find_map(|(a, b)| arrow(*a, one).zip(arrow(*b, other)));
+        match arrows.or_else(|| self.word(inner, one).zip(self.word(inner, other))) {
+            // The modifier is said once.
+            Some((a, b)) => match (a.rsplit_once('-'), b.rsplit_once('-')) {
+                (Some((before, _)), Some((same, rest))) if before == same && !rest.is_empty() => {
+                    Some(format!("{a}/{rest}"))
+                }
+                _ => Some(format!("{a}/{b}")),
+            },
+            None => self.word(inner, one).or_else(|| self.word(inner, other)),
+        }
     }
 }
 
@@ -300,6 +366,10 @@ impl std::fmt::Display for Chord {
         match self.code {
             KeyCode::Char(' ') => f.write_str("Space"),
             KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::CONTROL) => write!(f, "{}", c.to_uppercase()),
+            KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::ALT) && c.is_uppercase() => {
+                write!(f, "Shift-{c}")
+            }
+            KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::ALT) => write!(f, "{}", c.to_uppercase()),
             KeyCode::Char(c) => write!(f, "{c}"),
             KeyCode::F(n) => write!(f, "F{n}"),
             KeyCode::PageUp => f.write_str("PgUp"),
@@ -354,6 +424,22 @@ mod tests {
         assert_eq!(keys.shown(Context::Global, Action::ChooseModel).as_deref(), Some("Ctrl-O"));
         assert_eq!(keys.shown(Context::Pane, Action::First).as_deref(), Some("g g"));
         assert_eq!(keys.shown(Context::Diff, Action::Toggle).as_deref(), Some("Space"));
+        assert_eq!(keys.word(Context::Chat, Action::ChooseModel).as_deref(), Some("Ctrl-O"));
+        assert_eq!(keys.pair(Context::Sessions, [Action::Up, Action::Down]).as_deref(), Some("Up/Down"));
+        let preview = [Action::PreviewUp, Action::PreviewDown];
+        assert_eq!(keys.pair(Context::Completion, preview).as_deref(), Some("Ctrl-U/D"));
+    }
+
+    #[test]
+    fn pairs_follow_a_persons_file() {
+        let (keys, _) = Keys::with("[list]\n\"up\" = false\n\"down\" = false\n\"ctrl-p\" = false\n");
+        // What is left of a pair is said alone.
+        assert_eq!(keys.pair(Context::List, [Action::Up, Action::Down]).as_deref(), Some("Ctrl-N"));
+        let (keys, _) = Keys::with(
+            "[archive]\n\"left\" = false\n\"right\" = false\n\"H\" = \"back-in-time\"\n\"L\" = \"on-in-time\"",
+        );
+        let time = [Action::BackInTime, Action::OnInTime];
+        assert_eq!(keys.pair(Context::Archive, time).as_deref(), Some("h/L"));
     }
 
     #[test]
@@ -364,11 +450,16 @@ mod tests {
         let (_, errors) =
             Keys::with("[diff]\n\"q\" = \"acept\"\n\"ctrl-\" = \"accept\"\n[foo]\n[pane]\n\"g\" = \"last\"\n");
         let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(text.contains("did you mean \"accept\"?"), "{text}");
+        assert!(text.contains("2:1: [diff] \"q\": there is no action \"acept\"; did you mean \"accept\"?"), "{text}");
         assert!(text.contains("\"ctrl-\" is no key"), "{text}");
-        assert!(text.contains("no context [foo]"), "{text}");
-        assert!(text.contains("\"g g\" can never be typed, because \"g\" is bound too"), "{text}");
-        assert_eq!(Keys::with("[diff]\n\"y\" = \"write\"\n\"y\" = \"accept\"\n").1.len(), 1);
+        assert!(text.contains("4:2: there is no context [foo]"), "{text}");
+        assert!(text.contains("6:1: [pane] \"g g\" can never be typed, because \"g\" is bound too"), "{text}");
+        let twice = Keys::with("[diff]\n\"y\" = \"write\"\n\"y\" = \"accept\"\n").1;
+        assert_eq!(twice.iter().map(|e| e.place).collect::<Vec<_>>(), [(3, 1)]);
+        let (keys, clash) = Keys::with("[diff]\n\"ctrl-T\" = \"accept\"\n\"ctrl-t\" = \"reject\"\n");
+        let want = "3:1: [diff] \"ctrl-T\" and \"ctrl-t\" are the same key; keep one of them";
+        assert_eq!(clash.iter().map(ToString::to_string).collect::<Vec<_>>(), [want]);
+        assert_eq!(keys.find(Context::Diff, &typed("ctrl-t")), Found::Action(Action::Accept));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Wants {
     pub question: u16,
     /// Rows of the queue with its line and the empty row below.
     pub queue: u16,
+    /// Rows of notices that stay, with the empty row below.
+    pub notices: u16,
 }
 
 /// A pane on the screen.
@@ -64,6 +66,8 @@ pub struct Rects {
     pub question: Rect,
     /// The queue, its line first.
     pub queue: Rect,
+    /// Notices that stay, where there is no chat.
+    pub notices: Rect,
     /// The input line.
     pub bar: Rect,
     /// The input.
@@ -94,8 +98,9 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
     let queue_rows = Some(wants.queue.min(spare - question_rows)).filter(|r| *r >= 3).unwrap_or(0);
     let queue = take(queue_rows);
     let question = take(question_rows);
+    let notices = take(wants.notices.min(spare / 3));
     let body = Rect::new(0, top, width, bottom - top);
-    let mut rects = Rects { all, status, body, question, queue, bar, input, hints, ..Rects::default() };
+    let mut rects = Rects { all, status, body, question, queue, notices, bar, input, hints, ..Rects::default() };
     panes(&mut rects, wants);
     rects
 }
@@ -150,7 +155,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CALM: Wants = Wants { pane: PaneId::Chat, full: false, right: None, input: 1, question: 0, queue: 0 };
+    const CALM: Wants =
+        Wants { pane: PaneId::Chat, full: false, right: None, input: 1, question: 0, queue: 0, notices: 0 };
 
     #[test]
     fn the_main_screen_is_as_drawn() {

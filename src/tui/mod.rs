@@ -24,6 +24,7 @@ mod run;
 mod terminal;
 pub mod text;
 pub mod theme;
+mod toml_place;
 pub mod view;
 
 pub use app::{Exit, Options, Start};

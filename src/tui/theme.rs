@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
-use super::colour;
+use super::{colour, toml_place};
 
 /// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -123,28 +123,49 @@ pub enum ThemeError {
     /// No file of that name and none shipped.
     #[error("no theme is called {0}; there are: {1}")]
     Unknown(String, String),
-    /// Not TOML, or of another shape.
-    #[error("theme {0}: {1}")]
-    Syntax(String, String),
-    /// A role, palette entry or attribute that makes no sense.
-    #[error("theme {0}: {1} is {2}, which is neither #rrggbb nor in its palette")]
-    Colour(String, String, String),
-    /// A role that does not exist.
-    #[error("theme {0}: there is no role {1}")]
-    Role(String, String),
-    /// An attribute that does not exist.
-    #[error("theme {0}: {1} has attribute {2}; there are bold, faint, italic, underline, reverse")]
-    Attribute(String, String, String),
-    /// A role neither it nor what it inherits from gives.
-    #[error("theme {0}: role {1} is missing; give it, or set inherits = \"dark\"")]
-    Missing(String, String),
-    /// `inherits` in a circle.
-    #[error("theme {0} inherits from itself")]
-    Circle(String),
+    /// A mistake in a theme's file.
+    #[error("{file}:{}:{}: {what}", place.0, place.1)]
+    Mistake {
+        /// The file, or for a theme without one `theme NAME`.
+        file: String,
+        /// Line and column, both from 1.
+        place: (usize, usize),
+        /// What is wrong.
+        what: Wrong,
+    },
     /// The file or folder could not be read.
-    #[error("{path}: {why}", path = .0.display(), why = .1)]
+    #[error("{path} cannot be read: {why}", path = .0.display(), why = .1)]
     Unreadable(PathBuf, String),
 }
+
+/// What can be wrong with a theme.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// Not TOML, or of another shape.
+    #[error("{0}")]
+    Syntax(String),
+    /// A role, palette entry or attribute that makes no sense.
+    #[error("{0} is {1}, which is neither #rrggbb nor in its palette")]
+    Colour(String, String),
+    /// A role that does not exist.
+    #[error("there is no role {0}")]
+    Role(String),
+    /// An attribute that does not exist.
+    #[error("{0} has attribute {1}; there are bold, faint, italic, underline, reverse")]
+    Attribute(String, String),
+    /// A role neither it nor what it inherits from gives.
+    #[error("role {0} is missing; give it, or set inherits = \"dark\"")]
+    Missing(String),
+    /// It builds on a theme that does not exist.
+    #[error("there is no theme {0} to inherit from; there are: {1}")]
+    Parent(String, String),
+    /// `inherits` in a circle.
+    #[error("the theme inherits from itself")]
+    Circle,
+}
+
+/// A mistake, in the theme of that name, at the key of that path.
+type Found = (String, Vec<String>, Wrong);
 
 const SHIPPED: [(&str, &str); 4] = [
     ("dark", include_str!("../../themes/dark.toml")),
@@ -179,31 +200,36 @@ enum Look {
 #[derive(Debug, Clone)]
 pub struct Themes {
     texts: BTreeMap<String, String>,
+    /// Where the person's lie.
+    files: BTreeMap<String, PathBuf>,
 }
 
 impl Default for Themes {
     fn default() -> Self {
-        Themes { texts: SHIPPED.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect() }
+        let texts = SHIPPED.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect();
+        Themes { texts, files: BTreeMap::new() }
     }
 }
 
 impl Themes {
     /// The shipped themes and every `*.toml` in `folder`. What cannot be read is left out and reported; a folder
     /// that does not exist is no error.
-    pub fn read(folder: Option<&Path>) -> (Self, Vec<ThemeError>) {
+    pub fn read(folder: &Path) -> (Self, Vec<ThemeError>) {
         let (mut themes, mut errors) = (Themes::default(), Vec::new());
-        let Some(Ok(entries)) = folder.map(std::fs::read_dir) else { return (themes, errors) };
+        let Ok(entries) = std::fs::read_dir(folder) else { return (themes, errors) };
         for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
             let Some(name) = path.file_stem().and_then(|n| n.to_str()) else { continue };
             match std::fs::read_to_string(&path) {
                 Ok(text) => {
                     themes.add(name, &text);
-                    if let Err(e) = themes.get(name, Depth::True) {
-                        errors.push(e);
-                    }
+                    themes.files.insert(name.to_string(), path.clone());
                 }
                 Err(e) => errors.push(ThemeError::Unreadable(path.clone(), e.to_string())),
             }
+        }
+        // One may build on another, so they are tried when all are there; a mistake is said once.
+        for name in themes.files.keys() {
+            errors.extend(themes.get(name, Depth::True).err().filter(|e| !errors.contains(e)));
         }
         (themes, errors)
     }
@@ -223,26 +249,49 @@ impl Themes {
     /// # Errors
     /// Says what is wrong with the file, or which themes there are.
     pub fn get(&self, name: &str, depth: Depth) -> Result<Theme, ThemeError> {
+        if !self.texts.contains_key(name) {
+            return Err(ThemeError::Unknown(name.to_string(), self.names().join(", ")));
+        }
+        self.chain(name).and_then(|chain| build(name, &chain, depth)).map_err(|found| self.mistake(found))
+    }
+
+    /// The theme's file and those it builds on, in that order.
+    fn chain(&self, name: &str) -> Result<Vec<(String, File)>, Found> {
         let mut chain: Vec<(String, File)> = Vec::new();
         let mut next = Some(name.to_string());
         while let Some(name) = next {
+            let inherits =
+                |what| (chain.last().map_or(name.clone(), |(n, _)| n.clone()), vec!["inherits".into()], what);
             // A user's `dark` may build on the shipped `dark`.
             let seen = chain.iter().filter(|(n, _)| *n == name).count();
             let text = match (seen, self.texts.get(&name)) {
                 (0, Some(text)) => text.as_str(),
                 (1, _) => match SHIPPED.iter().find(|(n, t)| *n == name && self.texts[&name] != *t) {
                     Some((_, text)) => text,
-                    None => return Err(ThemeError::Circle(name)),
+                    None => return Err(inherits(Wrong::Circle)),
                 },
-                (0, None) => return Err(ThemeError::Unknown(name, self.names().join(", "))),
-                _ => return Err(ThemeError::Circle(name)),
+                (0, None) => return Err(inherits(Wrong::Parent(name.clone(), self.names().join(", ")))),
+                _ => return Err(inherits(Wrong::Circle)),
             };
-            let file: File = toml::from_str(text)
-                .map_err(|e| ThemeError::Syntax(name.clone(), e.to_string().trim_end().to_string()))?;
+            let file: File = toml::from_str(text).map_err(|e| {
+                let (_, what) = toml_place::syntax(text, &e);
+                (name.clone(), Vec::new(), Wrong::Syntax(what))
+            })?;
             next = file.inherits.clone();
             chain.push((name, file));
         }
-        build(name, &chain, depth)
+        Ok(chain)
+    }
+
+    /// A mistake with its file and place.
+    fn mistake(&self, (name, path, what): Found) -> ThemeError {
+        let text = self.texts.get(&name).map_or("", String::as_str);
+        let place = match toml::from_str::<File>(text) {
+            Err(e) => toml_place::syntax(text, &e).0,
+            Ok(_) => toml_place::of(text, &path.iter().map(String::as_str).collect::<Vec<_>>()),
+        };
+        let file = self.files.get(&name).map_or(format!("theme {name}"), |path| path.display().to_string());
+        ThemeError::Mistake { file, place, what }
     }
 }
 
@@ -286,15 +335,15 @@ impl Theme {
     }
 }
 
-fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, ThemeError> {
-    let mut palette: BTreeMap<&str, &str> = BTreeMap::new();
+fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
+    let mut palette: Palette<'_> = BTreeMap::new();
     let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
     let mut ground = None;
     for (owner, file) in chain.iter().rev() {
-        palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), (owner.as_str(), v.as_str()))));
         for (role, look) in &file.roles {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
-                return Err(ThemeError::Role(owner.clone(), role.clone()));
+                return Err((owner.clone(), in_roles(role), Wrong::Role(role.clone())));
             }
             roles.insert(role, (owner, look));
         }
@@ -304,7 +353,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Th
         None | Some("dark") => (None, (0, 0, 0)),
         Some("light") => (None, (255, 255, 255)),
         Some(text) => {
-            let rgb = resolve(name, "ground", text, &palette)?;
+            let rgb = resolve(name, vec!["ground".into()], text, &palette)?;
             (Some(rgb), rgb)
         }
     };
@@ -314,12 +363,14 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Th
     };
     let mut styles = [Style::new(); Role::ALL.len()];
     for (role, key) in Role::ALL {
-        let (owner, look) = roles.get(key).ok_or_else(|| ThemeError::Missing(name.to_string(), key.to_string()))?;
+        let (owner, look) = roles
+            .get(key)
+            .ok_or_else(|| (name.to_string(), vec!["roles".to_string()], Wrong::Missing(key.to_string())))?;
         let (color, attributes): (Option<&str>, &[String]) = match look {
             Look::Color(c) => (Some(c), &[]),
             Look::Full { color, attributes } => (color.as_deref(), attributes),
         };
-        let color = color.map(|c| resolve(owner, key, c, &palette)).transpose()?;
+        let color = color.map(|c| resolve(owner, in_roles(key), c, &palette)).transpose()?;
         let mut style = Style::new();
         style.fg = color.filter(|_| !role.is_tint()).map(paint);
         // A tint that falls on the ground is left out: signs and bars carry it then.
@@ -329,7 +380,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Th
             .map(paint);
         for word in attributes {
             style = attribute(style, word)
-                .ok_or_else(|| ThemeError::Attribute(owner.to_string(), key.to_string(), word.clone()))?;
+                .ok_or_else(|| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word.clone())))?;
         }
         styles[role as usize] = style;
     }
@@ -337,9 +388,21 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Th
     Ok(Theme { name: name.to_string(), styles, ground: ground.map(paint), stamp })
 }
 
-fn resolve(theme: &str, key: &str, text: &str, palette: &BTreeMap<&str, &str>) -> Result<colour::Rgb, ThemeError> {
-    let hex = palette.get(text).copied().unwrap_or(text);
-    colour::parse(hex).ok_or_else(|| ThemeError::Colour(theme.to_string(), key.to_string(), text.to_string()))
+/// The path of a role in a theme's file.
+fn in_roles(role: &str) -> Vec<String> {
+    vec!["roles".into(), role.into()]
+}
+
+/// The names of colours: whose each is, and the colour.
+type Palette<'a> = BTreeMap<&'a str, (&'a str, &'a str)>;
+
+fn resolve(theme: &str, path: Vec<String>, text: &str, palette: &Palette<'_>) -> Result<colour::Rgb, Found> {
+    let (theme, path, hex) = match palette.get(text) {
+        Some((owner, hex)) => (*owner, vec!["palette".into(), text.to_string()], *hex),
+        None => (theme, path, text),
+    };
+    let key = path.last().cloned().unwrap_or_default();
+    colour::parse(hex).ok_or_else(|| (theme.to_string(), path, Wrong::Colour(key, hex.to_string())))
 }
 
 fn attribute(style: Style, word: &str) -> Option<Style> {
@@ -429,16 +492,21 @@ mod tests {
     fn mistakes_are_named() {
         let mut themes = Themes::default();
         for (text, want) in [
-            ("inherits = \"x\"", "theme x inherits from itself"),
-            ("[roles]\nfoo = \"#000000\"", "theme x: there is no role foo"),
+            ("inherits = \"x\"", "theme x:1:1: the theme inherits from itself"),
+            ("[roles]\nfoo = \"#000000\"", "theme x:2:1: there is no role foo"),
             ("[roles]\ntext = \"#00\"", "role dim is missing"),
             (
                 "inherits = \"dark\"\n[roles]\ntext = \"red\"",
                 "text is red, which is neither #rrggbb nor in its palette",
             ),
             ("inherits = \"dark\"\n[roles]\ntext = { attributes = [\"blink\"] }", "attribute blink"),
-            ("inherits = \"night\"", "no theme is called night; there are: contrast, dark, light, plain, x"),
-            ("roles = 3", "theme x: "),
+            ("inherits = \"dark\"\n[palette]\nink = \"#12\"", "theme x:3:1: ink is #12, which is neither"),
+            (
+                "inherits = \"night\"",
+                "theme x:1:1: there is no theme night to inherit from; there are: contrast, dark,",
+            ),
+            ("roles = 3", "theme x:1:9: "),
+            ("[roles]\ntext = #fff", "theme x:2:8: "),
         ] {
             themes.add("x", text);
             let error = themes.get("x", Depth::True).unwrap_err().to_string();

@@ -2,6 +2,7 @@
 
 mod context;
 mod edits;
+mod frames;
 mod memory;
 mod pty;
 mod road;
@@ -12,3 +13,4 @@ mod session;
 mod strand;
 mod streams;
 mod support;
+mod words;

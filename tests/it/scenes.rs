@@ -19,6 +19,12 @@ use unicode_width::UnicodeWidthStr;
 pub const NOW: i64 = 1_762_344_420_000;
 const SECOND: i64 = 1000;
 
+/// That time of day, so many days before [`NOW`].
+pub fn clock(days: i64, hour: i64, minute: i64, second: i64) -> i64 {
+    let midnight = NOW - (12 * 60 + 7) * 60 * SECOND;
+    midnight - days * 86_400 * SECOND + ((hour * 60 + minute) * 60 + second) * SECOND
+}
+
 /// An `App` on a screen of a size, told by a script.
 pub struct Stage {
     pub app: App,
@@ -34,7 +40,10 @@ impl Stage {
     }
 
     pub fn start(width: u16, height: u16, theme: &str, start: Start) -> Stage {
-        let options = Options { theme: Some(theme.into()), start, ..Options::default() };
+        Stage::with(width, height, Options { theme: Some(theme.into()), start, ..Options::default() })
+    }
+
+    pub fn with(width: u16, height: u16, options: Options) -> Stage {
         // Parsed once for all stages.
         static COLOURS: OnceLock<Highlighter> = OnceLock::new();
         let colours = COLOURS.get_or_init(Highlighter::here).clone();
@@ -270,12 +279,20 @@ pub fn reading(stage: &mut Stage) {
     });
     stage.item(done("readFile", "src/cart.rs", "38 lines", 2));
     stage.item(done("readFile", "src/catalog.rs", "50 lines", 2));
-    stage.item(done("searchInDirectory", "\"price_of\"", "2 files", 11));
+    let mut search = call("searchInDirectory", "\"price_of\"", CallState::Done);
+    (search.summary, search.took) = ("2 files".into(), Some(Duration::from_millis(11)));
+    let line = |text: &str| PreviewLine { sign: ' ', text: text.into() };
+    search.preview = vec![
+        line("src/cart.rs:27:            let price = catalog.price_of(line.product).await"),
+        line("src/handlers/product.rs:41:    catalog.price_of(id).await?"),
+    ];
+    stage.item(Item::Call(search));
 }
 
 /// Frame 02: in the middle of a turn.
 pub fn working(stage: &mut Stage) {
     reading(stage);
+    stage.wait(13_600);
     stage.item(Item::Call(call("searchInDirectory", "\"total(\"", CallState::Running)));
     let mut next = call("replaceInFile", "src/catalog.rs", CallState::Waiting);
     next.counts = Some(Counts { added: 7, removed: 6 });
@@ -286,6 +303,18 @@ pub fn working(stage: &mut Stage) {
         PreviewLine { sign: '+', text: "pub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {".into() },
     ];
     stage.item(Item::Call(next));
+    let mut last = call("replaceInFile", "src/cart.rs", CallState::Streaming);
+    last.arguments = "{\"path\": \"src/cart.rs\", \"search\": \"let mut total = Money::ZERO;\\nfor line\", \
+                      \"replace\": \"let ids: Vec<_> = self.lines.iter()"
+        .into();
+    stage.item(Item::Call(last));
+    said(stage);
+    archive(stage);
+    stage.wait(400);
+}
+
+/// What nebula says before its changes.
+fn said(stage: &mut Stage) {
     stage.item(Item::Answer {
         text: "Only two places call `price_of`: the cart, and the product page in `src/handlers/product.rs`. The page \
                needs a single price, so it keeps a thin `price_of` over the new query. I'll change the catalog \
@@ -293,8 +322,6 @@ pub fn working(stage: &mut Stage) {
                - one for the lines of the cart\n- one for their prices, whatever their number"
             .into(),
     });
-    archive(stage);
-    stage.wait(14 * SECOND);
 }
 
 /// Answers the archive pane's question with a few changesets.
@@ -305,20 +332,24 @@ pub fn archive(stage: &mut Stage) {
         absent: false,
         counts: Some(Counts { added, removed }),
     };
-    let row = |id: &str, ago: i64, cause: &str, files: Vec<ChangesetFile>| Changeset {
-        id: id.into(),
-        at: NOW - ago * SECOND,
+    let row = |at: i64, cause: &str, by: &str, files: Vec<ChangesetFile>| Changeset {
+        id: format!("c{at}"),
+        at,
         cause: cause.into(),
-        by: "this".into(),
+        by: by.into(),
         files,
     };
+    let two = |a, r| vec![file("a", a, r), file("b", 0, 0)];
+    let three = |a, r| vec![file("a", a, r), file("b", 0, 0), file("c", 0, 0)];
     let rows = vec![
-        row("c6", 540, "undo of sell gift cards", vec![file("a", 0, 20), file("b", 0, 11), file("c", 0, 0)]),
-        row("c5", 562, "sell gift cards", vec![file("a", 20, 0), file("b", 11, 0), file("c", 0, 0)]),
-        row("c4", 883, "sell gift cards", vec![file("src/handlers/checkout.rs", 4, 2)]),
-        row("c3", 2153, "round half to even", vec![file("src/money.rs", 12, 3)]),
-        row("c2", 6376, "shi", vec![file("templates/cart.html", 0, 0)]),
-        row("c1", 66_408, "add a cart", vec![file("src/cart.rs", 12, 0)]),
+        row(clock(0, 11, 58, 2), "undo of sell gift cards", "undo", three(0, 31)),
+        row(clock(0, 11, 57, 40), "sell gift cards", "edit", three(31, 0)),
+        row(clock(0, 11, 52, 19), "sell gift cards", "edit", vec![file("src/handlers/checkout.rs", 4, 2)]),
+        row(clock(0, 11, 31, 7), "round half to even", "edit", vec![file("src/money.rs", 12, 3)]),
+        row(clock(0, 10, 20, 44), "shi", "shi", vec![file("templates/cart.html", 0, 0)]),
+        row(clock(1, 17, 40, 12), "add a cart", "edit", vec![file("src/cart.rs", 12, 0)]),
+        row(clock(1, 17, 12, 55), "", "other nebula", two(8, 8)),
+        row(clock(1, 16, 20, 31), "prices table", "edit", vec![file("migrations/0004_prices.sql", 21, 0)]),
     ];
     let asked = stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Ask(_, Query::Archive { .. }))));
     if asked {

@@ -1,7 +1,7 @@
 //! What the agent tells.
 
 use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
-use crate::protocol::{Command, Event, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd};
+use crate::protocol::{Command, Event, Level, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
@@ -64,6 +64,10 @@ impl App {
             }
             Event::Retrying(wait) => self.retry = wait,
             Event::CommitMessage(text) => self.open_commit(text),
+            // Where there is no chat it must stay readable too; the chat is told once it is there.
+            Event::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
+                self.early.push(notice);
+            }
             Event::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
             Event::Notice(notice) => self.say = Some(format!("{}: {}", notice.title, notice.detail)),
             Event::Drifted(paths) => {

@@ -358,7 +358,10 @@ impl App {
                 let rest = self.settle(Owner::Pane(id), effects);
                 if self.panes.diff.waiting().is_some() {
                     self.leave_proposal();
-                    self.say = Some("the proposal waits; F2 shows it".into());
+                    self.say = Some(match self.keys.word(self.context_below(), Action::FocusDiff) {
+                        Some(key) => format!("the proposal waits; {key} shows it"),
+                        None => "the proposal waits".into(),
+                    });
                 } else {
                     return [rest, self.escape()].concat();
                 }
@@ -386,7 +389,7 @@ impl App {
     /// Ctrl-C: stops the turn, else clears the input; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
         self.quit_armed = true;
-        self.say = Some("Ctrl-C again quits".into());
+        self.say = self.keys.shown(Context::Global, Action::Cancel).map(|key| format!("{key} again quits"));
         if !self.popups.is_empty() {
             return self.list_said(list::Said::Close);
         }

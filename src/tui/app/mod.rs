@@ -6,6 +6,7 @@ mod events;
 mod keys;
 mod mouse;
 mod msg;
+mod own;
 mod owners;
 mod settle;
 
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use crossterm::event::KeyEvent;
 
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
+use own::Own;
 
 use super::action::{Action, Context};
 use super::glyphs::Glyphs;
@@ -178,6 +180,8 @@ pub struct App {
     pub(super) ended: Option<TurnEnd>,
     pub(super) retry: Option<Wait>,
     pub(super) say: Option<String>,
+    /// What the agent found wrong while there was no chat to tell it in.
+    early: Vec<crate::protocol::Notice>,
     quit_armed: bool,
     pub(super) keys: Keys,
     /// Keys typed before it is known whether there are sessions to choose from; `None` from then on.
@@ -205,27 +209,8 @@ pub struct App {
 impl App {
     /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
     pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
-        let folder = options.folder.as_deref();
-        let (themes, mut wrong) = match folder {
-            Some(folder) => {
-                let (themes, errors) = Themes::read(Some(&folder.join("themes")));
-                (themes, errors.iter().map(ToString::to_string).collect::<Vec<_>>())
-            }
-            None => (Themes::default(), Vec::new()),
-        };
-        let (keys, errors) = match folder.map(|f| std::fs::read_to_string(f.join("keys.toml"))) {
-            Some(Ok(text)) => Keys::with(&text),
-            _ => (Keys::default(), Vec::new()),
-        };
-        wrong.extend(errors.iter().map(ToString::to_string));
-        let theme = match options.theme.as_deref().map(|name| themes.get(name, depth)) {
-            Some(Ok(theme)) => theme,
-            Some(Err(e)) => {
-                wrong.push(e.to_string());
-                themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"))
-            }
-            None => themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark")),
-        };
+        let Own { keys, themes, theme, notices } =
+            own::read(options.folder.as_deref(), options.theme.as_deref(), depth);
         let screen = match options.start {
             Start::Picker => Screen::Sessions(Box::default(), false),
             Start::Welcome => Screen::Welcome(Welcome::default()),
@@ -258,7 +243,8 @@ impl App {
             starting: false,
             ended: None,
             retry: None,
-            say: wrong.first().cloned(),
+            say: None,
+            early: Vec::new(),
             quit_armed: false,
             keys,
             chords: Vec::new(),
@@ -281,6 +267,7 @@ impl App {
             prompt: options.prompt,
             rects: Rects::default(),
         };
+        notices.into_iter().for_each(|n| app.panes.chat.keep(n));
         let effects = app.begin(options.start);
         (app, effects)
     }
@@ -437,6 +424,11 @@ impl App {
         self.turn.is_some() || self.starting
     }
 
+    /// Notices that stay, where there is no chat.
+    pub(super) fn notices(&self) -> impl Iterator<Item = &crate::protocol::Notice> {
+        self.panes.chat.kept().iter().chain(&self.early)
+    }
+
     /// The phase of all spinners.
     pub(super) fn tick(&self) -> u64 {
         u64::try_from(self.now / if self.focused { 125 } else { 1000 }).unwrap_or(0)
@@ -449,7 +441,7 @@ impl App {
         }
         let step = if self.focused { 125 } else { 1000 };
         // While the person is asked the turn stands still.
-        let waits = self.panes.diff.waiting().is_some() || !self.questions.is_empty();
+        let waits = self.panes.waiting().is_some() || !self.questions.is_empty();
         (self.is_busy() && !waits).then(|| (self.now / step + 1) * step)
     }
 
@@ -458,6 +450,7 @@ impl App {
         Ctx {
             theme: &self.theme,
             glyphs: &self.glyphs,
+            keys: &self.keys,
             focus,
             zoomed: self.is_full() || self.size.0 < layout::WIDE,
             now: self.now,
@@ -492,6 +485,9 @@ impl App {
             line.editor.measure(width);
         }
         let main = matches!(self.screen, Screen::Main);
+        if main {
+            self.early.clear();
+        }
         let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
         let wants = Wants {
             pane: self.pane,
@@ -500,9 +496,11 @@ impl App {
             input: u16::try_from(rows).unwrap_or(u16::MAX),
             question: if main { self.question().map_or(0, |q| question_rows(q, self.size.0)) } else { 0 },
             queue: if main { self.queue.rows(self.size.1 / 4) } else { 0 },
+            // In the chat they stand in its text.
+            notices: if main { 0 } else { super::view::notice_rows(self, self.size.0) },
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
-        let look = super::pane::Look { theme: &self.theme, glyphs: &self.glyphs };
+        let look = super::pane::Look { theme: &self.theme, glyphs: &self.glyphs, keys: &self.keys };
         if main {
             for place in &self.rects.panes {
                 self.panes.measure(place.id, place.body.width, place.body.height, &look);

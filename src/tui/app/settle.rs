@@ -71,6 +71,11 @@ impl App {
         vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
     }
 
+    /// Whether the next pane after the one in focus is the input.
+    pub(in crate::tui) fn goes_to_input(&self) -> bool {
+        self.panes_around().last() == Some(&self.pane)
+    }
+
     /// Goes round: the input, the panes in sight, the input again.
     pub(super) fn next_pane(&mut self) {
         if self.question().is_some_and(|q| !q.choices().is_empty()) && self.at == At::Input {
@@ -79,14 +84,7 @@ impl App {
         }
         let waits = self.panes.diff.waiting().is_some();
         let narrow = self.rects.tabs || self.rects.rule.is_none();
-        let order: &[PaneId] = match () {
-            () if waits && self.pane == PaneId::Diff => &[PaneId::Diff],
-            () if self.zoom || self.pane == PaneId::Diff && !narrow => &[self.pane],
-            () if narrow => &PaneId::ALL,
-            () => &[PaneId::Chat, PaneId::Tools, PaneId::Archive],
-        };
-        let seen = |id: &PaneId| narrow || waits || self.rects.place(*id).is_some();
-        let order: Vec<PaneId> = order.iter().copied().filter(seen).collect();
+        let order = self.panes_around();
         let here = order.iter().position(|id| *id == self.pane);
         match (self.at, here) {
             (At::Input, _) => {
@@ -101,6 +99,20 @@ impl App {
         if narrow && self.at == At::Input && !self.zoom && !waits {
             self.pane = PaneId::Chat;
         }
+    }
+
+    /// The panes that are gone round, in order.
+    fn panes_around(&self) -> Vec<PaneId> {
+        let waits = self.panes.diff.waiting().is_some();
+        let narrow = self.rects.tabs || self.rects.rule.is_none();
+        let order: &[PaneId] = match () {
+            () if waits && self.pane == PaneId::Diff => &[PaneId::Diff],
+            () if self.zoom || self.pane == PaneId::Diff && !narrow => &[self.pane],
+            () if narrow => &PaneId::ALL,
+            () => &[PaneId::Chat, PaneId::Tools, PaneId::Archive],
+        };
+        let seen = |id: &PaneId| narrow || waits || self.rects.place(*id).is_some();
+        order.iter().copied().filter(seen).collect()
     }
 
     /// Does an action that is the same everywhere.

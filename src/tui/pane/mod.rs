@@ -25,7 +25,7 @@ pub mod chat;
 pub mod diff;
 pub mod paint;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 pub mod tools;
 
 use ratatui::buffer::Buffer;
@@ -35,6 +35,7 @@ use ratatui::text::Line;
 use super::action::{Action, Context};
 use super::app::{Effect, LineFor, Typed};
 use super::glyphs::Glyphs;
+use super::keys::Keys;
 use super::text::highlight::Highlighter;
 use super::theme::Theme;
 use crate::proposal::ProposalId;
@@ -75,6 +76,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Marks.
     pub glyphs: &'a Glyphs,
+    /// Bindings, for the words that name a key.
+    pub keys: &'a Keys,
 }
 
 /// What drawing may know beside the pane's own state.
@@ -84,6 +87,8 @@ pub struct Ctx<'a> {
     pub theme: &'a Theme,
     /// Marks.
     pub glyphs: &'a Glyphs,
+    /// Bindings, for the words that name a key.
+    pub keys: &'a Keys,
     /// Whether this pane has the focus.
     pub focus: bool,
     /// Whether the pane has the whole body: zoomed, or one pane with tabs.
@@ -98,10 +103,15 @@ pub struct Ctx<'a> {
     pub colours: &'a Highlighter,
 }
 
-impl Ctx<'_> {
+impl<'a> Ctx<'a> {
+    /// How the key for `action` is written where the keys go to `context`; nothing: it has none.
+    pub fn key(&self, context: Context, action: Action) -> Option<String> {
+        self.keys.word(context, action)
+    }
+
     /// The parts that measuring needs.
-    pub fn look(&self) -> Look<'_> {
-        Look { theme: self.theme, glyphs: self.glyphs }
+    pub fn look(&self) -> Look<'a> {
+        Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys }
     }
 }
 

@@ -201,7 +201,7 @@ pub fn line(text: impl Into<String>, style: Style) -> Line<'static> {
 
 /// The look of a context.
 pub fn look<'a>(ctx: &Ctx<'a>) -> Look<'a> {
-    Look { theme: ctx.theme, glyphs: ctx.glyphs }
+    ctx.look()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What the tests of the panes share: a screen to draw on, and the shop's files.
 
+use std::sync::OnceLock;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -8,6 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Ctx;
 use crate::proposal::{FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
 use crate::tui::glyphs::Glyphs;
+use crate::tui::keys::Keys;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::Theme;
 
@@ -16,6 +19,12 @@ pub const NOW: i64 = 1_762_344_420_000;
 
 pub const CATALOG: (&str, &str) = (include_str!("testdata/catalog.before"), include_str!("testdata/catalog.after"));
 pub const CART: (&str, &str) = (include_str!("testdata/cart.before"), include_str!("testdata/cart.after"));
+
+/// The shipped bindings, read once for all tests.
+pub fn keys() -> &'static Keys {
+    static KEYS: OnceLock<Keys> = OnceLock::new();
+    KEYS.get_or_init(Keys::default)
+}
 
 /// A drawn screen.
 pub struct Screen {
@@ -37,6 +46,7 @@ pub fn screen(
     let ctx = Ctx {
         theme: &theme,
         glyphs: &Glyphs::UNICODE,
+        keys: keys(),
         focus: true,
         zoomed,
         now: NOW,
@@ -125,6 +135,7 @@ pub fn note(theme: &Theme, make: impl FnOnce(&Ctx<'_>) -> ratatui::text::Line<'s
     let ctx = Ctx {
         theme,
         glyphs: &Glyphs::UNICODE,
+        keys: keys(),
         focus: true,
         zoomed: false,
         now: NOW,

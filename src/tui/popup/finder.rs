@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
-use super::{border, matched, select, thumb};
+use super::{border, matched, pair, select, thumb};
 use crate::protocol::Query;
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::input::complete::{Completion, Preview};
 use crate::tui::input::{Editor, thousands};
 use crate::tui::pane::Ctx;
@@ -103,14 +103,16 @@ fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<
         (true, true) => format!("{} of {}", thousands(list.hits.len()), thousands(list.total)),
         (true, false) => format!("{} of {} so far", thousands(list.hits.len()), thousands(list.total)),
     };
-    let mut keys = vec![("Tab".to_string(), "insert"), ("Up/Down".into(), "choose")];
+    let completion = Context::Completion;
+    let mut keys = super::keys(ctx, completion, [(Action::Insert, "insert")]);
+    keys.extend(pair(ctx, completion, [Action::Up, Action::Down], "choose"));
     if area.width >= PREVIEW {
-        keys.push(("Ctrl-U/D".into(), "scroll preview"));
+        keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], "scroll preview"));
     }
     if !full {
         keys.push((":10-40".into(), "only these lines"));
     }
-    keys.push(("Esc".into(), "close"));
+    keys.extend(super::keys(ctx, completion, [(Action::Close, "close")]));
     border(area, "files", &note, &keys, buf, ctx);
 }
 

@@ -4,19 +4,27 @@ use super::page::{Content, KeyRow, Page};
 use crate::tui::action::{Action, Context, GROUPS};
 use crate::tui::keys::Keys;
 
+/// Cells of the keys' column.
+const KEYS: usize = 14;
+
 /// The help page for `context`, which `name` calls by its words.
-pub fn help(keys: &Keys, context: Context, name: &str) -> Page {
+pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
         for group in GROUPS.iter().filter(|g| g.context == *around && !g.section.is_empty()) {
-            let shown: Vec<String> = group.actions.iter().filter_map(|a| key(keys, context, *around, *a)).collect();
+            let shown: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
             let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == shown.join(" "));
             if shown.is_empty() || said {
                 continue;
             }
             let help = if group.help.is_empty() { group.actions[0].help() } else { group.help };
-            let row = KeyRow { keys: shown.join(" "), help: help.into() };
+            let mut keys = shown.join(" ");
+            // Two long keys say their modifier once.
+            if let (true, [one, other]) = (keys.len() > KEYS, group.actions) {
+                keys = table.pair(context, [*one, *other]).unwrap_or(keys);
+            }
+            let row = KeyRow { keys, help: help.into() };
             match sections.iter_mut().find(|(s, _)| s == group.section) {
                 Some((_, rows)) => rows.push(row),
                 None => sections.push((group.section.into(), vec![row])),

@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 
-use super::{border, fuzzy, matched, modal, select, thumb};
-use crate::tui::action::Action;
+use super::{border, fuzzy, matched, modal, pair, select, thumb};
+use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
@@ -245,12 +245,13 @@ impl List {
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
             _ => format!("{} of {}", self.hits.len(), self.entries.len()),
         };
-        let run = if self.kind == Kind::Commands { "run" } else { "choose" };
-        let mut keys = vec![("Enter".to_string(), run)];
+        let run = if self.kind == Kind::Commands { "run" } else { "take" };
+        let mut keys = super::keys(ctx, Context::List, [(Action::Choose, run)]);
         if matches!(self.kind, Kind::Commands | Kind::Prompts) {
-            keys.push(("Tab".into(), "complete"));
+            keys.extend(super::keys(ctx, Context::List, [(Action::Complete, "complete")]));
         }
-        keys.extend([("Up/Down".into(), "move"), ("Esc".into(), "close")]);
+        keys.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
+        keys.extend(super::keys(ctx, Context::List, [(Action::Close, "close")]));
         border(area, &self.title, &note, &keys, buf, ctx);
         let inner = usize::from(area.width.saturating_sub(6));
         let dim = ctx.theme.style(Role::Dim);
@@ -276,8 +277,9 @@ impl List {
             );
         }
         if self.hits.is_empty() && !self.waiting {
-            let words = if self.kind == Kind::Models { "Enter takes the name as typed" } else { "nothing matches" };
-            paint::text(buf, rows.x + 2, rows.y, inner, words, dim);
+            let take = ctx.key(Context::List, Action::Choose).filter(|_| self.kind == Kind::Models);
+            let words = take.map_or("nothing matches".into(), |key| format!("{key} takes the name as typed"));
+            paint::text(buf, rows.x + 2, rows.y, inner, &words, dim);
         }
         let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
         thumb(bar, self.hits.len(), self.top, buf, ctx);

@@ -16,7 +16,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::action::Context;
+use super::action::{Action, Context};
 use super::pane::Ctx;
 use super::text::cut;
 use super::text::paint;
@@ -63,6 +63,20 @@ impl Popup {
             Popup::Finder(finder) => finder.draw(body, buf, ctx),
         }
     }
+}
+
+/// The key of each action of `context` with what it does; those without a key are left out.
+fn keys<const N: usize>(
+    ctx: &Ctx<'_>,
+    context: Context,
+    actions: [(Action, &'static str); N],
+) -> Vec<(String, &'static str)> {
+    actions.into_iter().filter_map(|(action, does)| Some((ctx.key(context, action)?, does))).collect()
+}
+
+/// The same for `Up/Down` and its like.
+fn pair(ctx: &Ctx<'_>, context: Context, actions: [Action; 2], does: &'static str) -> Option<(String, &'static str)> {
+    Some((ctx.keys.pair(context, actions)?, does))
 }
 
 /// Where a modal popup of `width` × `height` goes: centred, its top at a fifth of the height; on small screens it

@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
-use super::{border, modal, thumb};
-use crate::tui::action::Action;
+use super::{border, modal, pair, thumb};
+use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::Ctx;
 use crate::tui::text::markdown::{Markdown, rows::Rows};
@@ -189,14 +189,18 @@ impl Page {
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         let screen = buf.area;
         let area = self.area(screen, body);
-        let mut keys = vec![];
-        if matches!(self.content, Content::Keys(..)) {
-            keys.push(("/".to_string(), "search"));
+        let mut keys = Vec::new();
+        if self.filter.is_some() {
+            keys.extend(super::keys(ctx, Context::Line, [(Action::Close, "back")]));
+        } else {
+            if matches!(self.content, Content::Keys(..)) {
+                keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, "search")]));
+            }
+            if self.total > self.rows {
+                keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], "scroll"));
+            }
+            keys.extend(super::keys(ctx, Context::Viewer, [(Action::Close, "close")]));
         }
-        if self.total > self.rows {
-            keys.push(("Up/Down".into(), "scroll"));
-        }
-        keys.push(("Esc".into(), "close"));
         border(area, &self.title, &self.note, &keys, buf, ctx);
         let inside = Rect {
             x: area.x + 3,

@@ -9,7 +9,7 @@ use crate::proposal::Counts;
 use crate::protocol::{
     Command, ExportFormat, Item, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
@@ -128,7 +128,7 @@ impl Sessions {
         let open = |choice| Said::Leave(vec![Effect::Send(Command::Open(choice))]);
         match action {
             Action::Open if row.state == SessionState::InUse => {
-                Said::Stay(vec![Effect::Say("another nebula has this session; f goes on in a copy".into())])
+                Said::Stay(vec![Effect::Say("another nebula has this session; it can be forked".into())])
             }
             Action::Open => open(SessionChoice::Resume(id)),
             Action::Fork => open(SessionChoice::Fork(id)),
@@ -240,13 +240,16 @@ impl Sessions {
             }
         }
         let words = match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
-            (Some(why), ..) => why.as_str(),
-            (_, false, ..) => "looking for sessions",
-            (_, _, true, true) => "no session yet; n starts one",
-            (_, _, true, false) => "nothing found",
-            _ => "",
+            (Some(why), ..) => why.clone(),
+            (_, false, ..) => "looking for sessions".into(),
+            (_, _, true, true) => match ctx.key(Context::Sessions, Action::New) {
+                Some(key) => format!("no session yet; {key} starts one"),
+                None => "no session yet".into(),
+            },
+            (_, _, true, false) => "nothing found".into(),
+            _ => String::new(),
         };
-        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), words, dim);
+        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), &words, dim);
         let list =
             Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height: area.height.saturating_sub(1) };
         thumb(list, self.rows.len(), self.top, buf, ctx);

@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 
 use super::select;
 use crate::protocol::Status;
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::input::thousands;
 use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
@@ -14,9 +14,16 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane_line;
 
 /// The choices.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Welcome {
     selected: usize,
+}
+
+impl Default for Welcome {
+    /// What makes nebula useful comes first: a model.
+    fn default() -> Self {
+        Welcome { selected: 1 }
+    }
 }
 
 /// What the person chose.
@@ -47,10 +54,10 @@ const SPIRAL: [(&str, &str); 9] = [
     ("                                        ", "                                        "),
 ];
 
-const ROWS: [(char, &str, Said); 3] = [
-    ('t', "take the tour", Said::Tour),
-    ('c', "connect a model", Said::Connect),
-    ('b', "browse the archive", Said::Browse),
+const ROWS: [(Action, &str, Said); 3] = [
+    (Action::Tour, "take the tour", Said::Tour),
+    (Action::Connect, "connect a model", Said::Connect),
+    (Action::Browse, "browse the archive", Said::Browse),
 ];
 
 const HOW: [(&str, &str, &str); 4] = [
@@ -138,7 +145,10 @@ impl Welcome {
         pane_line(Rect { height: 1, ..area }, "start", true, None, buf, ctx);
         let dim = ctx.theme.style(Role::Dim);
         let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
-        for (i, (key, name, said)) in ROWS.iter().enumerate() {
+        let keys = ROWS.map(|(action, ..)| ctx.key(Context::Welcome, action).unwrap_or_default());
+        // One letter each, unless the person has other keys.
+        let column = keys.iter().map(|key| wrap::cells(key)).max().unwrap_or(0) as u16 + 3;
+        for (i, ((_, name, said), key)) in ROWS.iter().zip(&keys).enumerate() {
             let y = area.y + 1 + i as u16;
             let chosen = i == self.selected;
             let detail = match (said, status.archive) {
@@ -149,10 +159,11 @@ impl Welcome {
                 (Said::Browse, None) => "what was overwritten in this workspace".into(),
                 _ => "set one variable, or start a local server".into(),
             };
-            paint::text(buf, area.x + 1, y, 1, key.encode_utf8(&mut [0; 4]), bold);
-            paint::text(buf, area.x + 4, y, 24, name, if chosen { bold } else { ctx.theme.style(Role::Text) });
-            let room = usize::from(area.width.saturating_sub(29));
-            paint::text(buf, area.x + 28, y, room, &cut::end(&detail, room, ctx.glyphs.cut), dim);
+            paint::text(buf, area.x + 1, y, usize::from(column), key, bold);
+            let style = if chosen { bold } else { ctx.theme.style(Role::Text) };
+            paint::text(buf, area.x + column, y, 24, name, style);
+            let room = usize::from(area.width.saturating_sub(column + 25));
+            paint::text(buf, area.x + column + 24, y, room, &cut::end(&detail, room, ctx.glyphs.cut), dim);
             if chosen {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }

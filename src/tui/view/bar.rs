@@ -5,6 +5,7 @@ use ratatui::layout::Position;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::super::action::Action;
 use super::super::app::{App, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::text::{cut, paint, wrap};
@@ -27,7 +28,8 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     paint::text(buf, area.x + 1, area.y, 1, app.glyphs.prompt, style);
     let width = usize::from(area.width.saturating_sub(4));
     if app.editor().is_empty() {
-        let words = cut::end(empty_words(app), width, app.glyphs.cut);
+        let words = empty_words(app);
+        let words = cut::end(&words, width, app.glyphs.cut);
         paint::text(buf, area.x + 3, area.y, width, &words, app.theme.style(Role::Dim));
         return focus.then(|| Position::new(area.x + 3, area.y));
     }
@@ -88,14 +90,19 @@ fn full_rule(app: &App, x: u16, buf: &Buffer) -> bool {
 }
 
 /// What stands in an empty input.
-fn empty_words(app: &App) -> &'static str {
+fn empty_words(app: &App) -> String {
+    let to = |action, does: &str| {
+        let key = app.keys.word(app.context_below(), action);
+        key.map(|key| format!("{key} to {does}")).unwrap_or_default()
+    };
     match app.focus_below() {
-        Focus::Sessions => "/ to search",
-        Focus::Welcome => "connect a model to write to it",
-        Focus::Question => "answer in your own words, or choose above",
-        Focus::Pane(_) => "Tab to write to nebula",
-        Focus::Input if app.question().is_some() => "answer in your own words",
-        _ => "",
+        Focus::Sessions => to(Action::Search, "search"),
+        Focus::Welcome => "connect a model to write to it".into(),
+        Focus::Question => "answer in your own words, or choose above".into(),
+        Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, "write to nebula"),
+        Focus::Pane(_) => to(Action::FocusInput, "write to nebula"),
+        Focus::Input if app.question().is_some() => "answer in your own words".into(),
+        _ => String::new(),
     }
 }
 
@@ -136,6 +143,19 @@ fn state(app: &App, focus: bool) -> Line<'static> {
         };
         return marked(app.glyphs.asking, Role::Attention, text);
     }
+    match app.panes.archive.restoring() {
+        Some((0, 1)) => {
+            return marked(app.glyphs.asking, Role::Attention, "waiting for you: a restore of 1 file".into());
+        }
+        Some((0, n)) => {
+            return marked(app.glyphs.asking, Role::Attention, format!("waiting for you: a restore of {n} files"));
+        }
+        Some((1, _)) => return marked(app.glyphs.asking, Role::Attention, "waiting for you: 1 file to choose".into()),
+        Some((n, _)) => {
+            return marked(app.glyphs.asking, Role::Attention, format!("waiting for you: {n} files to choose"));
+        }
+        None => {}
+    }
     if !app.questions.is_empty() {
         let n = app.questions.len();
         let text =
@@ -165,10 +185,13 @@ fn state(app: &App, focus: bool) -> Line<'static> {
 fn note(app: &App) -> Option<Line<'static>> {
     let t = &app.theme;
     let (text, dim) = (t.style(Role::Text), t.style(Role::Dim));
-    let keys = |pairs: &[(&str, &str)]| {
+    let context = app.context_below();
+    let keys = |pairs: &[(&[Action], &str)]| {
         let mut spans = Vec::new();
-        for (i, (key, word)) in pairs.iter().enumerate() {
-            spans.push(Span::styled(format!("{}{key}", if i > 0 { "   " } else { "" }), text));
+        for (actions, word) in pairs {
+            // The first of the actions that a key reaches from here.
+            let Some(key) = actions.iter().find_map(|a| app.keys.word(context, *a)) else { continue };
+            spans.push(Span::styled(format!("{}{key}", if spans.is_empty() { "" } else { "   " }), text));
             spans.push(Span::styled(format!(" {word}"), dim));
         }
         Some(Line::from(spans))
@@ -177,31 +200,44 @@ fn note(app: &App) -> Option<Line<'static>> {
         return Some(Span::styled(words.clone(), text).into());
     }
     if app.line.is_some() {
-        return keys(&[("Enter", "takes it"), ("Esc", "goes back")]);
+        return keys(&[(&[Action::Send], "takes it"), (&[Action::Close], "goes back")]);
     }
     if !matches!(app.screen, Screen::Main) {
         return None;
     }
+    let focus = app.focus_below();
+    let narrow = app.rects.bar.width < super::MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
-        let narrow = app.rects.bar.width < super::MEDIUM;
-        return match (app.focus_below(), w.undecided) {
-            (Focus::Pane(super::PaneId::Diff), 0) => keys(&[("Enter", "writes what was accepted")]),
-            (Focus::Pane(super::PaneId::Diff), _) if narrow => keys(&[("Enter", "writes when all are decided")]),
-            (Focus::Pane(super::PaneId::Diff), _) => keys(&[("Enter", "writes once every hunk is decided")]),
-            _ => keys(&[("F2", "shows the proposal")]),
+        return match (focus, w.undecided) {
+            (Focus::Pane(super::PaneId::Diff), 0) => keys(&[(&[Action::Write], "writes what was accepted")]),
+            (Focus::Pane(super::PaneId::Diff), _) if narrow => {
+                keys(&[(&[Action::Write], "writes when all are decided")])
+            }
+            (Focus::Pane(super::PaneId::Diff), _) => keys(&[(&[Action::Write], "writes once every hunk is decided")]),
+            _ => keys(&[(&[Action::FocusDiff], "shows the proposal")]),
         };
     }
+    if app.panes.archive.restoring().is_some() {
+        // In the pane itself the keys stand below the list.
+        return match focus {
+            Focus::Pane(super::PaneId::Archive) => None,
+            _ => keys(&[(&[Action::FocusArchive], "shows it")]),
+        };
+    }
+    // What Enter would do with an empty input.
+    let empty: &[Action] = if focus == Focus::Input && app.input.is_empty() { &[Action::Send] } else { &[] };
+    let stop = &[Action::Escape, Action::Later, Action::Close];
     if app.retry.is_some() {
-        return keys(&[("Enter", "now"), ("Esc", "stop")]);
+        return keys(&[(empty, "now"), (stop, "stop")]);
     }
     if !app.questions.is_empty() {
         return None;
     }
     if app.is_busy() {
-        return keys(&[("Esc", "interrupts")]);
+        return keys(&[(stop, "interrupts")]);
     }
     if matches!(app.ended, Some(TurnEnd::Asking(_))) {
-        return keys(&[("Enter", "goes on")]);
+        return keys(&[(empty, "goes on")]);
     }
     None
 }

@@ -60,9 +60,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Help, Context::Global) => help_key(app, inner),
-            _ => std::iter::once(&group.context)
-                .chain(group.context.outer())
-                .find_map(|c| app.keys.visible(inner, *c, *action)),
+            _ => app.keys.word(inner, *action),
         };
         shown.extend(key);
     }
@@ -70,8 +68,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
         return None;
     }
     let key = match group.actions {
-        [Action::Up, Action::Down] => "Up/Down".to_string(),
-        [Action::BackInTime, Action::OnInTime] => "Left/Right".to_string(),
+        [one @ (Action::Up | Action::BackInTime), other] => app.keys.pair(inner, [*one, *other])?,
         _ => shown.join(" "),
     };
     Some((key, word(app, group)))
@@ -82,9 +79,7 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
     if inner == Context::Input && app.input.is_empty() {
         return Some("?".into());
     }
-    let own = app.keys.shown(inner, Action::Help);
-    let pane = inner.outer().contains(&Context::Pane).then(|| app.keys.shown(Context::Pane, Action::Help));
-    own.or(pane.flatten()).or_else(|| app.keys.shown(Context::Global, Action::Help))
+    app.keys.word(inner, Action::Help)
 }
 
 /// The word of a hint, as the state has it.

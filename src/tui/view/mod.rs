@@ -10,6 +10,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::action::{Action, Context};
 use super::app::{App, Focus, Screen};
 use super::input::question::Asking;
 use super::layout::{self, MEDIUM, NARROW};
@@ -62,6 +63,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         }
         Screen::Welcome(welcome) => welcome.draw(rects.body, &app.status, buf, &ctx),
     }
+    notices(app, rects.notices, buf);
     let mut cursor = bar::draw(app, buf);
     hints::draw(app, buf);
     if let (Focus::Input, Some(completion)) = (app.focus(), &app.completion) {
@@ -73,6 +75,53 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         cursor = top.draw(body, buf, &ctx);
     }
     cursor
+}
+
+/// The notices that stay, as rows of `width` cells: the first of each has its mark.
+fn notice_lines(app: &App, width: u16) -> Vec<(bool, bool, String)> {
+    let width = usize::from(width.saturating_sub(4)).max(8);
+    let mut rows = Vec::new();
+    for notice in app.notices() {
+        for (text, bold) in [(&notice.title, true), (&notice.detail, false)].into_iter().filter(|(t, _)| !t.is_empty())
+        {
+            let shown = super::text::show::plain(text);
+            for (i, range) in wrap::breaks(&shown, width).into_iter().enumerate() {
+                rows.push((bold && i == 0, bold, shown[range].to_string()));
+            }
+        }
+    }
+    rows
+}
+
+/// Rows that the notices need, with the empty row below.
+pub fn notice_rows(app: &App, width: u16) -> u16 {
+    match notice_lines(app, width).len() {
+        0 => 0,
+        n => u16::try_from(n + 1).unwrap_or(u16::MAX),
+    }
+}
+
+fn notices(app: &App, area: Rect, buf: &mut Buffer) {
+    if area.height < 2 {
+        return;
+    }
+    let (t, rows) = (&app.theme, usize::from(area.height - 1));
+    let lines = notice_lines(app, area.width);
+    let hidden = lines.len().saturating_sub(rows);
+    for (i, (first, bold, text)) in lines.iter().enumerate().take(rows) {
+        let (y, room) = (area.y + i as u16, usize::from(area.width.saturating_sub(4)));
+        if hidden > 0 && i + 1 == rows {
+            let more = format!("{} {} more", app.glyphs.more, hidden + 1);
+            paint::text(buf, area.x + 3, y, room, &more, t.style(Role::Dim));
+            break;
+        }
+        let style = if *bold { t.style(Role::Text).add_modifier(Modifier::BOLD) } else { t.style(Role::Text) };
+        if *first {
+            let mark = t.style(Role::Removed).add_modifier(Modifier::BOLD);
+            paint::text(buf, area.x + 1, y, 1, app.glyphs.refused, mark);
+        }
+        paint::text(buf, area.x + 3, y, room, text, style);
+    }
 }
 
 /// The list's and the preview's area in the sessions screen.
@@ -303,13 +352,16 @@ fn question(app: &App, area: Rect, buf: &mut Buffer) {
         Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
         Span::styled(" nebula asks", t.style(role).add_modifier(Modifier::BOLD)),
     ]);
-    let key = match asking.choices().is_empty() {
-        true => ("Enter", " answers"),
-        false if focus => ("Esc", " leaves it open"),
-        false => ("Tab", " to choose"),
+    // Where there is nothing to choose, the answer is written and sent.
+    let (inner, action, does) = match asking.choices().is_empty() {
+        true => (Context::Input, Action::Send, " answers"),
+        false if focus => (Context::Question, Action::Later, " leaves it open"),
+        false => (app.context_below(), Action::NextPane, " to choose"),
     };
-    let note = Line::from(vec![Span::styled(key.0, t.style(Role::Text)), Span::styled(key.1, t.style(Role::Dim))]);
-    line(Rect { height: 1, ..area }, title, focus, Some(note), buf, &ctx);
+    let note = ctx
+        .key(inner, action)
+        .map(|key| Line::from(vec![Span::styled(key, t.style(Role::Text)), Span::styled(does, t.style(Role::Dim))]));
+    line(Rect { height: 1, ..area }, title, focus, note, buf, &ctx);
     let width = usize::from(area.width.saturating_sub(2));
     let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
     let mut y = area.y + 1;
@@ -346,10 +398,18 @@ fn queue(app: &App, area: Rect, buf: &mut Buffer) {
     }
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
-    let words = if app.queue.is_held() { "Enter sends the next" } else { "sent one by one when this turn ends" };
+    let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.queue.is_held()) {
+        Some(key) => format!("{key} sends the next"),
+        None if app.queue.is_held() => "kept".into(),
+        None => "sent one by one when this turn ends".into(),
+    };
     pane_line(Rect { height: 1, ..area }, "queued", false, Some(Span::styled(words, dim).into()), buf, &ctx);
-    let keys = [("Up", " edits   "), ("Ctrl-X", " drops")];
-    let keys: Vec<Span> = keys.iter().flat_map(|(k, w)| [Span::styled(*k, text), Span::styled(*w, dim)]).collect();
+    let mut keys: Vec<Span> = Vec::new();
+    for (action, does) in [(Action::Up, "edits"), (Action::DropQueued, "drops")] {
+        let Some(key) = ctx.key(Context::Input, action) else { continue };
+        let gap = if keys.is_empty() { "" } else { "   " };
+        keys.extend([Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {does}"), dim)]);
+    }
     let keys_cells: usize = keys.iter().map(|s| wrap::cells(&s.content)).sum();
     let entries = app.queue.entries();
     let rows = usize::from(area.height - 2);

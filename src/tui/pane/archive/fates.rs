@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::time::Clock;
 use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Command, RestoreRequest};
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::app::Effect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, PaneId};
@@ -32,6 +32,12 @@ impl Fates {
     /// The file that is asked about: the first that someone else changed and nothing was said of.
     fn open(&self) -> Option<&Fate> {
         self.fates.iter().find(|f| matches!(f.kind, FateKind::Foreign { choice: None, .. }))
+    }
+
+    /// Files that are still to be asked about, and all.
+    pub fn count(&self) -> (usize, usize) {
+        let open = |f: &&Fate| matches!(f.kind, FateKind::Foreign { choice: None, .. });
+        (self.fates.iter().filter(open).count(), self.fates.len())
     }
 
     /// Whether `action` would do something now.
@@ -166,13 +172,16 @@ impl Fates {
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
         let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = self.open() else {
-            let words = match self.proposal.files.is_empty() {
-                true => [("Esc", " leaves everything as it is"), ("", "")],
-                false => [("Enter", " shows what would be written   "), ("Esc", " leaves everything as it is")],
-            };
-            let words =
-                words.iter().flat_map(|(key, does)| [span(*key, bold(look.theme, Role::Text)), span(*does, dim)]);
-            pen.spans(1, y, &words.collect::<Vec<_>>(), width);
+            let show = Some((Action::Open, "shows what would be written")).filter(|_| !self.proposal.files.is_empty());
+            let leave = Some((Action::Escape, "leaves everything as it is"));
+            let mut spans = Vec::new();
+            for (action, does) in show.into_iter().chain(leave) {
+                let Some(key) = ctx.key(Context::Archive, action) else { continue };
+                let gap = if spans.is_empty() { "" } else { "   " };
+                spans
+                    .extend([span(format!("{gap}{key}"), bold(look.theme, Role::Text)), span(format!(" {does}"), dim)]);
+            }
+            pen.spans(1, y, &spans, width);
             return;
         };
         let words = match counts.added {
@@ -191,16 +200,18 @@ impl Fates {
             Some(n) => format!("three ways; {n} conflicts, shown as hunks"),
         };
         let choices = [
-            ("l", "leave it", "the other files are restored"),
-            ("m", "merge", merge.as_str()),
-            ("t", "take the old state", "today's is archived first"),
+            (Action::LeaveForeign, "leave it", "the other files are restored"),
+            (Action::MergeForeign, "merge", merge.as_str()),
+            (Action::TakeOld, "take the old state", "today's is archived first"),
         ];
-        for (k, (key, does, why)) in choices.into_iter().enumerate() {
+        let keys = choices.map(|(action, ..)| ctx.key(Context::Archive, action).unwrap_or_default());
+        let x = keys.iter().map(|key| cells(key)).max().unwrap_or(0) as u16 + 3;
+        for (k, ((action, does, why), key)) in choices.into_iter().zip(&keys).enumerate() {
             let y = y + 1 + k as u16;
-            let off = key == "m" && conflicts.is_none();
-            pen.put(1, y, key, 1, if off { dim } else { bold(look.theme, Role::Text) });
-            pen.put(4, y, does, 20, if off { dim } else { text });
-            pen.put(24, y, why, usize::from(pen.width().saturating_sub(25)), dim);
+            let off = action == Action::MergeForeign && conflicts.is_none();
+            pen.put(1, y, key, width, if off { dim } else { bold(look.theme, Role::Text) });
+            pen.put(x, y, does, 20, if off { dim } else { text });
+            pen.put(x + 20, y, why, usize::from(pen.width().saturating_sub(x + 21)), dim);
         }
     }
 }

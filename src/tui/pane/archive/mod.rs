@@ -22,6 +22,7 @@ use super::paint::{self, span};
 use super::{Ctx, Look, Mark, PaneId};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, Event, Listing, Query, VersionRow};
+use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::theme::Role;
 use fates::Fates;
@@ -344,7 +345,8 @@ impl Archive {
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let dim = ctx.theme.style(Role::Dim);
         if self.full {
-            return paint::line("Enter goes back", dim);
+            let key = ctx.key(Context::Archive, Action::Open);
+            return key.map(|key| paint::line(format!("{key} goes back"), dim)).unwrap_or_default();
         }
         if !self.filter.is_empty() {
             let more = if self.whole { "" } else { "+" };
@@ -361,6 +363,11 @@ impl Archive {
     /// What a tab shows.
     pub fn mark(&self) -> Option<Mark> {
         self.fates.is_some().then_some(Mark::Waiting)
+    }
+
+    /// Of the restore that waits here: files whose fate the person must choose, and all its files.
+    pub fn restoring(&self) -> Option<(usize, usize)> {
+        self.fates.as_ref().filter(|f| !f.seen).map(Fates::count)
     }
 
     /// The restore whose fates wait here for the person.

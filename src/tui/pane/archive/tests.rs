@@ -69,7 +69,11 @@ fn cart_in_time() -> Listing {
 
 fn measure(archive: &mut Archive, width: u16, height: u16) {
     let theme = Theme::shipped("dark");
-    archive.measure(width, height, &Look { theme: &theme, glyphs: &Glyphs::UNICODE });
+    archive.measure(
+        width,
+        height,
+        &Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+    );
 }
 
 fn drawn(archive: &mut Archive, width: u16, height: u16) -> Screen {

@@ -39,6 +39,8 @@ pub struct Chat {
     selected: Option<usize>,
     moves: Vec<Move>,
     search: Search,
+    /// Notices from before anything was said: they stay the last entries until the first turn begins.
+    kept: Vec<Notice>,
 }
 
 #[derive(Debug, Default)]
@@ -53,13 +55,18 @@ impl Chat {
     pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
         match event {
             Event::Opened(_) => {
-                *self = Chat { window: std::mem::take(&mut self.window), ..Chat::default() };
+                let (window, kept) = (std::mem::take(&mut self.window), std::mem::take(&mut self.kept));
+                *self = Chat { window, ..Chat::default() };
                 self.window.clear();
+                kept.into_iter().for_each(|notice| self.keep(notice));
             }
-            Event::Added(id, item) => self.add(*id, item),
+            Event::Added(id, item) => self.add_before_kept(*id, item),
             Event::Grew(id, text) => self.grow(*id, text),
             Event::Changed(id, item) => self.change(*id, item),
-            Event::TurnStarted(_) => self.running = true,
+            Event::TurnStarted(_) => {
+                self.running = true;
+                self.kept.clear();
+            }
             Event::TurnEnded(..) => {
                 self.running = false;
                 self.settle_last();
@@ -73,6 +80,17 @@ impl Chat {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Adds a notice that stays, in whichever session is opened.
+    pub fn keep(&mut self, notice: Notice) {
+        self.push(Said::Notice(notice.clone()));
+        self.kept.push(notice);
+    }
+
+    /// The notices that stay.
+    pub fn kept(&self) -> &[Notice] {
+        &self.kept
     }
 
     /// Takes in what was asked for: the chat asks for nothing.
@@ -233,6 +251,14 @@ impl Chat {
 }
 
 impl Chat {
+    /// Adds an entry; what is kept comes after the entries of a session that was resumed.
+    fn add_before_kept(&mut self, id: ItemId, item: &Item) {
+        let kept = std::mem::take(&mut self.kept);
+        kept.iter().for_each(|_| self.window.pop());
+        self.add(id, item);
+        kept.into_iter().for_each(|notice| self.keep(notice));
+    }
+
     fn add(&mut self, id: ItemId, item: &Item) {
         self.settle_last();
         self.drop_retry();

@@ -61,6 +61,7 @@ impl Screen {
         let ctx = Ctx {
             theme: &self.theme,
             glyphs: &glyphs,
+            keys: crate::tui::pane::testing::keys(),
             focus: true,
             zoomed: false,
             now: 2_000,
@@ -99,6 +100,7 @@ impl Screen {
         let ctx = Ctx {
             theme: &self.theme,
             glyphs: &glyphs,
+            keys: crate::tui::pane::testing::keys(),
             focus: false,
             zoomed: false,
             now: 0,

@@ -12,6 +12,7 @@ use ratatui::text::{Line, Span};
 use super::words::{self, Did};
 use crate::context::mention::{Target, mentions};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, Wait};
+use crate::tui::action::Context;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
 use crate::tui::text::markdown::rows::Rows;
@@ -437,7 +438,8 @@ fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line<'static>> 
         out.extend(below(&notice.detail, width, look.theme.style(Role::Text), "  "));
     }
     let mut keys = vec![Span::raw("  ")];
-    for (key, does) in notice.actions.iter().map(words::offer) {
+    for (action, does) in notice.actions.iter().map(words::offer) {
+        let Some(key) = look.keys.word(Context::Chat, action) else { continue };
         if keys.len() > 1 {
             keys.push(Span::raw("   "));
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::protocol::{Call, CallState, NoticeAction};
+use crate::tui::action::Action;
 
 /// What the chat keeps of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,15 +129,15 @@ pub(super) fn time_of_day(at: i64, zone: i32) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// The key of what a notice offers, and what it does.
-pub(super) fn offer(action: &NoticeAction) -> (&'static str, &'static str) {
+/// What takes what a notice offers when it is selected, and what that does.
+pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     match action {
-        NoticeAction::GoOn => ("Enter", "go on from here"),
-        NoticeAction::AskAgain => ("r", "ask again"),
-        NoticeAction::ChooseModel => ("Ctrl-O", "another model"),
-        NoticeAction::ShowChange(_) => ("Enter", "what changed"),
-        NoticeAction::OpenFile(_) => ("o", "open the file"),
-        NoticeAction::RetryMemory => ("Enter", "try memory again"),
+        NoticeAction::GoOn => (Action::Open, "go on from here"),
+        NoticeAction::AskAgain => (Action::Again, "ask again"),
+        NoticeAction::ChooseModel => (Action::ChooseModel, "another model"),
+        NoticeAction::ShowChange(_) => (Action::Open, "what changed"),
+        NoticeAction::OpenFile(_) => (Action::Fold, "open the file"),
+        NoticeAction::RetryMemory => (Action::Open, "try memory again"),
     }
 }
 

@@ -21,7 +21,11 @@ fn pane(width: u16, height: u16, proposal: Proposal) -> Diff {
 
 fn measure(diff: &mut Diff, width: u16, height: u16) {
     let theme = Theme::shipped("dark");
-    diff.measure(width, height, &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE });
+    diff.measure(
+        width,
+        height,
+        &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+    );
 }
 
 fn drawn(diff: &Diff, theme: &str) -> Screen {

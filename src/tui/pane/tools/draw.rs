@@ -283,7 +283,7 @@ impl Rows<'_, '_, '_> {
 
 /// The mark of a state and how it is drawn.
 fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
-    let Look { theme, glyphs } = paint::look(ctx);
+    let Look { theme, glyphs, .. } = paint::look(ctx);
     match state {
         CallState::Streaming | CallState::Waiting => (glyphs.queued, theme.style(Role::Dim)),
         CallState::Asking => (glyphs.asking, bold(theme, Role::Attention)),

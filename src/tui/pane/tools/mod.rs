@@ -341,7 +341,7 @@ impl Tools {
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let dim = ctx.theme.style(Role::Dim);
         if let Some(viewer) = &self.viewer {
-            return paint::line(viewer.note(), dim);
+            return paint::line(viewer.note(ctx), dim);
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
         if below > 0 && !self.follow {

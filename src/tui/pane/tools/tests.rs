@@ -35,7 +35,11 @@ fn add(tools: &mut Tools, calls: Vec<Call>, at: i64) {
 
 fn drawn(tools: &mut Tools, width: u16, height: u16) -> Screen {
     let theme = Theme::shipped("dark");
-    tools.measure(width, height, &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE });
+    tools.measure(
+        width,
+        height,
+        &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+    );
     screen(width, height, "dark", false, |area, buf, ctx| tools.draw(area, buf, ctx))
 }
 

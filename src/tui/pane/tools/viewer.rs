@@ -1,7 +1,7 @@
 //! One call, whole: its arguments and its result as the model got it.
 
 use crate::protocol::{Call, ItemId};
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::pane::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold};
@@ -175,9 +175,9 @@ impl Viewer {
     }
 
     /// The note on the pane line.
-    pub fn note(&self) -> String {
+    pub fn note(&self, ctx: &Ctx<'_>) -> String {
         match self.rows.len().saturating_sub(self.top + self.body()) {
-            0 => "Enter closes".into(),
+            0 => ctx.key(Context::Tools, Action::Open).map(|key| format!("{key} closes")).unwrap_or_default(),
             below => format!("{} below", paint::plural(below, "line")),
         }
     }

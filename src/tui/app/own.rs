@@ -1,0 +1,66 @@
+//! What the person gave the screen in files: keys and themes. A mistake in one of them leaves the rest in force and
+//! becomes a notice that stays, with the file, the line and the column.
+
+use std::path::Path;
+
+use crate::protocol::{Level, Notice};
+use crate::tui::keys::Keys;
+use crate::tui::theme::{Depth, Theme, Themes};
+
+/// Keys and themes as they are in force, and what was wrong with their files.
+pub(super) struct Own {
+    pub keys: Keys,
+    pub themes: Themes,
+    pub theme: Theme,
+    pub notices: Vec<Notice>,
+}
+
+/// Reads `keys.toml` and `themes/` in nebula's folder, and puts on the theme called `name`, if one was chosen.
+pub(super) fn read(folder: Option<&Path>, name: Option<&str>, depth: Depth) -> Own {
+    let mut notices = Vec::new();
+    let themes = match folder.map(|f| f.join("themes")) {
+        Some(folder) => {
+            let (themes, errors) = Themes::read(&folder);
+            notices.extend(
+                errors.iter().map(|e| notice(e.to_string(), "The theme is not used; the file is left as it is.")),
+            );
+            themes
+        }
+        None => Themes::default(),
+    };
+    let path = folder.map(|f| f.join("keys.toml"));
+    let keys = match path.as_deref().map(std::fs::read_to_string) {
+        Some(Ok(text)) => {
+            let (keys, errors) = Keys::with(&text);
+            let path = path.unwrap_or_default();
+            notices.extend(errors.iter().map(|e| {
+                notice(format!("{}:{e}", path.display()), "It is left out; all other keys of the file count.")
+            }));
+            keys
+        }
+        Some(Err(e)) if e.kind() != std::io::ErrorKind::NotFound => {
+            let path = path.unwrap_or_default();
+            let title = format!("{} cannot be read: {e}", path.display());
+            notices.push(notice(title, "The keys are those that nebula comes with."));
+            Keys::default()
+        }
+        _ => Keys::default(),
+    };
+    let dark = || themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"));
+    let theme = match name.map(|name| (name, themes.get(name, depth))) {
+        Some((_, Ok(theme))) => theme,
+        Some((name, Err(e))) => {
+            // What is wrong with its file has been said.
+            if !themes.names().contains(&name) {
+                notices.push(notice(e.to_string(), "The theme is dark until you choose another with /theme."));
+            }
+            dark()
+        }
+        None => dark(),
+    };
+    Own { keys, themes, theme, notices }
+}
+
+fn notice(title: String, detail: &str) -> Notice {
+    Notice { level: Level::Warning, title, detail: detail.into(), actions: Vec::new() }
+}

@@ -1,0 +1,301 @@
+//! The words on the screen that depend on the person's files: keys are named as they are bound, and what is wrong
+//! with a file stays readable.
+
+use std::path::Path;
+
+use nebula::protocol::*;
+use nebula::tui::app::{Options, Start};
+
+use crate::frames::restoring;
+use crate::scenes::*;
+
+/// A stage whose folder holds these files.
+fn stage(size: (u16, u16), files: &[(&str, &str)], start: Start) -> (Stage, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let options = Options { folder: Some(folder.path().into()), start, ..Options::default() };
+    (Stage::with(size.0, size.1, options), folder)
+}
+
+/// Every key that the scenes name, bound to another.
+const OTHER_KEYS: &str = r#"
+[global]
+"tab" = false
+"f2" = false
+"f3" = false
+"f1" = false
+"esc" = false
+"ctrl-c" = false
+"ctrl-o" = false
+"shift-tab" = false
+"f6" = "next-pane"
+"f7" = "focus-diff"
+"f8" = "focus-archive"
+"f9" = "escape"
+"f10" = "cancel"
+"f11" = "choose-model"
+"f12" = "toggle-mode"
+"ctrl-t" = "help"
+[pane]
+"enter" = false
+"i" = false
+"?" = false
+"z" = false
+"ctrl-q" = "open"
+"ctrl-s" = "focus-input"
+[chat]
+"r" = false
+"ctrl-e" = "again"
+[diff]
+"enter" = false
+"esc" = false
+"y" = false
+"ctrl-w" = "write"
+"ctrl-y" = "accept"
+"f9" = "later"
+[archive]
+"l" = false
+"m" = false
+"t" = false
+"L" = "leave-it"
+"M" = "merge-it"
+"T" = "take-old"
+[input]
+"enter" = false
+"up" = false
+"ctrl-x" = false
+"alt-s" = "send"
+"alt-u" = "up"
+"alt-x" = "drop-queued"
+[completion]
+"tab" = false
+"enter" = false
+"esc" = false
+"up" = false
+"down" = false
+"ctrl-u" = false
+"ctrl-d" = false
+"alt-i" = "insert"
+"alt-p" = "up"
+"alt-n" = "down"
+"alt-e" = "close"
+"alt-j" = "preview-up"
+"alt-k" = "preview-down"
+[list]
+"enter" = false
+"tab" = false
+"up" = false
+"down" = false
+"ctrl-p" = false
+"ctrl-n" = false
+"esc" = false
+"alt-r" = "choose"
+"alt-c" = "complete"
+"alt-p" = "up"
+"alt-n" = "down"
+"alt-e" = "close"
+[question]
+"esc" = false
+"tab" = false
+"?" = false
+"enter" = false
+"up" = false
+"down" = false
+"alt-a" = "answer"
+"f9" = "later"
+"ctrl-s" = "focus-input"
+[viewer]
+"esc" = false
+"q" = false
+"?" = false
+"/" = false
+"alt-e" = "close"
+"alt-f" = "search"
+[sessions]
+"/" = false
+"enter" = false
+"?" = false
+"ctrl-f" = "search"
+"ctrl-q" = "open"
+[welcome]
+"enter" = false
+"up" = false
+"down" = false
+"ctrl-q" = "open"
+"t" = false
+"c" = false
+"b" = false
+"?" = false
+"T" = "tour"
+"C" = "connect"
+"B" = "browse"
+[line]
+"enter" = false
+"esc" = false
+"alt-s" = "send"
+"alt-e" = "close"
+"#;
+
+/// Words of keys that stand on no screen once they are bound to nothing.
+fn no_old_key(name: &str, text: &str) {
+    for key in ["Enter", "Esc", "Tab", "Ctrl-C", "Ctrl-O", "Ctrl-X", "F1 ", "F2", "F3", "Up/Down"] {
+        assert!(!text.contains(key), "{name} still names {key}:\n{text}");
+    }
+}
+
+#[track_caller]
+fn says(name: &str, stage: &Stage, words: &[&str]) {
+    let text = stage.text();
+    for word in words {
+        assert!(text.contains(word), "{name} lacks {word:?}:\n{text}");
+    }
+    no_old_key(name, &text);
+}
+
+#[test]
+fn every_key_on_the_screen_is_the_one_that_is_bound() {
+    let new = |start| {
+        let (stage, folder) = stage((140, 40), &[("keys.toml", OTHER_KEYS)], start);
+        assert!(!stage.text().contains("keys.toml"), "{}", stage.text());
+        (stage, folder)
+    };
+    let main = Start::default;
+
+    let (mut s, _folder) = new(main());
+    working(&mut s);
+    says("main", &s, &["F9 interrupts", "F12 mode", "F6 pane", "F7 diff", "F8 archive"]);
+    s.keys("x<alt-s>");
+    says("queue", &s, &["Alt-U edits   Alt-X drops"]);
+    s.keys("<f10>");
+    says("cancel", &s, &["F10 again quits"]);
+    mentioning(&mut s);
+    says("completion", &s, &["Alt-I insert   Alt-P/N choose   Alt-J/K scroll preview", "Alt-E close"]);
+
+    let (mut s, _folder) = new(main());
+    working(&mut s);
+    s.keys("/m");
+    says("palette", &s, &["Alt-R run   Alt-C complete   Alt-P/N choose   Alt-E close"]);
+    s.keys("<alt-e>?");
+    says("help", &s, &["Alt-F search", "Alt-E close", "F10 "]);
+
+    let (mut s, _folder) = new(main());
+    proposing(&mut s);
+    says("proposal", &s, &["F6 to write to nebula", "Ctrl-W writes once every hunk is decided", "Ctrl-Y accept"]);
+    s.keys("<f9>");
+    says("later", &s, &["the proposal waits; F7 shows it"]);
+    s.keys("x");
+    says("waiting", &s, &["F7 shows the proposal"]);
+
+    let (mut s, _folder) = new(main());
+    failing(&mut s);
+    says("errors", &s, &["Ctrl-Q go on from here   Ctrl-E ask again", "Alt-S now   F9 stop"]);
+
+    let (mut s, _folder) = new(main());
+    asking(&mut s);
+    says("question", &s, &["F9 leaves it open", "Alt-A answer   Ctrl-S write"]);
+
+    let (mut s, _folder) = new(main());
+    restoring(&mut s);
+    says("fates", &s, &["L  leave it", "M  merge", "T  take the old state", "F6 to write to nebula"]);
+
+    let (mut s, _folder) = new(Start::Welcome);
+    welcome(&mut s);
+    says("welcome", &s, &["T  take the tour", "C  connect a model", "B  browse the archive"]);
+
+    let (mut s, _folder) = new(Start::Picker);
+    choosing(&mut s);
+    says("sessions", &s, &["Ctrl-F to search", "Ctrl-Q resume"]);
+    s.keys("<ctrl-f>");
+    says("search", &s, &["Alt-S takes it   Alt-E goes back"]);
+}
+
+#[test]
+fn help_in_a_written_input_is_on_the_key_that_works() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    assert!(stage.text().contains("? help"));
+    stage.keys("x");
+    assert!(stage.text().contains("F1 help") && !stage.text().contains("? help"), "{}", stage.text());
+    stage.keys("<f1>");
+    assert!(stage.text().contains("keys of the input"));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_stays_readable() {
+    let files = [
+        ("keys.toml", "[diff]\n\"ctrl-t\" = \"accept\"\n\"ctrl-T\" = \"reject\"\n"),
+        ("themes/mine.toml", "inherits = \"dark\"\n[roles]\ntext = \"reddish\"\n"),
+        ("themes/odd.toml", "[roles\n"),
+    ];
+    let config = Notice {
+        level: Level::Warning,
+        title: "/home/me/.nebula/config.json:3:12: expected `,` or `}`".into(),
+        detail: "The defaults are used for what is wrong; the file is left as it is.".into(),
+        actions: Vec::new(),
+    };
+    let wanted = |folder: &Path| {
+        let at = |name: &str| folder.join(name).display().to_string();
+        [
+            format!("{}:3:1: [diff] \"ctrl-T\" and \"ctrl-t\" are the same key", at("keys.toml")),
+            format!("{}:3:1: text is reddish", at("themes/mine.toml")),
+            format!("{}:1:7:", at("themes/odd.toml")),
+            config.title.clone(),
+        ]
+    };
+    // Long paths wrap; what is said is compared without white space.
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let check = |name: &str, stage: &Stage, folder: &Path| {
+        let text = stage.text();
+        for want in wanted(folder) {
+            assert!(squeezed(&text).contains(&squeezed(&want)), "{name} lacks {want:?}:\n{text}");
+        }
+    };
+    for start in [Start::Welcome, Start::Picker, Start::default()] {
+        let (mut s, folder) = stage((110, 50), &files, start.clone());
+        s.tell(Event::Notice(config.clone()));
+        s.keys("<down><up>");
+        match start {
+            Start::Welcome => {
+                welcome(&mut s);
+                check("welcome", &s, folder.path());
+            }
+            Start::Picker => {
+                choosing(&mut s);
+                check("sessions", &s, folder.path());
+                s.keys("<down><enter>");
+            }
+            Start::Session(_) => {}
+        }
+        if start != Start::Welcome {
+            // A resumed session's entries come first, the notices stay the last.
+            s.tell(opened(status()));
+            s.item(Item::User { text: "hello".into(), at: NOW, attached: Vec::new() });
+            s.item(Item::Answer { text: "hello to you".into() });
+            // The agent tells its own again, with the session.
+            s.item(Item::Notice(config.clone()));
+            s.keys("x<backspace>");
+            check("chat", &s, folder.path());
+            let text = s.text();
+            assert!(text.find("hello to you") < text.find("config.json"), "{text}");
+            s.tell(Event::TurnStarted(TurnId(1)));
+            s.item(Item::Answer { text: "something new".into() });
+            let text = s.text();
+            assert!(text.find("config.json") < text.find("something new"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_restore_that_waits_is_told_in_the_input_line() {
+    let mut stage = Stage::new(140, 40, "dark");
+    restoring(&mut stage);
+    assert!(stage.text().contains("◉ waiting for you: 1 file to choose"), "{}", stage.text());
+    assert!(!stage.text().contains("\n ready "));
+    // Another place has the keys: how to get back is said.
+    stage.keys("<tab>");
+    assert!(stage.text().contains("F3 shows it"), "{}", stage.text());
+}
