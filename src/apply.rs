@@ -25,6 +25,10 @@ pub struct Applied {
     pub archived: Vec<RecordedFile>,
     /// Normalised paths of all files written, made or deleted.
     pub paths: Vec<String>,
+    /// Folders that were made for them, outermost first.
+    pub made: Vec<String>,
+    /// Folders that went with the last file in them, innermost first.
+    pub removed: Vec<String>,
 }
 
 /// Nothing was changed, unless the message says so.
@@ -90,7 +94,13 @@ fn outcome(not_put_back: &[String], changeset: &Option<Id>) -> String {
 /// When a file is not as the proposal knew it, a path may not be written, or the disk refuses.
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
     if decided.files().is_empty() {
-        return Ok(Applied { changeset: None, archived: Vec::new(), paths: Vec::new() });
+        return Ok(Applied {
+            changeset: None,
+            archived: Vec::new(),
+            paths: Vec::new(),
+            made: Vec::new(),
+            removed: Vec::new(),
+        });
     }
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
@@ -98,10 +108,12 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let recorded = archive.record(&mut lock, &states)?;
     let writing = Writing { workspace, archive, files: decided.files(), now: &now };
     match writing.run() {
-        Ok(()) => Ok(Applied {
+        Ok(made) => Ok(Applied {
             changeset: recorded.changeset,
             archived: recorded.files,
             paths: decided.files().iter().map(|f| f.path().to_string()).collect(),
+            made,
+            removed: write::remove_empty(workspace, decided.files().iter().flat_map(DecidedFile::folders)),
         }),
         Err(Failure::Changed(i)) => {
             let found = workspace.read(decided.files()[i].path())?.state;
@@ -206,7 +218,8 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    fn run(&self) -> Result<(), Failure> {
+    /// The folders that were made on the way.
+    fn run(&self) -> Result<Vec<String>, Failure> {
         let mut staged = Vec::new();
         if let Err((file, source)) = self.stage(&mut staged) {
             staged.iter().for_each(Staged::discard);
@@ -214,7 +227,7 @@ impl Writing<'_> {
         }
         let mut done = Vec::new();
         let failed = match self.commit(&staged, &mut done) {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(staged.iter().flat_map(|s| s.made(self.workspace)).collect()),
             Err(failed) => failed,
         };
         let not_put_back = self.put_back(&done);

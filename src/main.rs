@@ -18,23 +18,8 @@ fn main() -> ExitCode {
     };
     match ended {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
-        Err(error) => {
-            eprintln!("nebula: {}", told(&error));
-            ExitCode::FAILURE
-        }
+        Err(error) => ExitCode::from(cli::told(&error)),
     }
-}
-
-/// An error with its causes, each said once: many name their cause in their own words.
-fn told(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string).filter(|c| !c.is_empty()) {
-        if !text.contains(&cause) {
-            text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(&cause);
-        }
-    }
-    text
 }
 
 /// The screen on the person's own project.

@@ -21,17 +21,21 @@ pub fn announcement(decided: &Decided) -> Vec<WillWrite> {
     will.collect()
 }
 
-/// Tells memory how an announced write ended.
+/// Tells memory how an announced write in a project ended.
 ///
 /// # Errors
 /// When memory cannot be written.
 pub fn ended(
     memory: &Memory,
+    project: &str,
     pending: PendingId,
     will: &[WillWrite],
     applied: &Result<Applied, ApplyError>,
 ) -> Result<(), memory::Error> {
     let files = |archived: &[RecordedFile]| archived.iter().map(|f| record(f, will)).collect::<Vec<_>>();
+    if let Ok(Applied { made, removed, .. }) = applied {
+        memory.folders_changed(project, made, removed)?;
+    }
     match applied {
         Ok(Applied { changeset: Some(id), archived, .. }) => memory.applied(pending, &id.to_string(), &files(archived)),
         Ok(_) => memory.applied_unarchived(pending),
@@ -72,6 +76,7 @@ impl Written for Remembered<'_> {
             states.push(written.sha256);
             next = written.before.as_deref();
         }
-        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into) })
+        let folders = self.memory.folders_made(self.project, path).unwrap_or_default();
+        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
     }
 }

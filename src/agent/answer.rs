@@ -74,14 +74,11 @@ const PREVIEW: Duration = Duration::from_millis(40);
 pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, stop: &CancellationToken) -> Step {
     let format = env.live().format;
     let mut intake = Intake::new(env, session, format, request.model.clone());
-    let provider = env.live().provider.clone();
-    let Some(provider) = provider else {
-        let error = provider::Error::new(
-            provider::Kind::NoKey,
-            "no model is connected",
-            "Set OPENAI_API_KEY, or start a local server, and start nebula again.",
-        );
-        return intake.finish(Ended::Broken(error)).await;
+    let live = env.live();
+    let Some(provider) = live.provider else {
+        let unknown =
+            || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
+        return intake.finish(Ended::Broken(live.why_not.unwrap_or_else(unknown))).await;
     };
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
@@ -327,6 +324,11 @@ impl<'a> Intake<'a> {
         self.prose = None;
         let at = index.min(self.calls.len());
         if at == self.calls.len() {
+            // What was said before it is shown before it.
+            for piece in self.parser.pause() {
+                Box::pin(self.piece(piece)).await;
+            }
+            self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
             let shown = Shown::add(&self.env.events, name.as_deref().unwrap_or(""), CallState::Streaming).await;

@@ -1,11 +1,11 @@
 //! Opening what the agent works with, and connecting a model. Runs after the front end's first frame.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::env::{Env, Live};
+use super::env::{Env, Live, lock};
 use super::events::Events;
 use super::start::Parts;
 use super::{Agent, restore, watch};
@@ -37,10 +37,20 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
         approval: Approval::parse(&config.approval).unwrap_or_default(),
         max_steps: config.max_steps,
         tried: Vec::new(),
+        why_not: None,
     };
     let env = Arc::new(Env::new(workspace, Arc::new(archive), Arc::new(memory), events, config, live));
     listen_to_memory(&env);
-    connect_first(&env, provider, record.as_deref()).await;
+    *lock(&env.record) = record;
+    match provider {
+        Some(provider) => {
+            if provider.recorded() {
+                env.change(|live| live.model = "recording".into());
+            }
+            plug(&env, provider).await;
+        }
+        None => connect(&env).await,
+    }
     for warning in warnings {
         let detail = "The defaults are used for what is wrong; the file is left as it is.";
         env.say_early(Level::Warning, warning, detail).await;
@@ -94,39 +104,38 @@ fn listen_to_memory(env: &Arc<Env>) {
     }));
 }
 
-async fn connect_first(env: &Arc<Env>, given: Option<Arc<dyn Provider>>, record: Option<&Path>) {
-    match given {
-        Some(provider) => {
-            env.change(|live| {
-                if provider.recorded() {
-                    live.model = "recording".into();
-                }
-                live.provider = Some(provider);
-            });
+/// From here on this provider answers. The first one is recorded, where that was asked for.
+async fn plug(env: &Arc<Env>, provider: Arc<dyn Provider>) {
+    let record = lock(&env.record).take();
+    let provider = match record.map(|path| Recorder::create(Arc::clone(&provider), &path)) {
+        None => provider,
+        Some(Ok(recorder)) => Arc::new(recorder),
+        Some(Err(e)) => {
+            env.say(Level::Error, e.message, e.hint).await;
+            provider
         }
-        None => connect(env).await,
-    }
-    let connected = env.live().provider.clone();
-    if let (Some(path), Some(inner)) = (record, connected) {
-        match Recorder::create(inner, path) {
-            Ok(recorder) => env.change(|live| live.provider = Some(Arc::new(recorder))),
-            Err(e) => env.say(Level::Error, e.message, e.hint).await,
-        }
-    }
+    };
+    env.change(|live| (live.provider, live.why_not) = (Some(provider), None));
 }
 
 /// Connects the configured model; without a key, a local server that answers.
 pub async fn connect(env: &Arc<Env>) {
-    let connection = super::env::lock(&env.config).connection();
+    let connection = lock(&env.config).connection();
     match provider::connect(&connection) {
-        Ok(provider) => env.change(|live| live.provider = Some(provider)),
-        Err(e) if e.kind == provider::Kind::NoKey => look_for_local(env).await,
-        Err(e) => env.say(Level::Error, e.message, e.hint).await,
+        Ok(provider) => plug(env, provider).await,
+        Err(e) => {
+            env.change(|live| live.why_not = Some(e.clone()));
+            match e.kind {
+                provider::Kind::NoKey => look_for_local(env),
+                _ => env.say(Level::Error, e.message, e.hint).await,
+            }
+        }
     }
 }
 
 /// Looks for a local server without holding anything up; the status line changes when one is found.
-async fn look_for_local(env: &Arc<Env>) {
+fn look_for_local(env: &Arc<Env>) {
+    env.looking.send_replace(true);
     let env = Arc::clone(env);
     tokio::spawn(async move {
         let found = provider::find().await;
@@ -134,6 +143,7 @@ async fn look_for_local(env: &Arc<Env>) {
             Some(server) => take_local(&env, server).await,
             None => env.change(|live| live.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()),
         }
+        env.looking.send_replace(false);
         env.tell_status().await;
     });
 }
@@ -141,8 +151,8 @@ async fn look_for_local(env: &Arc<Env>) {
 async fn take_local(env: &Arc<Env>, server: provider::LocalServer) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
+            plug(env, provider).await;
             env.change(|live| {
-                live.provider = Some(provider);
                 live.tried = Vec::new();
                 if let Some(model) = server.models.first() {
                     live.model.clone_from(model);

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
+use super::care::Size;
 use super::events::Events;
 use super::gate::Gate;
 use super::session::Session;
@@ -16,7 +17,7 @@ use crate::config::Config;
 use crate::edit::Format;
 use crate::memory::{self, Memory};
 use crate::protocol::{Approval, Event, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, Status};
-use crate::provider::{Hurry, Provider};
+use crate::provider::{self, Hurry, Provider};
 use crate::tools::{self, Args, Context, Prepared, Sha, Tool};
 use crate::workspace::Workspace;
 use crate::workspace::find::Files;
@@ -50,6 +51,12 @@ pub struct Env {
     pub newest: Mutex<Id>,
     /// Watches as long as it is kept.
     pub watch: Mutex<Option<Watch>>,
+    /// How large the archive is.
+    pub size: Mutex<Size>,
+    /// A local server is being looked for.
+    pub looking: tokio::sync::watch::Sender<bool>,
+    /// Where the answers of the first model that is connected are recorded.
+    pub record: Mutex<Option<PathBuf>>,
     /// The index behind `@`, once it was asked for.
     index: Mutex<Option<Arc<Files>>>,
     /// A summary that was accepted, and for which session.
@@ -92,6 +99,8 @@ pub struct Live {
     pub max_steps: u32,
     /// Local ports that were tried without an answer.
     pub tried: Vec<u16>,
+    /// Why no provider is connected, where one is configured.
+    pub why_not: Option<provider::Error>,
 }
 
 impl Env {
@@ -119,6 +128,9 @@ impl Env {
             known: Mutex::new(HashMap::new()),
             newest: Mutex::new(Id::MIN),
             watch: Mutex::new(None),
+            size: Mutex::new(Size::default()),
+            looking: tokio::sync::watch::Sender::new(false),
+            record: Mutex::new(None),
             index: Mutex::new(None),
             summary: Mutex::new(None),
             open: Mutex::new(None),

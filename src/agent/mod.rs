@@ -7,6 +7,7 @@
 pub mod announce;
 mod answer;
 mod boot;
+mod care;
 mod change;
 mod commands;
 pub mod commit;

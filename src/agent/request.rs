@@ -121,6 +121,8 @@ pub fn hidden(env: &Env, session: &mut Session, text: &str) {
 
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
 pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, TurnEnd> {
+    // A local server that is being looked for may be the model: the search takes a second at most.
+    let _ = env.looking.subscribe().wait_for(|looking| !looking).await;
     let system = prompt::system(env, session).await;
     let live = env.live();
     let tools = session.tools(live.mode == Mode::Agent);

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::announce::Remembered;
+use super::care;
 use super::env::{Env, lock};
 use super::mend::mend;
 use super::settle::{self, Asking, Settled};
@@ -280,5 +281,6 @@ pub fn start_up(env: &Arc<Env>) {
             lock(&env.seen).archive = Some((changesets, files));
             env.tell_status().await;
         }
+        care::look(&env);
     });
 }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, announcement};
 use super::env::{Env, lock};
-use super::{gate, query};
+use super::{care, gate, query};
 use crate::apply::{self, ApplyError};
 use crate::archive::Id;
 use crate::memory::Cause;
@@ -116,15 +116,18 @@ async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: C
 }
 
 /// Commits to memory what is about to be written, then archives and writes it, then says how it ended.
-fn announce_and_apply(env: &Env, decided: &Decided, cause: &Cause) -> Result<Option<String>, Outcome> {
+fn announce_and_apply(env: &Arc<Env>, decided: &Decided, cause: &Cause) -> Result<Option<String>, Outcome> {
     let will = announcement(decided);
     let pending = env.kept(env.memory.will_write(&env.project(), cause, &will));
     let applied = apply::apply(decided, &env.workspace, &env.archive);
     if let Some(pending) = pending {
-        env.kept(announce::ended(&env.memory, pending, &will, &applied));
+        env.kept(announce::ended(&env.memory, &env.project(), pending, &will, &applied));
     }
     match applied {
-        Ok(applied) => Ok(applied.changeset.map(|id| id.to_string())),
+        Ok(applied) => {
+            care::grew(env, decided);
+            Ok(applied.changeset.map(|id| id.to_string()))
+        }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
         Err(other) => Err(Outcome::Failed(other.to_string())),
     }

@@ -44,6 +44,8 @@ pub struct LastWritten {
     pub states: Vec<Option<Sha>>,
     /// The newest one's bytes, if they were kept: the common ground of a merge.
     pub bytes: Option<Arc<[u8]>>,
+    /// Folders above the path that nebula made, innermost first.
+    pub folders: Vec<String>,
 }
 
 /// Knows what nebula last wrote. The archive does not: memory does.
@@ -277,7 +279,8 @@ impl Archive {
         }
         let last = written.written(path);
         if self.is_ours(path, &now.state, last.as_ref()) {
-            let change = FileChange::new(path, now.state, old, "undo", &[]);
+            let mut change = FileChange::new(path, now.state, old, "undo", &[]);
+            change.folders = last.map(|l| l.folders).unwrap_or_default();
             return (FateKind::Restore(change.counts), Some(change));
         }
         foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
@@ -309,6 +312,7 @@ fn foreign(
     choice: Option<ForeignChoice>,
 ) -> (FateKind, Option<FileChange>) {
     let wrote = last.as_ref().and_then(|l| l.bytes.clone());
+    let folders = last.map(|l| l.folders).unwrap_or_default();
     let counts = match &wrote {
         Some(bytes) => count_changed(&State::File { bytes: bytes.clone(), mode: None }, &now),
         None => Counts::default(),
@@ -322,6 +326,6 @@ fn foreign(
         _ => None,
     };
     // A merge may come to what is there already.
-    let change = change.filter(|c| !c.hunks.is_empty());
+    let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, ..c });
     (FateKind::Foreign { at, counts, choice, conflicts }, change)
 }

@@ -62,7 +62,11 @@ struct Notes(HashMap<String, Vec<u8>>);
 impl Written for Notes {
     fn written(&self, path: &str) -> Option<LastWritten> {
         let bytes = self.0.get(path)?;
-        Some(LastWritten { states: vec![Some(sha256(bytes))], bytes: Some(bytes.as_slice().into()) })
+        Some(LastWritten {
+            states: vec![Some(sha256(bytes))],
+            bytes: Some(bytes.as_slice().into()),
+            ..LastWritten::default()
+        })
     }
 }
 

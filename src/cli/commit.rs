@@ -1,12 +1,12 @@
 //! `nebula commit`: a message for what is staged, proposed by the model, edited, then approved.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::Context;
 use super::args::CommitArgs;
+use super::{Context, print};
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
@@ -23,10 +23,10 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     // What needs no model comes first: a message that nobody can approve is not asked for.
     let staged = staged(context.workspace.root())?;
     if !arguments.dry_run && !arguments.yes && !std::io::stdin().is_terminal() {
-        eprintln!("nebula: nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
+        print::complain("nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
         return Ok(NOT_APPROVED);
     }
-    eprintln!("{}", staged.stat.trim_end());
+    print::aside(staged.stat.trim_end());
     let provider = connect(context)?;
     let templates = Templates::new(context.workspace.root(), context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
@@ -38,7 +38,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),
         Err((what, hint)) => bail!("{what}. {hint}"),
     };
-    println!("{message}");
+    print::say(&message)?;
     if arguments.dry_run {
         return Ok(0);
     }
@@ -49,7 +49,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         }
     }
     match commit::run(context.workspace.root(), &message) {
-        Ok(said) => println!("{said}"),
+        Ok(said) => print::say(said)?,
         Err(why) => bail!("nothing was committed: {why}"),
     }
     Ok(0)
@@ -65,17 +65,15 @@ fn connect(context: &Context) -> Result<std::sync::Arc<dyn Provider>> {
 /// Asks until the message is settled; `None`: it is not to be committed.
 fn ask(mut message: String) -> Result<Option<String>> {
     loop {
-        eprint!("\ncommit with this message? [y]es, [e]dit, [n]o ");
-        std::io::stderr().flush()?;
-        let mut line = String::new();
-        if std::io::stdin().lock().read_line(&mut line)? == 0 {
+        let line = print::read_line("\ncommit with this message? [y]es, [e]dit, [n]o ")?;
+        if line.is_empty() {
             return Ok(None);
         }
         match line.trim() {
             "y" | "yes" => return Ok(Some(message)),
             "e" | "edit" => {
                 message = edited(&message)?;
-                println!("{message}");
+                print::say(&message)?;
             }
             "n" | "no" | "" => return Ok(None),
             _ => {}

@@ -17,17 +17,36 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use clap::error::ErrorKind;
 
 pub use args::{Cli, Cmd, Global};
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 
 use crate::agent::{self, Parts};
 use crate::archive::Archive;
-use crate::config::{Config, Env, Flags, Paths};
+use crate::config::{Config, Env, FORMATS, Flags, PROVIDERS, Paths};
+use crate::edit::Format;
 use crate::memory::{self, Memory};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{Provider, Replay};
 use crate::workspace::Workspace;
+
+/// The exit code for what cannot be meant.
+pub const USAGE: u8 = 2;
+
+/// What was typed cannot be meant: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(String);
+
+/// Says in one line what went wrong; gives the exit code.
+pub fn told(error: &anyhow::Error) -> u8 {
+    if print::is_broken_pipe(error) {
+        return 0;
+    }
+    print::complain(print::one_line(error));
+    if error.is::<Usage>() { USAGE } else { 1 }
+}
 
 /// What every command works with.
 pub struct Context {
@@ -66,6 +85,14 @@ impl Context {
             max_steps: global.max_steps,
         };
         let config = Config::load(paths, env, flags, Some(workspace.root()));
+        if let Some(name) = &global.provider
+            && !PROVIDERS.contains(&name.as_str())
+            && !config.providers.contains_key(name)
+        {
+            let known = PROVIDERS.iter().copied().chain(config.providers.keys().map(String::as_str));
+            let known = known.collect::<Vec<_>>().join(", ");
+            bail!(Usage(format!("there is no provider {name}: there are {known}; set providers.{name} to add it")));
+        }
         if let Some(folder) = &config.archive_dir {
             let folder = workspace.root().join(folder);
             workspace = workspace.protect(&folder);
@@ -87,7 +114,7 @@ impl Context {
     pub fn memory(&self) -> Memory {
         let (memory, notices) = Memory::open(self.memory_options());
         for notice in notices {
-            eprintln!("nebula: {notice}");
+            print::complain(notice);
         }
         memory
     }
@@ -149,7 +176,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         _ => None,
     };
     if let Cmd::Completions { shell } = command {
-        settings::completions(shell);
+        settings::completions(shell)?;
         return Ok(0);
     }
     if let Cmd::Strand { args } = command {
@@ -157,7 +184,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     }
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {
-        context.config.warnings.iter().for_each(|w| eprintln!("nebula: {w}"));
+        context.config.warnings.iter().for_each(print::complain);
     }
     match command {
         Cmd::Task(args) => run_task(&context, args),
@@ -180,17 +207,53 @@ pub fn parse() -> Cli {
         return cli;
     }
     let program = std::env::args_os().take(1);
-    let cli = <Cli as clap::Parser>::parse_from(program.chain(joined(words.into_iter())));
+    let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(joined(words.into_iter()))) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            usage(&in_one_line(&error.render().to_string()))
+        }
+        Err(help) => help.exit(),
+    };
+    if let Some(wrong) = wrong(&cli) {
+        usage(&wrong);
+    }
+    cli
+}
+
+/// What the table of arguments cannot tell is wrong.
+fn wrong(cli: &Cli) -> Option<String> {
     if let [word] = cli.prompt.as_slice()
         && let Some(near) = misspelt(word)
     {
-        let text = format!(
-            "there is no command {word}; did you mean {near}? A prompt of one word goes in as: nebula -- {word}"
-        );
-        let mut command = <Cli as clap::CommandFactory>::command();
-        command.error(clap::error::ErrorKind::InvalidSubcommand, text).exit();
+        let how = format!("a prompt of one word goes in as: nebula -- {word}");
+        return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
     }
-    cli
+    // After `sessions export` the flag of this name is the file's format.
+    let format = cli.global.format.as_deref().filter(|_| !matches!(cli.command, Some(Cmd::Sessions { .. })));
+    let unknown = format.filter(|name| Format::parse(name).is_none())?;
+    Some(format!("there is no edit format {unknown}: it is one of {}", FORMATS.join(", ")))
+}
+
+/// Says what is wrong with what was typed, and ends the program.
+fn usage(what: &str) -> ! {
+    print::complain(what);
+    std::process::exit(USAGE.into())
+}
+
+/// What clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on.
+fn in_one_line(text: &str) -> String {
+    let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut line = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_string();
+    let mut help = "nebula".to_string();
+    for paragraph in paragraphs {
+        if let Some(tip) = paragraph.strip_prefix("tip: ") {
+            line.push_str(&format!("; {tip}"));
+        } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
+            let command = usage.split(' ').skip(1).take_while(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
+            command.for_each(|word| help = format!("{help} {word}"));
+        }
+    }
+    format!("{line}; `{help} --help` shows what can be typed")
 }
 
 /// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
@@ -244,6 +307,7 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         folder: context.folder.clone(),
         max_size: context.config.archive_max_size,
         format: context.global.format.clone(),
+        session: context.global.resume.clone().filter(|id| !id.is_empty()),
         can_ask: print::at_terminal(),
         colour: print::colour(),
         input: &mut input,
@@ -260,12 +324,12 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         io::stdin().read_to_string(&mut prompt).context("the prompt cannot be read from standard input")?;
     }
     if prompt.trim().is_empty() {
-        eprintln!("nebula: the prompt is empty: say what to do");
-        return Ok(2);
+        print::complain("the prompt is empty: say what to do");
+        return Ok(USAGE.into());
     }
     let ask = context.config.approval == "ask" && print::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
-        bail!("--approve ask needs a terminal: use --approve edits, all or none");
+        bail!(Usage("--approve ask needs a terminal: use --approve edits, all or none".into()));
     }
     let mut parts = context.parts()?;
     if parts.config.approval == "ask" && !ask {
@@ -282,6 +346,32 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_told_in_one_line() {
+        let told = |words: &[&str]| {
+            let error =
+                <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect_err("refused");
+            in_one_line(&error.render().to_string())
+        };
+        assert_eq!(
+            told(&["undo", "--frob"]),
+            "unexpected argument '--frob' found; to pass '--frob' as a value, use '-- --frob'; \
+             `nebula undo --help` shows what can be typed"
+        );
+        assert!(
+            told(&["shi"]).starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
+        );
+        assert!(told(&["task", "--approve", "x", "hi"]).contains("[possible values: ask, edits, all, none]"));
+        let typed = |words: &[&str]| {
+            wrong(&<Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read"))
+        };
+        assert!(
+            typed(&["task", "hi", "--format", "toolz"]).expect("wrong").starts_with("there is no edit format toolz")
+        );
+        assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
+        assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
+    }
 
     #[test]
     fn the_plain_starts_are_read_as_by_the_table() {

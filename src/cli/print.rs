@@ -1,5 +1,6 @@
-//! What the commands print: call lines, questions at the terminal.
+//! What the commands print: lines, call lines, complaints, questions at the terminal.
 
+use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::protocol::{Call, CallState};
@@ -7,6 +8,45 @@ use crate::protocol::{Call, CallState};
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const RESET: &str = "\x1b[0m";
+
+/// A line of what was asked for.
+///
+/// # Errors
+/// When standard output takes no more.
+pub fn say(line: impl Display) -> io::Result<()> {
+    writeln!(io::stdout(), "{line}")
+}
+
+/// A line on standard error, beside what was asked for. Where nobody can hear it there is nothing to be done.
+pub fn aside(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A complaint in one line on standard error.
+pub fn complain(what: impl Display) {
+    aside(format_args!("nebula: {what}"));
+}
+
+/// An error with its causes in one line; a cause that the text before it holds already is not repeated.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(|cause| cause.to_string().replace('\n', "; ")) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
+}
+
+/// Whether an error is that whoever reads the output has seen enough, as in `nebula history | head`.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(broken)
+}
 
 /// A finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
@@ -51,4 +91,23 @@ pub fn at_terminal() -> bool {
 /// Whether standard output takes colours.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot read x: {source}")]
+        struct Outer {
+            source: io::Error,
+        }
+        let error = anyhow::Error::from(Outer { source: io::ErrorKind::NotFound.into() });
+        assert_eq!(one_line(&error), "cannot read x: entity not found");
+        assert_eq!(one_line(&error.context("a\nb")), "a; b: cannot read x: entity not found");
+        let broken = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
+        assert!(is_broken_pipe(&broken) && !is_broken_pipe(&anyhow::anyhow!("no")));
+    }
 }

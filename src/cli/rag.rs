@@ -8,8 +8,8 @@ use chrono::TimeZone;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::Context;
 use super::args::JsonArgs;
+use super::{Context, print};
 use crate::context::retrieval::{self, Progress};
 use crate::memory::rag::Rag;
 
@@ -53,9 +53,9 @@ pub fn run(context: &Context, what: RagCmd) -> Result<i32> {
         RagCmd::Update(JsonArgs { json }) => {
             let done = retrieval::update(&rag, &context.workspace, &watch)?;
             if json {
-                println!("{}", json!({"files": done.done, "gone": done.gone}));
+                print::say(json!({"files": done.done, "gone": done.gone}))?;
             } else {
-                println!("{} indexed, {} gone", count(done.done, "file"), done.gone);
+                print::say(format_args!("{} indexed, {} gone", count(done.done, "file"), done.gone))?;
             }
         }
         RagCmd::List(JsonArgs { json }) => list(&rag, context, json)?,
@@ -74,11 +74,11 @@ fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()
         let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
         rows.push(json!({"path": path, "files": done.done}));
         if !json {
-            println!("{}: {} indexed", path.display(), count(done.done, "file"));
+            print::say(format_args!("{}: {} indexed", path.display(), count(done.done, "file")))?;
         }
     }
     if json {
-        println!("{}", json!(rows));
+        print::say(json!(rows))?;
     }
     Ok(())
 }
@@ -94,11 +94,11 @@ fn remove(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result
     for path in paths {
         retrieval::remove(rag, &context.workspace, &context.folder.join(path))?;
         if !json {
-            println!("{}: forgotten", path.display());
+            print::say(format_args!("{}: forgotten", path.display()))?;
         }
     }
     if json {
-        println!("{}", json!(paths));
+        print::say(json!(paths))?;
     }
     Ok(())
 }
@@ -109,18 +109,21 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
         let rows = sources
             .iter()
             .map(|s| json!({"path": s.path, "files": s.files, "passages": s.passages, "updated": s.updated}));
-        println!("{}", json!(rows.collect::<Vec<_>>()));
+        print::say(json!(rows.collect::<Vec<_>>()))?;
         return Ok(());
     }
     if sources.is_empty() {
-        println!(
-            "nothing is indexed yet: `nebula rag update`, or the first @rag in a message, begins with this workspace"
-        );
+        print::say(
+            "nothing is indexed yet: `nebula rag update`, or the first @rag in a message, begins with this workspace",
+        )?;
     }
     for source in sources {
         let updated = source.updated.and_then(|ms| chrono::Local.timestamp_millis_opt(ms).single());
         let updated = updated.map_or_else(|| "never".to_string(), |t| t.format("%Y-%m-%d %H:%M").to_string());
-        println!("{:>8} files  {:>8} passages  {updated}  {}", source.files, source.passages, source.path);
+        print::say(format_args!(
+            "{:>8} files  {:>8} passages  {updated}  {}",
+            source.files, source.passages, source.path
+        ))?;
     }
     Ok(())
 }

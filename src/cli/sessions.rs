@@ -11,6 +11,9 @@ use crate::agent::export;
 use crate::memory::{self, Memory, SessionState};
 
 /// Runs the command; the exit code.
+///
+/// # Errors
+/// When there is no such session, or memory cannot be used.
 pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
     let memory = context.memory();
     let project = context.project();
@@ -79,12 +82,12 @@ fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
     let title = session.title.as_deref().unwrap_or("a session without words");
     if !yes {
         if !print::at_terminal() {
-            eprintln!("nebula: nothing was deleted: without a terminal, --yes must answer");
+            print::complain("nothing was deleted: without a terminal, --yes must answer");
             return Ok(3);
         }
         let answer = print::read_line(&format!("delete \"{title}\" with its {} messages? y/n: ", session.messages))?;
         if !answer.trim().eq_ignore_ascii_case("y") {
-            eprintln!("nebula: nothing was deleted");
+            print::complain("nothing was deleted");
             return Ok(3);
         }
     }
@@ -103,11 +106,13 @@ fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<
         writeln!(out, "{}", json!(rows))?;
         return Ok(());
     }
-    for h in &hits {
+    // A title is the first words of a message: one line says both.
+    let mut told = std::collections::HashSet::new();
+    for h in hits.iter().filter(|h| told.insert((&h.session, &h.snippet))) {
         writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;
     }
     if hits.is_empty() {
-        eprintln!("nebula: no message of this project holds {words:?}");
+        print::complain(format_args!("no message of this project holds {words:?}"));
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use anyhow::Result;
 use clap::CommandFactory;
 use serde_json::json;
 
-use super::Context;
 use super::args::{Cli, ConfigCmd, ModelArgs};
-use crate::config::workspace_config;
+use super::{Context, print};
+use crate::config::{self, size, workspace_config};
 use crate::memory::StatsRow;
 use crate::provider;
 
@@ -16,8 +16,8 @@ use crate::provider;
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     if let Some(name) = &args.name {
         let key = context.config.model_key().to_string();
-        context.config.set(&key, name)?;
-        println!("{name}");
+        context.config.set(&key, name).map_err(with_hint)?;
+        print::say(name)?;
         return Ok(0);
     }
     let present = context.config.model.clone();
@@ -26,21 +26,21 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         Err(e) => Err(e),
     };
     if args.json {
-        println!("{}", json!({"model": present, "offered": offered.unwrap_or_default()}));
+        print::say(json!({"model": present, "offered": offered.unwrap_or_default()}))?;
         return Ok(0);
     }
     match offered {
         Ok(names) => {
             for name in &names {
-                println!("{} {name}", if *name == present { "*" } else { " " });
+                print::say(format_args!("{} {name}", if *name == present { "*" } else { " " }))?;
             }
             if !names.contains(&present) {
-                println!("* {present}  (not among those on offer)");
+                print::say(format_args!("* {present}  (not among those on offer)"))?;
             }
         }
         Err(e) => {
-            println!("* {present}");
-            eprintln!("nebula: what is on offer could not be asked: {e}. {}", e.hint);
+            print::say(format_args!("* {present}"))?;
+            print::complain(format_args!("what is on offer could not be asked: {e}. {}", e.hint));
         }
     }
     Ok(0)
@@ -49,11 +49,11 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
 /// `nebula config get|set|path`.
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
-        ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key)? {
-            Some(value) if json => println!("{}", json!(value)),
-            Some(value) => println!("{value}"),
+        ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key).map_err(with_hint)? {
+            Some(value) if json => print::say(json!(value))?,
+            Some(value) => print::say(value)?,
             None => {
-                eprintln!("nebula: {key} is not set");
+                print::complain(format_args!("{key} is not set"));
                 return Ok(1);
             }
         },
@@ -68,26 +68,36 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
                         (k, json!({"value": value, "origin": origin.word()}))
                     })
                     .collect();
-                println!("{}", json!(rows));
+                print::say(json!(rows))?;
             } else {
                 for (key, value, origin) in rows {
-                    println!("{key:<16} {:<32} {}", value.unwrap_or_else(|| "-".into()), origin.word());
+                    print::say(format_args!(
+                        "{key:<16} {:<32} {}",
+                        value.unwrap_or_else(|| "-".into()),
+                        origin.word()
+                    ))?;
                 }
             }
         }
         ConfigCmd::Set { key, value } => {
-            context.config.set(&key, &value)?;
-            println!("{key} = {value}");
+            context.config.set(&key, &value).map_err(with_hint)?;
+            print::say(format_args!("{key} = {value}"))?;
         }
         ConfigCmd::Path => {
             match context.config.paths.config() {
-                Some(path) => println!("{}", path.display()),
-                None => eprintln!("nebula: there is no home folder: set HOME or NEBULA_HOME"),
+                Some(path) => print::say(path.display())?,
+                None => print::complain("there is no home folder: set HOME or NEBULA_HOME"),
             }
-            println!("{}", workspace_config(context.workspace.root()).display());
+            print::say(workspace_config(context.workspace.root()).display())?;
         }
     }
     Ok(0)
+}
+
+/// What is wrong with a key or a value, and what to do, in one line.
+fn with_hint(error: config::Error) -> anyhow::Error {
+    let stop = if error.message.ends_with('?') { "" } else { "." };
+    anyhow::anyhow!("{}{stop} {}", error.message, error.hint)
 }
 
 /// One check of `doctor`.
@@ -140,6 +150,7 @@ fn memory(context: &Context) -> Check {
     let count = memory.list(&context.project()).map(|l| l.len());
     let (ok, says) = match (memory.banner(), count) {
         (Some(trouble), _) => (false, trouble.word().to_string()),
+        (None, Ok(1)) => (true, "1 session of this project".into()),
         (None, Ok(n)) => (true, format!("{n} sessions of this project")),
         (None, Err(e)) => (false, e.to_string()),
     };
@@ -147,11 +158,26 @@ fn memory(context: &Context) -> Check {
 }
 
 fn archive(context: &Context) -> Check {
-    let (ok, says) = match context.archive().and_then(|a| Ok(a.list()?.len())) {
-        Ok(n) => (true, format!("{n} changesets")),
-        Err(e) => (false, e.to_string()),
+    let (ok, says) = match measured(context) {
+        Ok((n, bytes)) => {
+            let max = context.config.archive_max_size;
+            let changesets = if n == 1 { "1 changeset".into() } else { format!("{n} changesets") };
+            match size::nearly_full(bytes, max) {
+                None => (true, format!("{changesets}, {} of {}", size::words(bytes), size::words(max))),
+                Some(full) => (false, format!("{full}; nebula prune deletes the oldest states, after asking")),
+            }
+        }
+        Err(e) => (false, print::one_line(&e)),
     };
     Check { name: "archive", ok, says }
+}
+
+/// Changesets and bytes of the archive as it is; memory keeps the size.
+fn measured(context: &Context) -> Result<(usize, u64)> {
+    let archive = context.archive()?;
+    let (count, bytes) = (archive.list()?.len(), archive.size()?);
+    context.memory().set_archive_size(&context.project(), bytes)?;
+    Ok((count, bytes))
 }
 
 fn connection(context: &mut Context) -> Check {
@@ -176,11 +202,11 @@ pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
     let rows = context.memory().stats(None)?;
     if as_json {
         let rows: Vec<_> = rows.iter().map(stats_record).collect();
-        println!("{}", json!(rows));
+        print::say(json!(rows))?;
     } else if rows.is_empty() {
-        eprintln!("nebula: no edit was asked for yet");
+        print::complain("no edit was asked for yet");
     } else {
-        print!("{}", stats_table(&rows));
+        write!(io::stdout(), "{}", stats_table(&rows))?;
     }
     Ok(0)
 }
@@ -221,6 +247,12 @@ fn stats_table(rows: &[StatsRow]) -> String {
 }
 
 /// `nebula completions SHELL`.
-pub fn completions(shell: clap_complete::Shell) {
-    clap_complete::generate(shell, &mut Cli::command(), "nebula", &mut io::stdout());
+///
+/// # Errors
+/// When standard output takes no more.
+pub fn completions(shell: clap_complete::Shell) -> io::Result<()> {
+    // Made whole first: its own writing does not expect that a reader goes away.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "nebula", &mut script);
+    io::stdout().write_all(&script)
 }

@@ -6,6 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::print;
 use crate::agent::Handle;
@@ -37,6 +38,10 @@ pub enum Exit {
     Refused = 3,
     /// Interrupted.
     Interrupted = 130,
+    /// Its terminal went away (SIGHUP).
+    HungUp = 129,
+    /// It was asked to end (SIGTERM).
+    Ended = 143,
 }
 
 /// Runs the turn to its end.
@@ -48,30 +53,38 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
     let say = |command| handle.commands.send(command).is_ok();
     say(Command::Open(task.session));
     say(Command::Submit(Prompt { text: task.prompt }));
-    let mut interrupts = 0;
+    let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let mut stopped = None;
     let exit = loop {
-        tokio::select! {
+        let by = tokio::select! {
             event = handle.events.recv() => {
-                let Some(event) = event else { break Exit::Failed };
-                let step = printer.event(event)?;
+                let Some(event) = event else { break Ok(Exit::Failed) };
+                let step = match printer.event(event) {
+                    Ok(step) => step,
+                    // Nobody reads on: the turn is stopped like by a person, so that nothing is left half done.
+                    Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(Exit::Interrupted),
+                    Err(why) => break Err(why),
+                };
                 step.commands.into_iter().for_each(|c| { say(c); });
-                if let Some(exit) = step.exit {
-                    break exit;
+                match step.exit {
+                    Some(Exit::Interrupted) => break Ok(stopped.unwrap_or(Exit::Interrupted)),
+                    Some(exit) => break Ok(exit),
+                    None => continue,
                 }
             }
-            _ = tokio::signal::ctrl_c() => {
-                interrupts += 1;
-                if interrupts > 1 {
-                    break Exit::Interrupted;
-                }
-                say(Command::Interrupt);
-            }
+            _ = tokio::signal::ctrl_c() => Exit::Interrupted,
+            _ = ask_to_end.recv() => Exit::Ended,
+            _ = hang_up.recv() => Exit::HungUp,
+        };
+        if let Some(first) = stopped.replace(by) {
+            break Ok(first);
         }
+        say(Command::Interrupt);
     };
     say(Command::Shutdown);
     handle.events.close();
     let _ = handle.done.await;
-    Ok(exit)
+    exit
 }
 
 /// What an event leads to.
@@ -94,6 +107,8 @@ struct Printer {
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
     decided: Option<(u64, usize, usize)>,
+    /// What was told last beside the answer.
+    told: String,
 }
 
 impl Printer {
@@ -110,6 +125,7 @@ impl Printer {
             calls: std::collections::HashMap::new(),
             next_call: 0,
             decided: None,
+            told: String::new(),
         }
     }
 
@@ -214,7 +230,7 @@ impl Printer {
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;
-                eprintln!("{}", print::call_line(call, self.colour));
+                print::aside(print::call_line(call, self.colour));
             }
         }
         Ok(())
@@ -269,10 +285,10 @@ impl Printer {
     fn asked(&mut self, question: crate::protocol::Question) -> io::Result<StepDone> {
         let reply = if self.ask {
             self.fresh_line()?;
-            eprintln!("{}", question.text);
+            print::aside(&question.text);
             for (i, (short, meaning)) in question.choices.iter().enumerate() {
                 let dash = if meaning.is_empty() { "" } else { "  " };
-                eprintln!("  {}  {short}{dash}{meaning}", i + 1);
+                print::aside(format_args!("  {}  {short}{dash}{meaning}", i + 1));
             }
             let line = print::read_line("> ")?;
             let chosen = line.trim().parse::<usize>().ok().and_then(|n| question.choices.get(n.wrapping_sub(1)));
@@ -291,10 +307,15 @@ impl Printer {
             Level::Broken => "broken",
         };
         let text = if detail.is_empty() { title.to_string() } else { format!("{title}. {detail}") };
+        // Trouble at the start comes again as the end of the turn.
+        if self.told == text {
+            return Ok(());
+        }
+        self.told.clone_from(&text);
         self.line(json!({"type": "notice", "level": word, "text": text}))?;
         if !self.json {
             self.fresh_line()?;
-            eprintln!("nebula: {text}");
+            print::complain(format_args!("{text}"));
         }
         Ok(())
     }

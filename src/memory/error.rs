@@ -12,7 +12,7 @@ pub enum Error {
     #[error("there is no session {0}; `nebula sessions list` shows the ones there are")]
     NoSession(String),
     /// A shortened id that fits several sessions.
-    #[error("{0} is the beginning of several session ids; give more of it")]
+    #[error("{0:?} is the beginning of several session ids; give more of it")]
     Ambiguous(String),
     /// Another nebula has the session.
     #[error("session {0} is in use by another nebula; fork it, or close it there")]

@@ -166,7 +166,7 @@ impl Memory {
         let found: Vec<String> =
             statement.query_map([project, beginning], |row| row.get(0))?.collect::<Result<_, _>>()?;
         match found.as_slice() {
-            [one] => Ok(one.clone()),
+            [one] if !beginning.is_empty() => Ok(one.clone()),
             [] => Err(Error::NoSession(beginning.to_string())),
             _ => Err(Error::Ambiguous(beginning.to_string())),
         }

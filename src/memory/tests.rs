@@ -36,6 +36,23 @@ fn answer(text: &str) -> NewMessage {
 }
 
 #[test]
+fn a_project_knows_its_archives_size_and_the_folders_made_in_it() {
+    let w = World::new();
+    let m = w.open();
+    assert_eq!(m.archive_size("/p").unwrap(), None);
+    m.set_archive_size("/p", 7).unwrap();
+    m.set_archive_size("/p", 9).unwrap();
+    assert_eq!(m.archive_size("/p").unwrap().unwrap().bytes, 9);
+    m.folders_changed("/p", &["a".into(), "a/b".into(), "c/d".into()], &[]).unwrap();
+    assert_eq!(m.folders_made("/p", "a/b/x.rs").unwrap(), ["a/b", "a"]);
+    assert_eq!(m.folders_made("/p", "c/d/x.rs").unwrap(), ["c/d"]);
+    assert_eq!(m.folders_made("/p", "x.rs").unwrap(), Vec::<String>::new());
+    assert_eq!(m.folders_made("/q", "a/x.rs").unwrap(), Vec::<String>::new());
+    m.folders_changed("/p", &[], &["a".into()]).unwrap();
+    assert_eq!(m.folders_made("/p", "a/b/x.rs").unwrap(), ["a/b"]);
+}
+
+#[test]
 fn a_session_comes_back_as_it_was() {
     let w = World::new();
     let memory = w.open();

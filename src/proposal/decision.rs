@@ -79,6 +79,7 @@ pub struct DecidedFile {
     pub(super) path: String,
     pub(super) before: State,
     pub(super) after: State,
+    pub(super) folders: Vec<String>,
 }
 
 impl DecidedFile {
@@ -93,6 +94,10 @@ impl DecidedFile {
     /// What is to be written.
     pub fn after(&self) -> &State {
         &self.after
+    }
+    /// Folders that go once the file is gone, innermost first, as far as they are empty then.
+    pub fn folders(&self) -> &[String] {
+        &self.folders
     }
 }
 
@@ -126,7 +131,12 @@ impl Proposal {
             }
             self.check_move(change, said, decision)?;
             if let Some(after) = result(change, said) {
-                files.push(DecidedFile { path: change.path.clone(), before: change.before.clone(), after });
+                files.push(DecidedFile {
+                    path: change.path.clone(),
+                    before: change.before.clone(),
+                    folders: if after.is_absent() { change.folders.clone() } else { Vec::new() },
+                    after,
+                });
             }
         }
         Ok(Decided { files })

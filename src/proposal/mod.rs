@@ -163,6 +163,9 @@ pub struct FileChange {
     pub after: State,
     /// For the two ends of a move: the path of the other end.
     pub moved: Option<String>,
+    /// Folders that were made for this file and go with it when it is taken away, innermost first, as far as nothing
+    /// else is in them.
+    pub folders: Vec<String>,
     /// What asked for it, for the strip: `replaceInFile (2)`, `undo`, ….
     pub by: String,
     /// The parts that are decided one by one; never empty unless before equals after.
@@ -196,7 +199,7 @@ impl FileChange {
     /// A change of one file, cut into hunks.
     pub fn new(path: impl Into<String>, before: State, after: State, by: impl Into<String>, placed: &[Placed]) -> Self {
         let (hunks, counts) = hunks::cut(&before, &after, placed);
-        FileChange { path: path.into(), before, after, moved: None, by: by.into(), hunks, counts }
+        FileChange { path: path.into(), before, after, moved: None, folders: Vec::new(), by: by.into(), hunks, counts }
     }
 
     /// The two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Gid, RenameFlags, Uid, fchown, renameat_with};
 use rustix::io::Errno;
 
-use super::Workspace;
+use super::{Access, Workspace, normalise};
 use crate::disk;
 use crate::proposal::State;
 
@@ -120,6 +120,11 @@ impl Staged {
         above.chain([disk::parent(&self.target).to_path_buf()])
     }
 
+    /// The folders that were made for it, outermost first, as normalised paths.
+    pub fn made(&self, workspace: &Workspace) -> Vec<String> {
+        self.made.iter().map(|folder| normalise(workspace.root(), folder)).collect()
+    }
+
     /// Takes back the preparation: the temporary file, and folders made that are still empty.
     pub fn discard(&self) {
         // What cannot be removed now is swept at the next start.
@@ -162,6 +167,19 @@ pub fn put_back(workspace: &Workspace, path: &str, before: &State) -> io::Result
     }
     fs::rename(&temp, &target)?;
     disk::sync_folder(disk::parent(&target))
+}
+
+/// Removes folders (normalised paths) that are empty, in this order; those that went. One that is not empty, or not a
+/// folder any more, stays, and nothing is wrong with that.
+pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let inside = |folder: &&String| workspace.resolve(folder, Access::Folder).is_ok_and(|real| real == **folder);
+    let mut gone: Vec<String> = Vec::new();
+    for folder in folders.filter(inside) {
+        if fs::remove_dir(workspace.full(folder)).is_ok() {
+            gone.push(folder.clone());
+        }
+    }
+    gone
 }
 
 /// Removes the temporary files of processes that are gone from a folder of the workspace; how many.

@@ -169,6 +169,7 @@ fn history(folder: &Path) {
                 folder: root.clone(),
                 max_size: 0,
                 format: None,
+                session: None,
                 can_ask: false,
                 colour: false,
                 input: &mut &b""[..],

@@ -30,7 +30,7 @@ struct World {
 impl Written for World {
     fn written(&self, path: &str) -> Option<LastWritten> {
         let state = self.wrote.get(path)?;
-        Some(LastWritten { states: vec![state_sha(state)], bytes: state.bytes().cloned() })
+        Some(LastWritten { states: vec![state_sha(state)], bytes: state.bytes().cloned(), ..LastWritten::default() })
     }
 }
 

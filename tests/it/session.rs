@@ -318,6 +318,27 @@ async fn edits_in_the_text_become_one_proposal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_before_a_call_is_shown_before_it() {
+    // A line without an end might be the path above an edit; the call that follows says that it is not.
+    let mut deltas = vec![nebula::provider::Delta::Text("Reading.".into())];
+    deltas.extend(call("list", json!({"path": "."})));
+    let world = World::new().file("a.rs", "").model([deltas, say("src/a.rs")]);
+    let mut live = world.start();
+    live.submit("look");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let shown: Vec<&str> = live
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Added(_, Item::Answer { text }) => Some(text.as_str()),
+            Event::Added(_, Item::Call(call)) => Some(call.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(shown, ["Reading.", "list", "src/a.rs"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_missing_mention_gives_the_prompt_back() {
     let world = World::new().model([say("Never asked.")]);
     let mut live = world.start();

@@ -20,7 +20,7 @@ impl Desk<'_> {
         let _ = sweep(self.archive);
         let applied = apply(decided, self.workspace, self.archive);
         if let Some(pending) = pending {
-            let told = announce::ended(self.memory, pending, &will, &applied);
+            let told = announce::ended(self.memory, &project, pending, &will, &applied);
             self.remembered(told)?;
         }
         Ok(applied?)

@@ -97,6 +97,7 @@ impl Desk<'_> {
         if ids.is_empty() && !json {
             self.complain("the archive is empty")?;
         }
+        self.tell_size(ids.len())?;
         Ok(DONE)
     }
 

@@ -11,7 +11,7 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, BufRead, Write};
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -19,6 +19,8 @@ use clap::{Args, Subcommand};
 
 use crate::agent::mend::mend;
 use crate::archive::Archive;
+use crate::cli::print;
+use crate::config::size;
 use crate::memory::Memory;
 use crate::workspace::{Access, Workspace};
 
@@ -28,6 +30,9 @@ pub const DONE: u8 = 0;
 pub const FAILED: u8 = 1;
 /// It was not approved, wholly or in part.
 pub const NOT_APPROVED: u8 = 3;
+
+/// An archive of so many changesets is measured in passing.
+const MEASURED: usize = 1_000;
 
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
@@ -89,7 +94,7 @@ pub struct UndoArgs {
     /// How many versions back, then the files; without files those of the newest changeset
     #[arg(value_name = "[COUNT] [FILE]")]
     pub words: Vec<String>,
-    /// Everything the last turn changed
+    /// Everything the last turn changed; with --resume ID, the last turn of that session
     #[arg(long, conflicts_with_all = ["words", "to"])]
     pub turn: bool,
     /// Everything changed since this message of a session
@@ -161,6 +166,8 @@ pub struct Desk<'a> {
     pub max_size: u64,
     /// The global `--format`.
     pub format: Option<String>,
+    /// The global `--resume`: the beginning of a session's id.
+    pub session: Option<String>,
     /// Someone can be asked: input and error output are terminals.
     pub can_ask: bool,
     /// Output is for a terminal, in colour.
@@ -181,7 +188,7 @@ impl Desk<'_> {
     pub fn run(&mut self, command: &FilesCmd) -> Result<u8> {
         match self.run_command(command) {
             // Whoever reads the output has seen enough: `nebula history | head`.
-            Err(error) if is_broken_pipe(&error) => Ok(DONE),
+            Err(error) if print::is_broken_pipe(&error) => Ok(DONE),
             other => other,
         }
     }
@@ -239,6 +246,29 @@ impl Desk<'_> {
         Ok(self.ask(&format!("{question} [y/N]"))?.is_some_and(|a| a == "y" || a == "yes"))
     }
 
+    /// Says that the archive is nearly full, by the size it was last measured at; one that never was is measured, unless
+    /// it is so large that this takes a while.
+    fn tell_size(&mut self, changesets: usize) -> Result<()> {
+        let known = self.memory.archive_size(&self.project());
+        let bytes = match self.remembered(known)? {
+            Some(size) => size.bytes,
+            None if changesets <= MEASURED => self.measure()?,
+            None => return Ok(()),
+        };
+        match size::nearly_full(bytes, self.max_size) {
+            Some(full) => self.complain(&format!("{full}; `nebula prune` deletes the oldest states, after asking")),
+            None => Ok(()),
+        }
+    }
+
+    /// The archive's size now; memory keeps it.
+    fn measure(&mut self) -> Result<u64> {
+        let bytes = self.archive.size()?;
+        let kept = self.memory.set_archive_size(&self.project(), bytes);
+        self.remembered(kept)?;
+        Ok(bytes)
+    }
+
     /// Complains in one line.
     fn complain(&mut self, what: &str) -> Result<()> {
         Ok(writeln!(self.err, "nebula: {what}")?)
@@ -254,10 +284,6 @@ impl Desk<'_> {
             }
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// `1 file`, `2 files`.

@@ -28,8 +28,8 @@ impl Desk<'_> {
                 version: Some(f.version.to_string()),
                 absent: f.absent,
                 sha256: f.sha256,
-                added: None,
-                removed: None,
+                added: Some(0),
+                removed: Some(0),
             })
             .collect();
         let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
@@ -55,6 +55,7 @@ impl Desk<'_> {
         let plan = self.archive.plan_prune(Keep { since, max_size })?;
         self.tell_plan(&plan, args)?;
         if args.dry_run || plan == Prune::default() {
+            self.measure()?;
             return Ok(DONE);
         }
         if !args.yes && !self.can_ask {
@@ -70,6 +71,7 @@ impl Desk<'_> {
         let plan = self.archive.plan_prune(Keep { since, max_size })?;
         self.archive.prune(&mut lock, &plan)?;
         drop(lock);
+        self.measure()?;
         let gone: Vec<_> = plan.changesets.iter().filter(|c| c.1.is_empty()).map(|c| c.0.to_string()).collect();
         let told = self.memory.forget_changesets(&self.project(), &gone);
         self.remembered(told)?;

@@ -84,11 +84,16 @@ impl Desk<'_> {
     }
 
     fn of_turn(&mut self) -> Result<Plan> {
+        let of = self.session.clone().map(|id| self.memory.find(&self.project(), &id)).transpose()?;
         let all = self.memory.changesets(&self.project())?;
-        let newest = all.into_iter().find(|c| c.cause.turn.is_some() && c.state == ChangesetState::Applied);
+        let wanted = |session: &Option<String>| session.is_some() && (of.is_none() || *session == of);
+        let newest = all
+            .into_iter()
+            .find(|c| c.cause.turn.is_some() && c.state == ChangesetState::Applied && wanted(&c.cause.session));
         let Some((record, session, turn)) = newest.and_then(|r| Some((r.clone(), r.cause.session?, r.cause.turn?)))
         else {
-            bail!("memory knows of no turn that changed files here: `nebula undo` takes back the newest changeset");
+            let place = if of.is_some() { "in that session" } else { "here" };
+            bail!("memory knows of no turn {place} that changed files: `nebula undo` takes back the newest changeset");
         };
         let ids = ids(&self.memory.changesets_of_turn(&session, turn)?);
         let title = format!("undo of the turn {}", record.cause.title);

@@ -44,6 +44,11 @@ impl World {
 
     /// Runs a command as a script does, or, with answers, as a person at a terminal.
     fn run(&self, words: &[&str], answers: Option<&str>) -> Ran {
+        self.run_in(None, words, answers)
+    }
+
+    /// The same with `--resume` and the beginning of a session's id.
+    fn run_in(&self, session: Option<String>, words: &[&str], answers: Option<&str>) -> Ran {
         #[derive(clap::Parser)]
         struct Words {
             #[command(subcommand)]
@@ -60,6 +65,7 @@ impl World {
             folder: self.workspace.root().to_path_buf(),
             max_size: 1 << 31,
             format: None,
+            session,
             can_ask: answers.is_some(),
             colour: false,
             input: &mut input,
@@ -88,6 +94,7 @@ impl World {
             folder: self.workspace.root().to_path_buf(),
             max_size: 0,
             format: None,
+            session: None,
             can_ask: false,
             colour: false,
             input: &mut &b""[..],
@@ -267,6 +274,81 @@ fn a_patch_is_applied_whole_or_not_at_all() {
     assert_eq!(w.run(&["patch", "missing", "--yes"], None).code, FAILED);
     w.write("r", "just words\n");
     assert_eq!(w.run(&["patch", "r", "--yes"], None).code, FAILED);
+}
+
+#[test]
+fn folders_made_for_a_file_go_with_it_and_no_others() {
+    let w = World::new();
+    fs::create_dir_all(w.workspace.full("mine")).expect("made");
+    let make = |path: &str| {
+        w.write("p", &format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"));
+        assert_eq!(w.run(&["patch", "p", "--yes"], None).code, DONE);
+    };
+    let is_there = |path: &str| w.workspace.full(path).is_dir();
+    make("new/deep/x");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert!(!is_there("new"), "made for the file, and empty");
+    assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("new/deep/x"), "x\n");
+    w.write("new/theirs", "");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert!(is_there("new") && !is_there("new/deep"), "something else is in it");
+    make("mine/x");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert!(is_there("mine"), "it was there before");
+}
+
+#[test]
+fn a_turn_can_be_taken_back_by_its_session() {
+    let w = World::new();
+    w.write("a", "1\n");
+    let project = w.workspace.root().to_string_lossy().into_owned();
+    let mut sessions = Vec::new();
+    for (before, after) in [("1", "2"), ("2", "3")] {
+        let new = crate::memory::NewSession { project: project.clone(), model: "m".into(), ..Default::default() };
+        let session = w.memory.create(&new).expect("made");
+        let said = crate::memory::NewMessage::text(crate::memory::Role::User, "go");
+        let turn = w.memory.append(&session, &said).expect("kept");
+        let change = FileChange::new(
+            "a",
+            State::file(format!("{before}\n").into_bytes()),
+            State::file(format!("{after}\n").into_bytes()),
+            "",
+            &[],
+        );
+        let proposal = Proposal { id: ProposalId(0), title: String::new(), files: vec![change] };
+        let decided = proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided");
+        let will = crate::agent::announce::announcement(&decided);
+        let cause = crate::memory::Cause {
+            session: Some(session.clone()),
+            turn: Some(turn),
+            kind: "edit".into(),
+            ..Default::default()
+        };
+        let pending = w.memory.will_write(&project, &cause, &will).expect("announced");
+        let applied = crate::apply::apply(&decided, &w.workspace, &w.archive);
+        crate::agent::announce::ended(&w.memory, &project, pending, &will, &applied).expect("told");
+        sessions.push(session);
+    }
+    let diff = |session: Option<&String>| w.run_in(session.cloned(), &["undo", "--turn", "--yes"], None).out;
+    assert!(diff(Some(&sessions[0])).contains("-3\n+1\n"), "back to before the first session's turn");
+    w.write("a", "3\n");
+    assert!(diff(None).contains("-3\n+2\n"), "the newest turn of all");
+    let unknown = w.run_in(Some("0000".into()), &["undo", "--turn", "--yes"], None);
+    assert_eq!(unknown.code, FAILED);
+}
+
+#[test]
+fn a_nearly_full_archive_is_told_in_the_history() {
+    let w = World::new();
+    w.write("a", &"x".repeat(900));
+    assert_eq!(w.run(&["shi", "a"], None).code, DONE);
+    assert!(!w.run(&["history"], None).err.contains("archiveMaxSize"));
+    w.memory.set_archive_size(&w.workspace.root().to_string_lossy(), 1 << 31).expect("kept");
+    let ran = w.run(&["history"], None);
+    assert!(ran.err.contains("the archive holds 2 GiB, 100 % of archiveMaxSize (2 GiB); `nebula prune`"), "{ran:?}");
+    assert_eq!(w.run(&["prune", "--max-size", "1", "--yes"], None).code, DONE);
+    assert!(!w.run(&["history"], None).err.contains("archiveMaxSize"), "measured anew");
 }
 
 #[test]

@@ -204,6 +204,15 @@ impl Parser {
         std::mem::take(&mut self.ctx.out)
     }
 
+    /// The model turns to something else, such as a call of a tool: prose that waits only because an edit might follow
+    /// it is prose.
+    pub fn pause(&mut self) -> Vec<Piece> {
+        if matches!(self.state, State::Text) {
+            self.text.pause(&mut self.input, &mut self.ctx);
+        }
+        std::mem::take(&mut self.ctx.out)
+    }
+
     /// Ends the answer.
     pub fn finish(mut self, end: End) -> Vec<Piece> {
         self.input.end = Some(end);

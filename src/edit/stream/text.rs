@@ -416,6 +416,18 @@ impl Text {
         self.heading.take().map(|h| h.path)
     }
 
+    /// Shows what waits for what follows it, but for what may be the beginning of an edit itself.
+    pub fn pause(&mut self, input: &mut Input, ctx: &mut Context) {
+        let rest = input.rest().to_string();
+        if self.fence.is_some() || self.after_edit || rest.trim_start().starts_with(['<', '{', '[', '`', '~', '*']) {
+            return;
+        }
+        self.flush(ctx);
+        input.skip(rest.len());
+        self.inside_line = (self.inside_line || !rest.is_empty()) && !rest.ends_with('\n');
+        self.say(&rest, ctx);
+    }
+
     /// The answer is over.
     pub fn end(&mut self, input: &mut Input, ctx: &mut Context) {
         self.flush(ctx);

@@ -1,0 +1,77 @@
+//! How large the archive is: measured in the background, reckoned on from there, and told once it is nearly full.
+//! Nothing is ever deleted here.
+
+use std::sync::Arc;
+
+use super::env::{Env, lock};
+use super::request;
+use crate::config::size;
+use crate::proposal::{Decided, State};
+use crate::protocol::Level;
+
+/// What is known of the archive's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Bytes: as measured last, and what joined since; `None`: not known yet.
+    bytes: Option<u64>,
+    /// It was told that it is nearly full.
+    told: bool,
+}
+
+/// A measure is good for so long, in milliseconds: measuring a huge archive takes a while.
+const GOOD_FOR: i64 = 60 * 60 * 1000;
+
+/// At the start: the archive is measured, unless that was done a short while ago. Waits for nothing.
+pub fn look(env: &Arc<Env>) {
+    let known = env.memory.archive_size(&env.project()).ok().flatten();
+    match known.filter(|size| request::now() - size.at < GOOD_FOR) {
+        Some(size) => {
+            lock(&env.size).bytes = Some(size.bytes);
+            judge(env, size.bytes);
+        }
+        None => measure(env),
+    }
+}
+
+/// These changes were archived and written: the archive has grown by what was there before them, at most.
+pub fn grew(env: &Arc<Env>, decided: &Decided) {
+    let bytes = |state: &State| state.bytes().map_or(0, |b| b.len() as u64);
+    let more: u64 = decided.files().iter().map(|f| bytes(f.before())).sum();
+    let reckoned = {
+        let mut size = lock(&env.size);
+        size.bytes = size.bytes.map(|bytes| bytes + more);
+        size.bytes.filter(|_| !size.told)
+    };
+    // Equal states share storage, so that only a measure is believed.
+    if reckoned.is_some_and(|bytes| size::nearly_full(bytes, max(env)).is_some()) {
+        measure(env);
+    }
+}
+
+fn measure(env: &Arc<Env>) {
+    let env = Arc::clone(env);
+    tokio::runtime::Handle::current().spawn_blocking(move || {
+        // An archive that cannot be read is told of by whoever needs it.
+        let Ok(bytes) = env.archive.size() else { return };
+        env.kept(env.memory.set_archive_size(&env.project(), bytes));
+        lock(&env.size).bytes = Some(bytes);
+        judge(&env, bytes);
+    });
+}
+
+/// Tells, once, that the archive is nearly full.
+fn judge(env: &Arc<Env>, bytes: u64) {
+    let Some(full) = size::nearly_full(bytes, max(env)) else { return };
+    if std::mem::replace(&mut lock(&env.size).told, true) {
+        return;
+    }
+    let env = Arc::clone(env);
+    tokio::runtime::Handle::current().spawn(async move {
+        let what = "Nothing is deleted by itself: nebula prune deletes the oldest states, after asking.";
+        env.events.notice(Level::Warning, full, what).await;
+    });
+}
+
+fn max(env: &Env) -> u64 {
+    lock(&env.config).archive_max_size
+}
