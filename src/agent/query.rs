@@ -201,26 +201,36 @@ fn archive(env: &Env, skip: usize, limit: usize, filter: &str) -> Result<Listing
     let archive = &env.archive;
     let ids = archive.list().map_err(|e| e.to_string())?;
     let total = ids.len();
-    let records = env.memory.changesets(&env.project()).map_err(|e| e.to_string())?;
-    let known: std::collections::HashMap<&str, &memory::ChangesetRecord> =
-        records.iter().filter_map(|r| Some((r.id.as_deref()?, r))).collect();
+    let project = env.project();
     let words = filter.to_lowercase();
-    let fits = |c: &Changeset| {
-        words.is_empty()
-            || c.cause.to_lowercase().contains(&words)
-            || c.files.iter().any(|f| f.path.to_lowercase().contains(&words))
+    let row = |id: &Id| {
+        // What memory cannot tell the archive does.
+        let known = env.memory.changeset(&project, &id.to_string()).ok().flatten();
+        changeset(env, archive, *id, known.as_ref())
     };
-    let all = ids.iter().map(|id| changeset(env, archive, *id, known.get(id.to_string().as_str()).copied()));
-    let rows: Vec<Changeset> = all.filter(fits).skip(skip).take(limit).collect();
+    let rows: Vec<Changeset> = if words.is_empty() {
+        ids.iter().skip(skip).take(limit).map(row).collect()
+    } else {
+        let known = env.memory.listing(&project).map_err(|e| e.to_string())?;
+        ids.iter().filter(|id| fits(archive, **id, &known, &words)).skip(skip).take(limit).map(row).collect()
+    };
     let files = archive.file_count().map_err(|e| e.to_string())?;
     lock(&env.seen).archive = Some((total, files));
     Ok(Listing::Archive { rows, total, files })
 }
 
+/// Whether the cause or a path of a changeset holds these words, in lower case.
+fn fits(archive: &Archive, id: Id, known: &memory::Listing, words: &str) -> bool {
+    let (name, holds) = (id.to_string(), |text: &str| text.to_lowercase().contains(words));
+    let files = known.files(&name);
+    known.find(&name).is_some_and(|r| holds(&r.cause.title))
+        || files.clone().any(|f| holds(f.path))
+        || files.len() == 0 && archive.paths(id).unwrap_or_default().iter().any(|p| holds(p))
+}
+
 fn versions(env: &Env, path: String) -> Result<Listing, String> {
     let found = env.archive.versions(&path).map_err(|e| e.to_string())?;
-    let records = env.memory.changeset_files(&env.project()).unwrap_or_default();
-    let causes = env.memory.changesets(&env.project()).unwrap_or_default();
+    let causes = env.memory.changesets_of_path(&env.project(), &path).unwrap_or_default();
     let rows = found.iter().map(|v| {
         let id = v.id.to_string();
         let of = causes.iter().find(|c| c.files.iter().any(|f| f.version.as_deref() == Some(&id)));
@@ -235,7 +245,6 @@ fn versions(env: &Env, path: String) -> Result<Listing, String> {
         }
     });
     let rows: Vec<_> = rows.collect();
-    drop(records);
     let foreign = changed_since(env, &path).ok().flatten().is_some();
     let now = match (found.last(), env.workspace.read(&path)) {
         (Some(newest), Ok(read)) => {

@@ -3,8 +3,6 @@
 //! A write is announced ([`Memory::will_write`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
 
-use std::collections::HashMap;
-
 use rusqlite::{Row, Transaction, params};
 
 use super::store::Safety;
@@ -98,7 +96,15 @@ pub struct ChangesetRecord {
     pub files: Vec<ChangesetFile>,
 }
 
-const COLUMNS: &str = "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed";
+impl ChangesetRecord {
+    /// Its row.
+    pub(super) fn number(&self) -> i64 {
+        self.pending.0
+    }
+}
+
+pub(super) const COLUMNS: &str =
+    "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed";
 
 impl Memory {
     /// Announces what is about to be written, safe against power loss when this returns. From here on the new states
@@ -217,26 +223,6 @@ impl Memory {
         found.into_iter().next().map(|c| self.with_files(c)).transpose()
     }
 
-    /// The files of all changesets of a project, by the archive's id of the changeset.
-    pub fn changeset_files(&self, project: &str) -> Result<HashMap<String, Vec<ChangesetFile>>, Error> {
-        let store = self.store();
-        let mut statement = store.conn.prepare_cached(
-            "SELECT c.id, f.path, f.version, f.absent, f.sha256, f.added, f.removed
-             FROM changesets c JOIN changeset_files f ON f.n = c.n WHERE c.project_path = ?1 AND c.id IS NOT NULL",
-        )?;
-        let mut rows = statement.query([project])?;
-        let mut found: HashMap<String, Vec<ChangesetFile>> = HashMap::new();
-        while let Some(row) = rows.next()? {
-            let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            let file = file_of_row(row, 1)?;
-            match found.get_mut(id) {
-                Some(files) => files.push(file),
-                None => drop(found.insert(id.to_string(), vec![file])),
-            }
-        }
-        Ok(found)
-    }
-
     /// The changesets of a turn that were applied, with their files, oldest first.
     pub fn changesets_of_turn(&self, session: &str, turn: i64) -> Result<Vec<ChangesetRecord>, Error> {
         let turn = self.store().id(turn);
@@ -335,7 +321,7 @@ fn finish(
     Ok(())
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
+pub(super) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
     Ok(ChangesetRecord {
         pending: PendingId(row.get(0)?),
         id: row.get(1)?,
@@ -355,7 +341,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
     })
 }
 
-fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
+pub(super) fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
     Ok(ChangesetFile {
         path: row.get(from)?,
         version: row.get(from + 1)?,

@@ -15,6 +15,7 @@
 
 mod changesets;
 mod error;
+mod listing;
 mod locks;
 mod messages;
 mod projects;
@@ -37,6 +38,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use changesets::{Cause, ChangesetFile, ChangesetRecord, ChangesetState, PendingId};
 pub use error::{Error, Trouble};
+pub use listing::{ListedFile, Listing};
 pub use messages::{Blob, Message, MessageMeta, MessageState, NewMessage, Role};
 pub use projects::ArchiveSize;
 pub use search::Hit;

@@ -258,7 +258,15 @@ fn what_was_written_follows_the_outcome() {
     assert_eq!((of_turn[0].files[0].version.as_deref(), of_turn[0].files[0].added), (Some("v1"), Some(2)));
     assert_eq!(memory.changesets_since(&s, turn).unwrap(), of_turn);
     assert_eq!(memory.changeset("/p", "c1").unwrap().unwrap().cause, cause);
-    assert_eq!(memory.changeset_files("/p").unwrap().len(), 2);
+    let listing = memory.listing("/p").unwrap();
+    let want = ListedFile { path: "a", version: Some("v1"), absent: false, added: Some(2), removed: Some(1) };
+    assert_eq!(listing.files("c1").collect::<Vec<_>>(), [want]);
+    assert_eq!((listing.files("c2").len(), listing.files("none").len()), (1, 0));
+    assert_eq!(listing.find("c2").map(|r| r.state), Some(ChangesetState::Failed));
+    let of_path = memory.changesets_of_path("/p", "a").unwrap();
+    let ids: Vec<_> = of_path.iter().map(|c| (c.id.as_deref(), c.files[0].version.as_deref())).collect();
+    assert_eq!(ids, [(Some("c2"), Some("v2")), (Some("c1"), Some("v1"))]);
+    assert_eq!(memory.changesets_of_path("/other", "a").unwrap(), []);
     assert_eq!(memory.get(&s).unwrap().totals.added, 2);
     memory.forget_changesets("/p", &["c1".into()]).unwrap();
     assert_eq!(memory.changeset("/p", "c1").unwrap(), None);

@@ -1,7 +1,7 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, Event, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::protocol::{CallState, Command, Event, Item, Listing, Outcome, Query, QueryId, SessionChoice, TurnEnd};
 use nebula::provider::{Message, Role};
 use serde_json::json;
 
@@ -371,4 +371,47 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     live.end().await;
     assert_eq!(world.read("a.rs"), text.replace("fn total", "fn sum"));
     check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_archive_is_listed_with_files_and_causes() {
+    let edit = |from: &str, to: &str| calls(&[replace("a.rs", from, to)]);
+    let world = World::new().file("a.rs", "fn a() {}\n").approve("edits").model([
+        edit("fn a()", "fn b()"),
+        say("Done."),
+        edit("fn b()", "fn c()"),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    for prompt in ["rename a to b", "rename b to c"] {
+        live.submit(prompt);
+        assert_eq!(live.end().await, TurnEnd::Done);
+    }
+    let mut asked = 0;
+    let mut ask = |query| {
+        asked += 1;
+        live.send(Command::Ask(QueryId(asked), query));
+        QueryId(asked)
+    };
+    let all = ask(Query::Archive { skip: 0, limit: 10, filter: String::new() });
+    let some = ask(Query::Archive { skip: 0, limit: 10, filter: "TO B".into() });
+    let versions = ask(Query::Versions("a.rs".into()));
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < 3 {
+        let answer = live.until(|e| if let Event::Answer(id, l) = e { Some((id.0, l.clone())) } else { None }).await;
+        answers.insert(answer.0, answer.1);
+    }
+    let rows = |id: QueryId| match &answers[&id.0] {
+        Listing::Archive { rows, total: 2, .. } => {
+            rows.iter().map(|r| (r.cause.clone(), r.files[0].path.clone())).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let first = ("rename a to b".to_string(), "a.rs".to_string());
+    let second = ("rename b to c".to_string(), "a.rs".to_string());
+    assert_eq!(rows(all), [second, first.clone()]);
+    assert_eq!(rows(some), [first]);
+    let Listing::Versions { versions, .. } = &answers[&versions.0] else { panic!("{answers:?}") };
+    let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
+    assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use anyhow::Result;
-use chrono::{Local, SecondsFormat, TimeZone, Utc};
+use chrono::{Datelike, Local, SecondsFormat, TimeZone, Timelike, Utc};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{DONE, Desk, FAILED, HistoryArgs, count};
 use crate::archive::{Id, Sha, Version};
-use crate::memory::{ChangesetFile, ChangesetRecord};
+use crate::memory::{ChangesetFile, ChangesetRecord, ChangesetState, ListedFile};
 
 /// Changesets whose lines are counted where memory did not keep them.
 const COUNTED: usize = 1_000;
@@ -36,13 +36,6 @@ struct FileRow<'a> {
     removed: Option<u64>,
 }
 
-/// What memory knows of all changesets.
-#[derive(Default)]
-struct Known {
-    records: HashMap<String, ChangesetRecord>,
-    files: HashMap<String, Vec<ChangesetFile>>,
-}
-
 impl Desk<'_> {
     pub(super) fn history(&mut self, args: &HistoryArgs) -> Result<u8> {
         if args.check {
@@ -56,7 +49,8 @@ impl Desk<'_> {
 
     fn changesets(&mut self, json: bool) -> Result<u8> {
         let ids = self.archive.list()?;
-        let mut known = self.known()?;
+        let known = self.memory.listing(&self.project());
+        let known = self.remembered(known)?;
         let mut folders = HashMap::new();
         let mut out = Vec::with_capacity(BUFFER);
         if json {
@@ -64,25 +58,24 @@ impl Desk<'_> {
         }
         for (n, id) in ids.iter().enumerate() {
             let name = id.to_string();
-            let files = match known.files.remove(&name) {
-                Some(files) => files,
-                None => match self.read_files(*id, n < COUNTED, &mut folders) {
-                    Ok(files) => files,
+            let (record, files) = (known.find(&name), known.files(&name));
+            let read = match files.len() {
+                0 => match self.read_files(*id, n < COUNTED, &mut folders) {
+                    Ok(read) => read,
                     Err(error) => {
                         self.complain(&error.to_string())?;
                         continue;
                     }
                 },
+                _ => Vec::new(),
             };
-            let record = known.records.get(&name);
+            let files = files.chain(read.iter().map(ListedFile::from));
             if json {
-                let row = Row { id: name, time: utc(*id), cause: cause(record), files: rows(&files) };
-                if out.len() > 1 || n > 0 {
-                    out.extend_from_slice(b",\n");
-                }
+                out.extend_from_slice(if n > 0 { b",\n" } else { b"" });
+                let row = Row { id: name, time: utc(*id), cause: cause(record), files: files.map(row).collect() };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
-                line(&mut out, *id, record, &files)?;
+                line(&mut out, *id, &name, record, files)?;
             }
             if out.len() >= BUFFER {
                 self.out.write_all(&out)?;
@@ -99,16 +92,6 @@ impl Desk<'_> {
         }
         self.tell_size(ids.len())?;
         Ok(DONE)
-    }
-
-    fn known(&mut self) -> Result<Known> {
-        let project = self.project();
-        let records = self.memory.changesets(&project);
-        let records = self.remembered(records)?;
-        let files = self.memory.changeset_files(&project);
-        let files = self.remembered(files)?;
-        let records = records.into_iter().filter_map(|r| Some((r.id.clone()?, r))).collect();
-        Ok(Known { records, files })
     }
 
     /// The files of a changeset that memory does not know.
@@ -140,13 +123,10 @@ impl Desk<'_> {
     fn versions_of(&mut self, file: &str, json: bool) -> Result<u8> {
         let path = self.path(&self.folder, file)?;
         let versions = self.archive.versions(&path)?;
-        let known = self.known()?;
-        let mut by_version = HashMap::new();
-        for (changeset, files) in &known.files {
-            for f in files.iter().filter(|f| f.path == path) {
-                by_version.extend(f.version.as_deref().map(|v| (v, (changeset, f))));
-            }
-        }
+        let known = self.memory.changesets_of_path(&self.project(), &path);
+        let known = self.remembered(known)?;
+        let files = known.iter().flat_map(|c| c.files.iter().map(move |f| (c, f)));
+        let by_version: HashMap<_, _> = files.filter_map(|(c, f)| Some((f.version.as_deref()?, (c, f)))).collect();
         let mut rows = Vec::new();
         for (n, version) in versions.iter().rev().enumerate() {
             let id = version.id.to_string();
@@ -158,7 +138,7 @@ impl Desk<'_> {
                 }
                 _ => None,
             };
-            let cause = of.and_then(|(changeset, _)| cause(known.records.get(*changeset)));
+            let cause = of.and_then(|(changeset, _)| cause(Some(changeset)));
             if json {
                 rows.push(json!({
                     "version": id, "time": utc(version.id), "size": version.size(), "absent": version.absent,
@@ -185,10 +165,9 @@ impl Desk<'_> {
     }
 
     fn check(&mut self, json: bool) -> Result<u8> {
-        let known = self.known()?;
-        let files = known.files.values().flatten();
-        let shas: HashMap<Id, Sha> =
-            files.filter_map(|f| Some((Id::parse(f.version.as_deref()?)?, f.sha256?))).collect();
+        let shas = self.memory.version_hashes(&self.project());
+        let shas = self.remembered(shas)?;
+        let shas: HashMap<Id, Sha> = shas.iter().filter_map(|(v, sha)| Some((Id::parse(v)?, *sha))).collect();
         let damage = self.archive.check(&|id| shas.get(&id).copied())?;
         if json {
             let rows: Vec<_> =
@@ -211,38 +190,42 @@ fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
     Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
 }
 
-fn rows(files: &[ChangesetFile]) -> Vec<FileRow<'_>> {
-    files
-        .iter()
-        .map(|f| FileRow {
-            path: &f.path,
-            version: f.version.as_deref(),
-            absent: f.absent,
-            added: f.added,
-            removed: f.removed,
-        })
-        .collect()
+fn row(file: ListedFile<'_>) -> FileRow<'_> {
+    let ListedFile { path, version, absent, added, removed } = file;
+    FileRow { path, version, absent, added, removed }
 }
 
 /// A changeset and its files, for people.
-fn line(out: &mut Vec<u8>, id: Id, record: Option<&ChangesetRecord>, files: &[ChangesetFile]) -> Result<()> {
-    let sum = |f: fn(&ChangesetFile) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>();
-    let counts = sum(|f| f.added).zip(sum(|f| f.removed));
-    let size = count(files.len(), "file");
+fn line<'a>(
+    out: &mut Vec<u8>,
+    id: Id,
+    name: &str,
+    record: Option<&ChangesetRecord>,
+    files: impl Iterator<Item = ListedFile<'a>> + Clone,
+) -> Result<()> {
+    let (mut number, mut sum) = (0, Some((0, 0)));
+    for file in files.clone() {
+        number += 1;
+        sum = sum.zip(file.added.zip(file.removed)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+    }
     let state = match record.map(|r| r.state) {
-        Some(crate::memory::ChangesetState::Failed) => " (failed, put back)",
+        Some(ChangesetState::Failed) => " (failed, put back)",
         _ => "",
     };
-    let cause = cause(record).unwrap_or("");
-    writeln!(out, "{}  {id}  {size:>10}  {:>12}  {cause}{state}", local(id), plus_minus(counts))?;
+    let (size, cause) = (count(number, "file"), cause(record).unwrap_or(""));
+    writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}", local(id), plus_minus(sum))?;
     const SHOWN: usize = 5;
-    for file in files.iter().take(SHOWN) {
-        let counts = plus_minus(file.added.zip(file.removed));
-        let made = if file.absent { "  new" } else { "" };
-        writeln!(out, "                       {}  {counts}{made}", file.path)?;
+    for file in files.take(SHOWN) {
+        out.extend_from_slice(b"                       ");
+        out.extend_from_slice(file.path.as_bytes());
+        out.extend_from_slice(b"  ");
+        if let Some((added, removed)) = file.added.zip(file.removed) {
+            write!(out, "+{added} −{removed}")?;
+        }
+        out.extend_from_slice(if file.absent { b"  new\n" } else { b"\n" });
     }
-    if files.len() > SHOWN {
-        writeln!(out, "                       and {} more", files.len() - SHOWN)?;
+    if number > SHOWN {
+        writeln!(out, "                       and {} more", number - SHOWN)?;
     }
     Ok(())
 }
@@ -261,6 +244,8 @@ fn utc(id: Id) -> String {
 
 /// When an id was made, for people.
 pub(super) fn local(id: Id) -> String {
-    let time = Local.timestamp_millis_opt(id.at()).single();
-    time.map_or(String::new(), |t| t.format("%Y-%m-%d %H:%M:%S").to_string())
+    let Some(t) = Local.timestamp_millis_opt(id.at()).single() else { return String::new() };
+    // By hand: chrono's patterns take longer than all else in a long listing.
+    let (hour, minute, second) = (t.hour(), t.minute(), t.second());
+    format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
 }

@@ -1,0 +1,152 @@
+//! What memory knows of all changesets of a project, for listings: there may be hundreds of thousands of files, so
+//! none costs an allocation of its own.
+
+use std::ops::Range;
+
+use rusqlite::types::ValueRef;
+
+use super::changesets::{COLUMNS, file_of_row, of_row};
+use super::{ChangesetFile, ChangesetRecord, Error, Memory, Sha256, count};
+
+/// A file of a changeset, as [`Listing`] keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedFile<'a> {
+    /// Normalised path.
+    pub path: &'a str,
+    /// The archive's id of the state before; `None` while unknown.
+    pub version: Option<&'a str>,
+    /// There was no file before.
+    pub absent: bool,
+    /// Lines the change added, where they were counted.
+    pub added: Option<u64>,
+    /// Lines it removed.
+    pub removed: Option<u64>,
+}
+
+impl<'a> From<&'a ChangesetFile> for ListedFile<'a> {
+    fn from(file: &'a ChangesetFile) -> Self {
+        let ChangesetFile { path, version, absent, added, removed, .. } = file;
+        ListedFile { path, version: version.as_deref(), absent: *absent, added: *added, removed: *removed }
+    }
+}
+
+/// All changesets of a project that are in the archive, newest first, with their files.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// By id, the greatest first; the records' own lists of files are empty.
+    records: Vec<(ChangesetRecord, Range<usize>)>,
+    /// Of all records, in their order.
+    files: Vec<Packed>,
+    /// Paths and versions, one after another.
+    text: String,
+}
+
+/// A file whose texts lie in [`Listing::text`]: the path up to `path_end`, then the version, if there is one.
+#[derive(Debug)]
+struct Packed {
+    start: usize,
+    path_end: usize,
+    end: usize,
+    absent: bool,
+    added: Option<u64>,
+    removed: Option<u64>,
+}
+
+impl Listing {
+    /// A changeset by the archive's id.
+    pub fn find(&self, id: &str) -> Option<&ChangesetRecord> {
+        self.position(id).map(|at| &self.records[at].0)
+    }
+
+    /// Its files by path; none for one that is not known.
+    pub fn files<'a>(&'a self, id: &str) -> impl ExactSizeIterator<Item = ListedFile<'a>> + Clone + use<'a> {
+        let range = self.position(id).map_or(0..0, |at| self.records[at].1.clone());
+        self.files[range].iter().map(|f| ListedFile {
+            path: &self.text[f.start..f.path_end],
+            version: Some(&self.text[f.path_end..f.end]).filter(|v| !v.is_empty()),
+            absent: f.absent,
+            added: f.added,
+            removed: f.removed,
+        })
+    }
+
+    fn position(&self, id: &str) -> Option<usize> {
+        self.records.binary_search_by(|(r, _)| id.cmp(r.id.as_deref().unwrap_or_default())).ok()
+    }
+}
+
+impl Memory {
+    /// What is known of all changesets of a project.
+    pub fn listing(&self, project: &str) -> Result<Listing, Error> {
+        let records = self.changesets(project)?;
+        let store = self.store();
+        // In the order of the records: the index on ids leads, and the files of each lie side by side by path. Asking for
+        // that order too would have them all sorted.
+        let mut statement = store.conn.prepare_cached(
+            "SELECT f.n, f.path, f.version, f.absent, f.added, f.removed
+             FROM changesets c CROSS JOIN changeset_files f ON f.n = c.n
+             WHERE c.project_path = ?1 AND c.id IS NOT NULL ORDER BY c.id DESC",
+        )?;
+        let mut rows = statement.query([project])?;
+        let mut listing = Listing::default();
+        listing.records.extend(records.into_iter().map(|r| (r, 0..0)));
+        let mut at = 0;
+        while let Some(row) = rows.next()? {
+            let n: i64 = row.get(0)?;
+            while listing.records.get(at).is_some_and(|(r, _)| r.number() != n) {
+                at += 1;
+            }
+            let Some((_, range)) = listing.records.get_mut(at) else { break };
+            if range.start == range.end {
+                *range = listing.files.len()..listing.files.len();
+            }
+            range.end += 1;
+            let start = listing.text.len();
+            listing.text.push_str(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?);
+            let path_end = listing.text.len();
+            if let ValueRef::Text(version) = row.get_ref(2)? {
+                listing.text.push_str(std::str::from_utf8(version).unwrap_or_default());
+            }
+            let lines = |column| match row.get_ref(column) {
+                Ok(ValueRef::Integer(n)) => Some(count(n)),
+                _ => None,
+            };
+            listing.files.push(Packed {
+                start,
+                path_end,
+                end: listing.text.len(),
+                absent: row.get_ref(3)? == ValueRef::Integer(1),
+                added: lines(4),
+                removed: lines(5),
+            });
+        }
+        Ok(listing)
+    }
+
+    /// The changesets of a project that hold a path, newest first, each with that file alone.
+    pub fn changesets_of_path(&self, project: &str, path: &str) -> Result<Vec<ChangesetRecord>, Error> {
+        let columns: Vec<String> = COLUMNS.split(", ").map(|c| format!("c.{}", c.trim())).collect();
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(&format!(
+            "SELECT {}, f.path, f.version, f.absent, f.sha256, f.added, f.removed
+             FROM changeset_files f JOIN changesets c ON c.n = f.n
+             WHERE f.path = ?2 AND c.project_path = ?1 AND c.id IS NOT NULL ORDER BY c.id DESC",
+            columns.join(", ")
+        ))?;
+        let rows = statement.query_map([project, path], |row| {
+            Ok(ChangesetRecord { files: vec![file_of_row(row, columns.len())?], ..of_row(row)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The SHA-256 of archived versions, where it was taken.
+    pub fn version_hashes(&self, project: &str) -> Result<Vec<(String, Sha256)>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT f.version, f.sha256 FROM changesets c JOIN changeset_files f ON f.n = c.n
+             WHERE c.project_path = ?1 AND f.version IS NOT NULL AND f.sha256 IS NOT NULL",
+        )?;
+        let rows = statement.query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
