@@ -59,6 +59,8 @@ pub struct Env {
     pub record: Mutex<Option<PathBuf>>,
     /// The index behind `@`, once it was asked for.
     index: Mutex<Option<Arc<Files>>>,
+    /// The words that files were asked for with the last time.
+    file_words: Mutex<Option<String>>,
     /// A summary that was accepted, and for which session.
     pub summary: Mutex<Option<(String, memory::Summary)>>,
     /// Id of the open session.
@@ -132,6 +134,7 @@ impl Env {
             looking: tokio::sync::watch::Sender::new(false),
             record: Mutex::new(None),
             index: Mutex::new(None),
+            file_words: Mutex::new(None),
             summary: Mutex::new(None),
             open: Mutex::new(None),
             seen: Mutex::new(Seen::default()),
@@ -291,6 +294,14 @@ impl Env {
         let asked = index.is_some();
         index.get_or_insert_with(|| Arc::new(Files::new()));
         asked
+    }
+
+    /// Whether files were asked for with the same words the last time.
+    pub fn asks_again(&self, words: &str) -> bool {
+        let mut last = lock(&self.file_words);
+        let again = last.as_deref() == Some(words);
+        *last = Some(words.to_string());
+        again
     }
 
     /// Takes up what changed, if there is an index.

@@ -1,6 +1,7 @@
 //! Listings: each is made beside the loop, on the blocking pool, and carries the id of its question.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::env::{Env, lock};
 use super::{replayed, watch};
@@ -17,6 +18,11 @@ const PREVIEW: usize = 12;
 const TEXT: usize = 64 << 10;
 /// Files offered by a completion.
 const FILES: usize = 100;
+/// How long a completion waits for the walk over the workspace: at first, and to show more of what it finds.
+const WALK: Duration = Duration::from_millis(10);
+const WALK_AGAIN: Duration = Duration::from_millis(100);
+/// How long it looks before it answers with what is found so far.
+const FIND: Duration = Duration::from_millis(15);
 /// Earlier inputs that are offered.
 const INPUTS: usize = 500;
 
@@ -76,7 +82,10 @@ fn listing(env: &Env, query: Query) -> Result<Listing, String> {
             Listing::Bytes(path, version, Arc::new(state))
         }
         Query::Files(words) => {
-            let found = env.files().find(&words, FILES);
+            let files = env.files();
+            // The walk of a small project is over in a moment, that of a huge one is not waited for.
+            files.wait(if env.asks_again(&words) { WALK_AGAIN } else { WALK });
+            let found = files.find_within(&words, FILES, FIND);
             let hits = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
             Listing::Files { hits, total: found.total, complete: found.complete }
         }

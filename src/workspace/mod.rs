@@ -4,6 +4,7 @@
 //! Paths cross this boundary normalised: relative to the root, with `/`, of the file really meant (links followed).
 
 pub mod find;
+mod index;
 mod path;
 mod read;
 pub mod search;

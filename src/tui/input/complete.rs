@@ -61,10 +61,14 @@ impl Completion {
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<Query> {
         match (query, listing) {
             (Query::Files(words), Listing::Files { hits, total, complete }) if *words == self.words => {
+                let chosen = self.path().filter(|_| self.listed && self.selected > 0).cloned();
                 self.hits = hits.clone();
                 (self.total, self.complete, self.listed) = (*total, *complete, true);
-                self.selected = self.selected.min(self.hits.len().saturating_sub(1));
-                self.look()
+                // More may have come before the one that was chosen meanwhile.
+                let stays = chosen.and_then(|path| self.hits.iter().position(|(p, _)| *p == path));
+                self.selected = stays.unwrap_or(self.selected.min(self.hits.len().saturating_sub(1)));
+                let more = (!complete).then(|| query.clone());
+                self.look().into_iter().chain(more).collect()
             }
             (Query::Text(asked), Listing::Text { path, text, lines, bytes }) => {
                 if self.path() == Some(asked) {
@@ -135,6 +139,22 @@ mod tests {
         assert_eq!(c.chosen().as_deref(), Some("@src/money.rs "));
         assert_eq!(c.step(true, 5), [Query::Text("a b.rs".into())]);
         assert_eq!(c.chosen().as_deref(), Some("@\"a b.rs\" "));
+    }
+
+    #[test]
+    fn asks_on_while_more_may_come_and_keeps_what_was_chosen() {
+        let mut c = Completion::default();
+        c.narrow("m");
+        let query = Query::Files("m".into());
+        let files = |names: &[&str], complete| Listing::Files {
+            hits: names.iter().map(|n| (n.to_string(), vec![])).collect(),
+            total: 9,
+            complete,
+        };
+        assert_eq!(c.answer(&query, &files(&["m1", "m2"], false)), [Query::Text("m1".into()), query.clone()]);
+        c.step(true, 5);
+        assert_eq!(c.answer(&query, &files(&["m0", "m1", "m2"], true)), [Query::Text("m2".into())]);
+        assert_eq!(c.path().map(String::as_str), Some("m2"));
     }
 
     #[test]

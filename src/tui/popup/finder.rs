@@ -135,7 +135,7 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
             select(Rect { y, height: 1, width: wide, ..inside }, buf, ctx);
         }
     }
-    if list.hits.is_empty() && list.listed {
+    if list.hits.is_empty() && list.listed && list.complete {
         paint::text(buf, inside.x + 2, inside.y, usize::from(wide) - 2, "no file matches", ctx.theme.style(Role::Dim));
     }
     if preview {
