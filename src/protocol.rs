@@ -265,8 +265,11 @@ pub enum Query {
 /// What may be told to a front end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A session is open: clear the chat; its items follow as [`Event::Added`].
+    /// A session is open: clear the chat; what was said in it follows as [`Event::Recalled`].
     Opened(SessionInfo),
+    /// The entries of the session that was opened, oldest first: each as if it were [`Event::Added`] now. One event,
+    /// because a long session has thousands.
+    Recalled(Vec<(ItemId, Item)>),
     /// Something of the status line changed.
     Status(Status),
     /// Not sent, and why: the text goes back into the input.

@@ -91,10 +91,8 @@ impl Agent {
             status: self.env.status(),
         };
         self.env.events.send(Event::Opened(info)).await;
-        for item in replayed::items(rows) {
-            self.env.events.add(item).await;
-        }
         if !rows.is_empty() {
+            self.env.events.recall(replayed::items(rows)).await;
             self.tell_drifted(&session).await;
         } else if self.env.live().provider.as_ref().is_some_and(|p| p.recorded()) {
             let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";

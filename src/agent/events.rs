@@ -35,6 +35,12 @@ impl Events {
         id
     }
 
+    /// Adds the entries of a stored session.
+    pub async fn recall(&self, items: Vec<Item>) {
+        let items = items.into_iter().map(|item| (ItemId(self.number()), item)).collect();
+        self.send(Event::Recalled(items)).await;
+    }
+
     /// Adds a notice to the conversation.
     pub async fn notice(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
         self.notice_with(level, title, detail, Vec::new()).await;

@@ -17,6 +17,9 @@ impl App {
         if let Event::Answer(id, listing) = event {
             return self.answer(id, &listing);
         }
+        if let Event::Recalled(items) = event {
+            return items.into_iter().flat_map(|(id, item)| self.event(Event::Added(id, item))).collect();
+        }
         let waited = self.panes.waiting();
         let before = (self.at, self.pane);
         let mut effects = Vec::new();

@@ -147,7 +147,12 @@ impl Live {
     pub async fn next(&mut self) -> Event {
         let wait = tokio::time::timeout(std::time::Duration::from_secs(20), self.handle.events.recv());
         let event = wait.await.expect("an event within 20 s").expect("the agent lives");
-        self.events.push(event.clone());
+        match &event {
+            Event::Recalled(items) => {
+                self.events.extend(items.iter().map(|(id, item)| Event::Added(*id, item.clone())))
+            }
+            event => self.events.push(event.clone()),
+        }
         event
     }
 
