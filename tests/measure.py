@@ -7,13 +7,16 @@ Prints one figure a line with its unit. Wall times of a loaded machine say littl
 Needs Linux (/proc) and Python 3.9; nothing else.
 """
 import fcntl
+import hashlib
 import http.server
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
+import sqlite3
 import statistics
 import struct
 import subprocess
@@ -26,6 +29,12 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BINARY = os.environ.get("NEBULA", os.path.join(ROOT, "target/release/nebula"))
 TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def uuid7(ms, n):
+    """The n-th id of a millisecond."""
+    digits = f"{(ms << 80) | (7 << 76) | (2 << 62) | n:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def percentile(values, p):
@@ -127,6 +136,74 @@ class World:
             if done.returncode:
                 sys.exit(f"task failed: {done.stderr.decode()}")
 
+    def database(self):
+        """Memory as the program made it, to be filled with more than it would say in a reasonable time."""
+        self.run("sessions", "list")
+        return sqlite3.connect(os.path.join(self.home, ".nebula", "memory.db"))
+
+    def archive(self, files, changesets, each):
+        """An archive of so many changesets of files, and what memory knows of it."""
+        folder = os.path.join(self.work, ".shaft", "archives")
+        os.makedirs(folder)
+        begun = int(time.time() * 1000) - changesets * 1000
+        records, rows, made = [], [], set()
+        for n in range(changesets):
+            now, paths = begun + n * 1000, []
+            for f in range(each):
+                i = (n * each + f) % files
+                path, version = f"src/module{i % 100}/file{i}.rs", uuid7(now, f)
+                of_path = os.path.join(folder, hashlib.sha256(path.encode()).hexdigest())
+                if i not in made:
+                    os.makedirs(of_path)
+                    made.add(i)
+                with open(os.path.join(of_path, f"{version}.rs"), "w") as out:
+                    out.write(f"{n}\n")
+                paths.append(path)
+                rows.append((n + 1, path, version, hashlib.sha256(f"{n}\n".encode()).digest()))
+            with open(os.path.join(folder, f"{uuid7(now, each)}.txt"), "w") as out:
+                out.writelines(f"{path}\n" for path in paths)
+            records.append((n + 1, uuid7(now, each), self.work, f"change {n}", now, each, each))
+        with self.database() as db:
+            db.executemany("INSERT INTO changesets(n, id, project_path, kind, title, state, at_ms, added, removed) "
+                           "VALUES(?, ?, ?, 'edit', ?, 'applied', ?, ?, ?)", records)
+            db.executemany("INSERT INTO changeset_files(n, path, version, sha256, added, removed) "
+                           "VALUES(?, ?, ?, ?, 1, 1)", rows)
+        db.close()
+
+    def long_session(self, count, last):
+        """One session of so many messages: questions, calls with their results, answers with code."""
+        begun = int(time.time() * 1000) - count * 1000
+        session, messages, meta = uuid7(begun, 1), [], []
+        for i in range(count):
+            calls = results = None
+            if i % 4 == 0:
+                role, text, turn = "user", f"question {i}: what does the cart do with a price that is missing?", i + 1
+            elif i % 4 == 1:
+                role, text = "assistant", "I'll read the file first."
+                arguments = json.dumps({"path": f"src/file{i % 200}.rs"})
+                calls = json.dumps([{"id": f"c{i}", "name": "readFile", "arguments": arguments}])
+            elif i % 4 == 2:
+                role, text = "tool", "".join(f"    let line_{n} = compute({n});\n" for n in range(30))
+                results = json.dumps([{"id": f"c{i - 1}", "name": "readFile", "ok": True}])
+            else:
+                role = "assistant"
+                text = (f"## Part {i}\n\nThe page asks `price_of` once per line, so **forty** lines cost forty round trips.\n\n"
+                        f"- `prices` takes every id\n- a missing price is an error\n\n```rust\npub fn part_{i}() {{}}\n```\n")
+            if i == count - 1:
+                role, text, calls, results = "assistant", last, None, None
+            messages.append((i + 1, session, role, text, calls, results))
+            meta.append((i + 1, begun + i * 1000, turn))
+        with self.database() as db:
+            db.execute("INSERT INTO sessions(id, ended_at, project_path, model_used) VALUES(?, datetime('now'), ?, 'measured')",
+                       (session, self.work))
+            db.execute("INSERT INTO session_meta(session_id, title, messages, updated_ms) VALUES(?, 'long', ?, ?)",
+                       (session, count * 3 // 4, begun))
+            db.executemany("INSERT INTO messages(id, session_id, role, content, tool_calls, tool_results) "
+                           "VALUES(?, ?, ?, ?, ?, ?)", messages)
+            db.executemany("INSERT INTO message_meta(message_id, at_ms, state, turn, indexed) "
+                           "VALUES(?, ?, 'complete', ?, 1)", meta)
+        db.close()
+
     def close(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
@@ -160,9 +237,11 @@ class Screen:
         return True
 
     def wait_for(self, text, seconds=30):
+        """When a text, or what a pattern of bytes matches, is there."""
         text = text.encode() if isinstance(text, str) else text
+        there = (lambda: text in self.seen) if isinstance(text, bytes) else lambda: text.search(self.seen)
         end = time.perf_counter() + seconds
-        while text not in self.seen:
+        while not there():
             if time.perf_counter() > end:
                 self.kill()
                 sys.stderr.buffer.write(self.seen[-3000:])
@@ -212,7 +291,7 @@ FRESH = [chr(c) for c in range(0x0400, 0x0460)]  # Cyrillic: on no screen of our
 
 
 def start():
-    """start to the echo of a typed key, --continue in a project with 200 sessions"""
+    """start to the echo of a typed key, --continue in a project with 200 sessions; and to the picker answering Down"""
     world = World(Model(lambda n: say("Hello.")).url)
     world.sessions(200)
     times = []
@@ -222,13 +301,76 @@ def start():
         times.append(screen.wait_for(FRESH[0]) - screen.begun)
         screen.kill()
     picker = []
+    # The mark of the selected row, its colours and blanks, and the second session's title.
+    second = re.compile("▌".encode() + rb"(?:\x1b\[[0-9;]*m|[^a-z\x1b])*hello number 198")
     for _ in range(20):
         screen = Screen(world)
-        picker.append(screen.wait_for("hello number 199") - screen.begun)
+        os.write(screen.fd, b"\x1b[B")
+        picker.append(screen.wait_for(second) - screen.begun)
         screen.kill()
     world.close()
     print(f"start --continue to echo      {statistics.median(times) * 1000:8.1f} ms (median of 20)")
-    print(f"start to picker's list        {statistics.median(picker) * 1000:8.1f} ms (median of 20)")
+    print(f"start to picker answering     {statistics.median(picker) * 1000:8.1f} ms (median of 20)")
+
+
+def resume():
+    """start to the last message of a session of 10,000"""
+    world = World(Model(lambda n: say("Hello.")).url)
+    world.long_session(10_000, "The last of all: READ-ME-LAST.")
+    times = []
+    for _ in range(20):
+        screen = Screen(world, "--continue")
+        times.append(screen.wait_for("READ-ME-LAST") - screen.begun)
+        screen.kill()
+    world.close()
+    print(f"resume of 10,000 messages     {statistics.median(times) * 1000:8.1f} ms (median of 20)")
+
+
+def history():
+    """history of 100,000 versions of 10,000 files, the whole command, into a file"""
+    world = World()
+    world.archive(10_000, 10_000, 10)
+    for args in ["history"], ["history", "--json"]:
+        times = []
+        for _ in range(20):
+            with open(os.path.join(world.dir, "listing"), "w") as out:
+                begun = time.perf_counter()
+                done = subprocess.run([BINARY, *args], cwd=world.work, env=world.env, stdin=subprocess.DEVNULL, stdout=out)
+                times.append(time.perf_counter() - begun)
+            if done.returncode or os.path.getsize(os.path.join(world.dir, "listing")) < 1_000_000:
+                sys.exit(f"{args} failed")
+        print(f"{' '.join(args):30}{statistics.median(times) * 1000:8.1f} ms (median of 20)")
+    world.close()
+
+
+def completion():
+    """a key after @ to the list, over 1,000,000 files"""
+    world = World(Model(lambda n: say("Hello.")).url)
+    words = ["core", "main", "parser", "index", "render", "widget", "config", "utils", "model", "view"]
+    for i in range(1000):
+        folder = os.path.join(world.work, f"packages/{words[i % 10]}{i}/{words[i // 10 % 10]}")
+        os.makedirs(folder)
+        for n in range(1000):
+            os.close(os.open(f"{folder}/{words[n % 10]}_{i * 1000 + n}.rs", os.O_CREAT | os.O_WRONLY))
+    screen = Screen(world, "--continue")
+    screen.settle()
+    os.write(screen.fd, b"@")
+    # The list is told again and again until the walk is over.
+    screen.settle(1)
+    # Each frame ends so: the first shows the key, the second the list.
+    frames = re.compile(rb"\x1b\[\?2026l.*\x1b\[\?2026l", re.DOTALL)
+    times = []
+    for query in "widget_4", "parser999999", "mainview.rs", "packagesrenderconfig_7":
+        for key in query:
+            begun = time.perf_counter()
+            os.write(screen.fd, key.encode())
+            times.append(screen.wait_for(frames) - begun)
+            screen.settle()
+        os.write(screen.fd, b"\x1b\x15@")
+        screen.settle()
+    screen.kill()
+    world.close()
+    print(f"@ over 1,000,000 files        {statistics.median(times) * 1000:8.1f} ms median of keys {max(times) * 1000:8.1f} ms most")
 
 
 def keys():
@@ -354,7 +496,7 @@ def steps():
         print(f"fsync of one new 1 KiB file   {statistics.median(times) * 1000:8.2f} ms median (the disk, not nebula)")
 
 
-ALL = [start, keys, busy, markdown, idle, steps]
+ALL = [start, resume, keys, busy, markdown, idle, steps, history, completion]
 
 
 def main():
