@@ -184,6 +184,7 @@ Exit: 0 no error, 1 errors; with --a11y or --deny-warnings also 1 for warnings")
     Check(Check),
     /// Mend faults that have an auto-patch
     #[command(after_help = "\
+Examples:
   strand fix --auto-patch E0103                     print the ops that mend every E0103
   strand fix --auto-patch E0103@tile.TodoRow.body:2 print the one op that mends this fault
   strand fix --apply [CODE|ID]                      apply them, at most 10 rounds, one bundle a round
@@ -194,6 +195,7 @@ Exit: 0 done, 2 no such code, or no terminal to ask on")]
     Fix(Fix),
     /// Show or set a setting
     #[command(after_help = "\
+Settings, and what holds when they are not set:
   conflict-policy  strict, heal or warn: what is done when a reference meets a concurrent removal [strict]
   capabilities     what effects may need [net,storage,clock,random,log]
   upstream         the store to push to and pull from
@@ -210,6 +212,7 @@ Exit: 0 done, 2 no such key or value")]
     },
     /// Give names to an owner: ops of other authors on them are refused
     #[command(after_help = "\
+Examples:
   strand lock agent-1 'slot.todos*,reducer.todo-*'
 
 JSON: [{owner, pattern, since}]
@@ -269,6 +272,7 @@ Exit: 0 done, 6 no such conflict")]
     Store(StoreCommand),
     /// Run an event, a reducer or a write of a slot, and record it as an episode
     #[command(after_help = "\
+Examples:
   strand run 'slot.draft=\"milk\"'
   strand run NewForm.submit
   strand run TodoRow.toggle --payload 1

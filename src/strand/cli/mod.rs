@@ -10,7 +10,7 @@ mod run;
 mod write;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Parser;
@@ -52,7 +52,22 @@ fn root(args: &Args) -> Result<PathBuf, Error> {
         return Ok(path);
     }
     let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
-    Store::find(&here).ok_or(Error::NoStore)
+    Store::find(&here).ok_or_else(|| match stores_below(&here).as_slice() {
+        [first @ .., last] if !first.is_empty() => Error::NotFound(format!(
+            "there are several stores here, {} and {last}; name one with --store",
+            first.join(", ")
+        )),
+        _ => Error::NoStore,
+    })
+}
+
+/// The names of the stores in a folder.
+fn stores_below(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let stores = entries.filter(|entry| entry.path().join(".strand").is_dir());
+    let mut names: Vec<String> = stores.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }
 
 fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {

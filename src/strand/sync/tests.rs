@@ -135,3 +135,244 @@ fn a_file_that_does_not_parse_changes_nothing() {
     assert_eq!(world.read("slots/n.strand"), "slot n = Int = \n");
     assert_eq!(world.text("slot.n"), "slot n = Int = 0\n");
 }
+
+/// What a person is told, in words.
+fn words(done: &Synced) -> String {
+    done.messages.iter().map(super::Message::words).collect::<Vec<_>>().join("\n")
+}
+
+impl World {
+    fn with(&mut self, options: Options) -> Synced {
+        sync(&mut self.store, &options, &Issuer::new("strand:sync")).unwrap()
+    }
+
+    fn delete(&self, path: &str) {
+        std::fs::remove_file(self.store.root().join(path)).unwrap();
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.store.root().join(path).exists()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.store.state().named(&qname(name)).is_some()
+    }
+}
+
+const BOTH: Options = Options { direction: Direction::Both, removal: Removal::Refuse, dry_run: false };
+
+#[test]
+fn a_deleted_file_removes_a_definition_that_is_referred_to_only_if_asked() {
+    for removal in [Removal::Refuse, Removal::Cascade, Removal::Force] {
+        let mut world = World::new();
+        world.delete("slots/n.strand");
+        let done = world.with(Options { removal, ..BOTH });
+        let stands = (world.has("slot.n"), world.has("reducer.r"), world.exists("slots/n.strand"));
+        match removal {
+            Removal::Refuse => {
+                assert!(words(&done).starts_with("cannot remove slot.n (referenced by 1 reducer)\n  reducer.r:1\n"));
+                assert_eq!((stands, done.is_clean(), done.plan.len()), ((true, true, true), false, 1));
+            }
+            Removal::Cascade => {
+                assert_eq!((stands, done.ops), ((false, false, false), 2));
+                assert!(!world.exists("reducers/r.strand"));
+            }
+            Removal::Force => assert_eq!((stands, done.ops), ((false, true, false), 1)),
+        }
+        assert!(world.sync().is_idle());
+    }
+}
+
+#[test]
+fn files_deleted_together_go_together() {
+    let mut world = World::new();
+    world.delete("slots/n.strand");
+    world.delete("reducers/r.strand");
+    let done = world.sync();
+    assert_eq!((done.ops, done.errors, world.has("slot.n"), world.has("reducer.r")), (2, 0, false, false));
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn a_deleted_file_whose_definition_changed_comes_back() {
+    let mut world = World::new();
+    world.delete("slots/n.strand");
+    world.replace("slot.n", "Int = 9");
+    let done = world.sync();
+    assert_eq!((done.conflicts, done.ops), (1, 0));
+    assert_eq!(world.read("slots/n.strand"), "slot n = Int = 9\n");
+    let conflicts = world.store.conflicts().unwrap();
+    assert_eq!((conflicts[0].kind.as_str(), conflicts[0].edges[0].0.as_str()), ("sync", "slots/n.strand"));
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn a_removed_definition_takes_its_file_and_an_edited_one_is_put_aside() {
+    let mut world = World::new();
+    let remove = |name: &str| Draft::Remove { qname: qname(name), how: Removal::Refuse };
+    world.store.issue(&[remove("reducer.r"), remove("tile.T")], &Issuer::new("user:me"), false).unwrap();
+    world.write("reducers/r.strand", "reducer r = do= n := 5\n");
+    let done = world.sync();
+    assert_eq!((done.files, done.conflicts, done.ops), ((0, 0, 2), 1, 0));
+    assert!(!world.exists("tiles/T.strand") && !world.exists("reducers/r.strand"));
+    assert_eq!(world.read("reducers/r.strand.conflict"), "reducer r = do= n := 5\n");
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn a_new_file_under_a_name_of_the_store_is_put_aside_unless_it_says_the_same() {
+    let mut world = World::new();
+    let add = |name: &str| Draft::Add { qname: qname(name), body: "Int = 1".into(), doc: None, def: None };
+    world.store.issue(&[add("slot.a"), add("slot.b")], &Issuer::new("user:me"), false).unwrap();
+    world.write("slots/a.strand", "slot a = Int=1\n");
+    world.write("slots/b.strand", "slot b = Int = 2\n");
+    let done = world.sync();
+    assert_eq!((done.conflicts, done.ops), (1, 0));
+    assert_eq!(world.read("slots/a.strand"), "slot a = Int = 1\n");
+    assert_eq!(world.read("slots/b.strand"), "slot b = Int = 1\n");
+    assert_eq!(world.read("slots/b.strand.conflict"), "slot b = Int = 2\n");
+    // Another text put aside does not take the place of the first.
+    world.write("slots/b.strand", "slot b = Int = 3\n");
+    world.replace("slot.b", "Int = 4");
+    assert_eq!(world.sync().conflicts, 1);
+    assert_eq!(world.read("slots/b.strand.conflict"), "slot b = Int = 2\n");
+    assert_eq!(world.read("slots/b.strand.conflict2"), "slot b = Int = 3\n");
+}
+
+#[test]
+fn a_plan_tells_what_is_done_and_does_nothing() {
+    let prepare = || {
+        let mut world = World::new();
+        world.write("slots/m.strand", "slot m = Int=1\n");
+        world.write("reducers/r.strand", "reducer r = do= n := 2\n");
+        world.delete("tiles/T.strand");
+        world.replace("slot.n", "Int = 7");
+        world
+    };
+    let mut planned = prepare();
+    let plan = planned.with(Options { dry_run: true, ..BOTH });
+    assert_eq!((planned.read("slots/m.strand"), planned.has("tile.T")), ("slot m = Int=1\n".to_owned(), true));
+    assert_eq!(planned.read("slots/n.strand"), "slot n = Int = 0\n");
+    let done = prepare().sync();
+    assert_eq!(plan, done);
+    assert_eq!(
+        done.plan,
+        [
+            "add slot.m",
+            "edit reducer.r",
+            "remove tile.T",
+            "write reducers/r.strand",
+            "write slots/m.strand",
+            "write slots/n.strand"
+        ]
+    );
+}
+
+#[test]
+fn one_direction_leaves_the_other_side_alone() {
+    let mut world = World::new();
+    world.write("slots/n.strand", "slot n = Int=5\n");
+    world.replace("tile.T", "text(value=\"x\")");
+    let only = |direction| Options { direction, ..BOTH };
+    let done = world.with(only(Direction::ToFiles));
+    assert_eq!((done.files, done.ops), ((0, 1, 0), 0));
+    assert_eq!(world.read("slots/n.strand"), "slot n = Int=5\n");
+    world.replace("tile.T", "text(value=\"y\")");
+    let done = world.with(only(Direction::ToStore));
+    assert_eq!((done.files, done.ops), ((0, 0, 0), 1));
+    assert_eq!(world.read("slots/n.strand"), "slot n = Int=5\n");
+    assert!(world.read("tiles/T.strand").contains("\"x\""));
+    assert_eq!(world.sync().summary(), "+0 ~2 -0 files, 0 ops, 0 conflicts");
+}
+
+#[test]
+fn a_sync_cut_short_after_its_ops_is_taken_up_again() {
+    let mut world = World::new();
+    world.write("slots/n.strand", "slot n = Int=5\n");
+    // As after a crash between the store and the files.
+    world.replace("slot.n", "Int = 5");
+    let done = world.sync();
+    assert_eq!((done.ops, done.conflicts, done.files), (0, 0, (0, 1, 0)));
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn files_that_hold_no_text_or_another_definition_are_refused_alone() {
+    let mut world = World::new();
+    std::fs::write(world.store.root().join("slots/n.strand"), b"slot n = Text = \"\xff\"\n").unwrap();
+    world.write("slots/m.strand", "slot other = Int = 1\n");
+    world.write("slots/two.strand", "slot two = Int = 1\nslot three = Int = 1\n");
+    world.write("slots/Upper.strand", "slot Upper = Int = 1\n");
+    world.write("slots/fine.strand", "slot fine = Int = 1\n");
+    let done = world.sync();
+    assert_eq!((done.errors, done.ops, world.has("slot.fine"), world.has("slot.n")), (4, 1, true, true));
+    let words = words(&done);
+    for part in [
+        "E0001 at slots/n.strand:1:1: this file is not UTF-8",
+        "E0001 at slots/m.strand:1:1: the file of slot.other is slots/other.strand",
+        "E0001 at slots/two.strand:1:1: a file holds one definition, this one holds 2",
+        "E0003 at slots/Upper.strand",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    assert_eq!(world.read("slots/m.strand"), "slot other = Int = 1\n");
+}
+
+#[test]
+fn what_someone_owns_is_refused_alone() {
+    let mut world = World::new();
+    let lock = crate::strand::store::Lock { owner: "agent-1".into(), pattern: "slot.n*".into(), since: 0 };
+    world.store.set_locks(&[lock]).unwrap();
+    world.write("slots/n.strand", "slot n = Int = 5\n");
+    world.write("reducers/r.strand", "reducer r = do= n := 2\n");
+    let done = world.sync();
+    assert_eq!((done.errors, done.ops), (1, 1));
+    assert_eq!(words(&done), "slot.n is owned by agent-1 (pattern slot.n*)");
+    assert_eq!(
+        (world.read("slots/n.strand"), world.text("slot.n")),
+        ("slot n = Int = 5\n".into(), "slot n = Int = 0\n".into())
+    );
+}
+
+#[test]
+fn new_files_are_added_after_what_they_name() {
+    let mut world = World::new();
+    std::fs::create_dir_all(world.store.root().join("fns")).unwrap();
+    std::fs::create_dir_all(world.store.root().join("types")).unwrap();
+    world.write("fns/a.strand", "fn a = (t: Todo) -> Int = b(t)\n");
+    world.write("fns/b.strand", "fn b = (t: Todo) -> Int = t.id\n");
+    world.write("types/Todo.strand", "type Todo = { id: Int }\n");
+    assert_eq!(world.sync().ops, 3);
+    let rename = Draft::Rename { qname: qname("type.Todo"), to: "Task".into() };
+    // References are bound: a rename needs no other op.
+    assert_eq!(world.store.issue(&[rename], &Issuer::new("user:me"), false).unwrap().ops.len(), 1);
+    assert_eq!(world.sync().files, (1, 2, 1));
+    assert_eq!(world.read("fns/a.strand"), "fn a = (t: Task) -> Int = b(t)\n");
+}
+
+#[test]
+fn a_file_renamed_along_with_its_mentions_is_one_rename() {
+    let mut world = World::new();
+    world.delete("slots/n.strand");
+    world.write("slots/m.strand", "slot m = Int = 0\n");
+    world.write("reducers/r.strand", "reducer r =\n  do=\n    m := 1\n");
+    let id = world.store.state().named(&qname("slot.n")).unwrap().id;
+    let done = world.sync();
+    assert_eq!((done.ops, done.errors, done.plan[0].as_str()), (1, 0, "rename slot.n m"));
+    assert_eq!(world.store.state().named(&qname("slot.m")).unwrap().id, id);
+    assert!(world.sync().is_idle());
+}
+
+#[test]
+fn names_that_differ_only_in_case_have_files_of_their_own() {
+    let mut world = World::new();
+    let add = |name: &str| Draft::Add { qname: qname(name), body: "Int = 1".into(), doc: None, def: None };
+    world.store.issue(&[add("slot.nextId"), add("slot.nextID")], &Issuer::new("user:me"), false).unwrap();
+    world.sync();
+    let id = world.store.state().named(&qname("slot.nextID")).unwrap().id;
+    let path = format!("slots/nextID~{}.strand", id.tail(6));
+    assert_eq!(world.read("slots/nextId.strand"), "slot nextId = Int = 1\n");
+    world.write(&path, "slot nextID = Int = 2\n");
+    assert_eq!(world.sync().ops, 1);
+    assert_eq!(world.text("slot.nextID"), "slot nextID = Int = 2\n");
+}

@@ -1,6 +1,6 @@
 //! The command as a person, or a script, runs it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::world::{TODO, World};
 
@@ -114,4 +114,248 @@ fn a_thousand_events_replay_equal() {
         slots = first.slots;
     }
     assert!(slots.len() >= 4);
+}
+
+/// The keys of an object, in order.
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().map(|object| object.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+const WRITTEN: [&str; 4] = ["op-id", "qname", "hash", "diagnostics"];
+const EXCHANGED: [&str; 8] =
+    ["accepted", "duplicate", "pending", "rejected", "absorbed", "healed", "warnings", "state-hash"];
+
+#[test]
+fn every_command_answers_in_json_with_its_keys() {
+    let world = World::new();
+    world.load(TODO);
+    let json = |code: i32, args: &[&str]| -> Value {
+        let mut all = vec!["--json"];
+        all.extend(args);
+        let text = world.out(code, &all);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
+    };
+    let first = |value: Value| value.as_array().unwrap()[0].clone();
+    assert_eq!(keys(&json(0, &["init", "other"])), ["path"]);
+    let view = first(json(0, &["view", "slot.todos", "--history", "--refs"]));
+    assert_eq!(keys(&view), ["qname", "def", "hash", "text", "units", "deps", "history", "refs"]);
+    assert_eq!(keys(&view["units"][0]), ["unit", "text"]);
+    assert_eq!(keys(&first(json(0, &["view", "slot.*"]))), ["qname", "def", "hash", "text", "units", "deps"]);
+    assert_eq!(keys(&first(json(0, &["list", "slot"]))), ["qname", "def", "hash"]);
+    assert_eq!(keys(&json(0, &["add", "slot.a", "Int = 1"])), WRITTEN);
+    assert_eq!(keys(&json(0, &["replace", "slot.a", "Int = 2"])), WRITTEN);
+    let edited = json(0, &["edit", "slot.a", r#"{"init":"set 3"}"#]);
+    assert_eq!((keys(&edited), edited["qname"].as_str()), (WRITTEN.to_vec(), Some("slot.a")));
+    assert_eq!(keys(&json(0, &["rename", "slot.a", "b"])), WRITTEN);
+    assert_eq!(keys(&json(0, &["link", "slot.b", "slot.todos"])), WRITTEN);
+    assert_eq!(keys(&json(0, &["unlink", "slot.b", "slot.todos"])), WRITTEN);
+    assert_eq!(keys(&json(0, &["remove", "slot.b", "--dry-run"])), ["op-ids", "removed", "dangling"]);
+    let removed = json(0, &["remove", "slot.b"]);
+    assert_eq!((keys(&removed), &removed["removed"]), (vec!["op-ids", "removed", "dangling"], &json!(["slot.b"])));
+    let id = removed["op-ids"][0].as_str().unwrap();
+    assert_eq!(keys(&json(0, &["patch", "revert", id, "--dry-run"])), ["ops", "skipped"]);
+    assert_eq!(keys(&json(0, &["patch", "revert", id])), WRITTEN);
+    std::fs::write(world.path().join("draft.json"), r#"{"op":"add","layer":"slot","name":"c","body":"Int = x"}"#)
+        .unwrap();
+    assert_eq!(keys(&json(0, &["patch", "apply", "draft.json", "--dry-run"])), EXCHANGED);
+    assert_eq!(keys(&json(0, &["patch", "apply", "draft.json"])), EXCHANGED);
+    let fault = json(1, &["check"]);
+    assert_eq!(keys(&fault), ["code", "kind", "location", "message", "suggestion", "auto-patch", "severity", "id"]);
+    assert_eq!(json(0, &["fix", "--apply"]), json!({"applied": 0, "left": 1}));
+    assert_eq!(json(0, &["config", "conflict-policy", "warn"]), json!({"key": "conflict-policy", "value": "warn"}));
+    assert_eq!(keys(&first(json(0, &["lock", "agent-1", "slot.zz*"]))), ["owner", "pattern", "since"]);
+    assert_eq!(keys(&first(json(0, &["locks"]))), ["owner", "pattern", "since"]);
+    assert_eq!(json(0, &["unlock", "agent-1"]), json!([]));
+    let sync = json(0, &["sync", "--dry-run"]);
+    assert_eq!(keys(&sync), ["plan", "created", "updated", "deleted", "ops", "conflicts", "errors"]);
+    assert_eq!(json(0, &["conflicts"]), json!([]));
+    assert_eq!(
+        keys(&json(0, &["op", "show", id])),
+        ["op", "layer", "name", "author", "ts", "op-id", "parent-ops", "depends-on", "def"]
+    );
+    assert_eq!(json(0, &["op", "pending"]), json!([]));
+    assert_eq!(keys(&json(0, &["op", "bundle", "-o", "ops.jsonl"])), ["ops", "file"]);
+    assert_eq!(keys(&json(0, &["snapshot", "copy"])), ["path", "state-hash"]);
+    assert_eq!(keys(&json(0, &["op", "push", "copy"])), EXCHANGED);
+    assert_eq!(keys(&json(0, &["op", "pull", "copy"])), EXCHANGED);
+    assert_eq!(keys(&json(0, &["op", "merge", "copy/.strand/op-log.jsonl"])), EXCHANGED);
+    assert_eq!(keys(&json(0, &["state-hash"])), ["state-hash"]);
+    assert_eq!(keys(&json(0, &["store", "verify"])), ["equal", "state-hash", "rebuilt"]);
+    assert_eq!(keys(&json(0, &["run", "slot.draft=\"milk\""])), ["episode", "status", "graph", "steps"]);
+    assert_eq!(keys(&json(0, &["replay", "latest"])), ["episode", "equal", "steps", "difference"]);
+    assert_eq!(keys(&first(json(0, &["episodes"]))), ["episode", "ts", "trigger", "steps", "status"]);
+    for line in world.out(0, &["--json", "op", "log"]).lines() {
+        assert!(serde_json::from_str::<Value>(line).unwrap()["op-id"].is_string());
+    }
+}
+
+#[test]
+fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
+    let world = World::new();
+    world.load(TODO);
+    world.out(0, &["run", "slot.draft=\"milk\""]);
+    let before = world.out(0, &["state-hash"]);
+    for (code, args, words) in [
+        (2, &["add", "slots", "a", "Int = 1"][..], "there is no layer 'slots'"),
+        (
+            2,
+            &["add", "slot.a", "Int = ("],
+            "E0001 at slot.a.body:1:8: expected an expression, found the end of the text\n  | Int = (\n  |        ^",
+        ),
+        (2, &["add", "fn", "len", "() -> Int = 1"], "'len' is a built-in function"),
+        (2, &["add", "slot", "when", "Int = 1"], "'when' is a keyword"),
+        (6, &["replace", "slot.drfat", "Int = 1"], "there is no slot.drfat; did you mean slot.draft?"),
+        (2, &["edit", "slot.draft", "{"], "the patch is no JSON"),
+        (2, &["edit", "slot.draft", "{}"], "the patch is empty"),
+        (2, &["edit", "slot.draft", r#"{"body:1": "frobnicate"}"#], "unknown instruction 'frobnicate'"),
+        (2, &["edit", "slot.draft", r#"{"needs": "set [net]"}"#], "a slot has no 'needs' to address"),
+        (
+            2,
+            &["edit", "reducer.todo-add", r#"{"body:1": "replace 'nextId' -> 'n'"}"#],
+            "the patch is ambiguous: 'nextId' occurs 2 times",
+        ),
+        (2, &["edit", "reducer.todo-add", r#"{"body:9": "delete"}"#], "there is no body:9; the last is body:3"),
+        (6, &["edit", "slot.draft", "@nowhere.json"], "there is no file nowhere.json"),
+        (3, &["rename", "slot.draft", "todos"], "slot.todos exists already"),
+        (2, &["rename", "slot.draft", "Draft"], "starts with a small letter"),
+        (2, &["rename", "slot.draft", "fn.draft"], "is not a name in the layer slot"),
+        (6, &["remove", "slot.drfat"], "did you mean slot.draft?"),
+        (6, &["link", "slot.draft", "slot.drfat"], "did you mean slot.draft?"),
+        (6, &["patch", "apply", "nowhere.json"], "there is no file nowhere.json"),
+        (6, &["patch", "revert", "op_01JB0000000000000000000000"], "there is no op"),
+        (2, &["patch", "revert", "op_1"], "'op_1' is not an op-id"),
+        (6, &["check", "--scope", "slot.drfat"], "did you mean slot.draft?"),
+        (2, &["fix", "--auto-patch", "E9103"], "there is no code 'E9103'"),
+        (2, &["fix", "--apply", "E013"], "there is no code 'E013'"),
+        (2, &["config", "policy"], "there is no key 'policy'"),
+        (2, &["config", "capabilities", "net,teleport"], "teleport"),
+        (2, &["lock", "agent 1", "slot.a"], "'agent 1' is not the id of an author"),
+        (2, &["lock", "agent-1", "todos*"], "is no pattern"),
+        (6, &["unlock", "agent-1"], "agent-1 owns nothing like that"),
+        (6, &["conflicts", "show", "cf_1"], "there is no conflict cf_1"),
+        (6, &["conflicts", "reissue", "W0902@slot.draft"], "there is no conflict"),
+        (6, &["op", "show", "op_01JB0000000000000000000000"], "there is no op"),
+        (2, &["op", "push"], "strand config upstream"),
+        (6, &["op", "push", "nowhere"], "no store"),
+        (6, &["run", "NewFrom.submit"], "there is no tile.NewFrom; did you mean tile.NewForm?"),
+        (6, &["run", "NewForm.sumbit"], "no reducer runs on NewForm.sumbit; there is submit"),
+        (6, &["run", "slot.drfat=1"], "did you mean slot.draft?"),
+        (2, &["run", "slot.draft=milk"], "a text needs quotes: '\"milk\"'"),
+        (2, &["run", "slot.draft=1"], "1 does not fit slot.draft, a Text"),
+        (2, &["run", "TodoRow.toggle"], "reducer.todo-toggle takes a TodoId, and there is no payload"),
+        (
+            2,
+            &["run", "TodoRow.toggle", "--payload", "\"x\""],
+            "the payload \"x\" does not fit reducer.todo-toggle, which takes a TodoId",
+        ),
+        (2, &["run", "nothing"], "is not Tile.event, reducer.name or slot.name=json"),
+        (2, &["run", "NewForm.submit", "--live"], "--effects"),
+        (6, &["run", "NewForm.submit", "--effects", "nowhere.json"], "there is no file nowhere.json"),
+        (6, &["replay", "ep_1"], "there is no episode ep_1"),
+        (2, &["--author", "somebody", "add", "slot.a", "Int = 1"], "use agent:<id> or user:<id>"),
+        (6, &["--store", "nowhere", "list"], "no store"),
+        (2, &["frobnicate"], "unrecognized subcommand"),
+    ] {
+        let output = world.run(args);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
+        assert!(told.contains(words), "{args:?}: {told}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+    assert_eq!(world.out(0, &["state-hash"]), before);
+    assert_eq!(world.out(0, &["--json", "episodes"]).matches("ep_").count(), 1);
+}
+
+#[test]
+fn of_several_stores_one_must_be_named() {
+    let world = World::new();
+    world.out(0, &["init", "second.strand"]);
+    assert_eq!(
+        world.err(6, &["list"]),
+        "Error: there are several stores here, project.strand and second.strand; name one with --store\n"
+    );
+    world.out(0, &["--store", "second.strand", "list"]);
+}
+
+#[test]
+fn a_slot_is_not_renamed_to_what_a_binder_is_called_where_it_is_read() {
+    let world = World::new();
+    world.load("slot total = Int = 0\nslot out = Int = 0\nreducer add = in=(n: Int) do= out := total + n");
+    world.load("tile T = column { each(item=row-item, of=[1]) { text(value=text(total)) } }");
+    let told = world.err(3, &["rename", "slot.total", "n"]);
+    assert_eq!(told, "Error: cannot rename to n: reducer.add:1 reads it where 'n' is the name of something else\n");
+    assert!(world.err(3, &["rename", "slot.total", "row-item"]).contains("tile.T:3 reads it"));
+    // Written but not read there: `:=` names a slot whatever is bound.
+    world.out(0, &["rename", "slot.out", "n"]);
+    assert_eq!(world.out(0, &["view", "reducer.add"]), "reducer add =\n  in=(n: Int)\n  do=\n    n := total + n\n");
+    world.out(0, &["rename", "slot.total", "sum-of-all"]);
+}
+
+#[test]
+fn ownership_refuses_others_until_it_yields() {
+    let world = World::new();
+    world.load(TODO);
+    world.out(0, &["lock", "agent-1", "slot.todos*, reducer.todo-*"]);
+    let agent = |id: &str, code: i32, args: &[&str]| {
+        let author = format!("agent:{id}");
+        let mut all = vec!["--author", &author];
+        all.extend(args);
+        let output = world.run(&all);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
+        told
+    };
+    let owned = "Error: slot.todos2 is owned by agent-1 (pattern slot.todos*)\n";
+    assert_eq!(agent("agent-2", 5, &["add", "slot.todos2", "Int = 1"]), owned);
+    assert_eq!(agent("agent-2", 5, &["rename", "slot.shown", "todos2"]), owned);
+    assert!(agent("agent-2", 5, &["rename", "slot.todos", "list"]).contains("slot.todos is owned by agent-1"));
+    assert!(agent("agent-2", 5, &["remove", "reducer.todo-delete"]).contains("reducer.todo-delete is owned"));
+    // References are free, and so is everything to its owner.
+    agent("agent-2", 0, &["add", "fn.size", "(n: Int) -> Int = n"]);
+    agent("agent-2", 0, &["add", "reducer.clear", "do= todos := {}"]);
+    agent("agent-1", 0, &["add", "slot.todos2", "Int = 1"]);
+    assert!(
+        agent("agent-2", 5, &["lock", "agent-2", "*.to?os*"])
+            .contains("overlaps slot.todos*, which is owned by agent-1")
+    );
+    agent("agent-2", 0, &["lock", "agent-2", "slot.to*", "--steal"]);
+    assert_eq!(world.out(0, &["locks"]), "agent-1 reducer.todo-*\nagent-2 slot.to*\n");
+    agent("agent-1", 5, &["replace", "slot.todos2", "Int = 2"]);
+    world.out(0, &["unlock", "agent-2", "slot.to*"]);
+    agent("agent-1", 0, &["replace", "slot.todos2", "Int = 2"]);
+    // A push is judged by the locks of the store it goes to.
+    world.out(0, &["snapshot", "copy"]);
+    agent("agent-2", 0, &["--store", "copy", "add", "reducer.todo-new", "do="]);
+    assert!(agent("agent-2", 5, &["--store", "copy", "op", "push"]).contains("reducer.todo-new is owned by agent-1"));
+    world.out(0, &["config", "lock-mode", "off"]);
+    agent("agent-2", 0, &["add", "reducer.todo-new", "do="]);
+}
+
+#[test]
+fn what_merging_left_is_listed_shown_and_issued_again() {
+    let world = World::new();
+    world.load("slot n = Int = 0\nfn f = () -> Int = 1");
+    world.out(0, &["snapshot", "copy"]);
+    world.out(0, &["replace", "slot.n", "Int = 1"]);
+    world.out(0, &["--store", "copy", "edit", "slot.n", r#"{"init":"set 5"}"#]);
+    world.out(0, &["op", "pull", "copy"]);
+    let listed = world.out(0, &["conflicts"]);
+    assert!(listed.starts_with("W0902@slot.n edit by user:me was made while the body was replaced"), "{listed}");
+    let draft = world.out(0, &["fix", "--auto-patch", "W0902@slot.n"]);
+    assert_eq!(draft, "{\"op\":\"edit\",\"layer\":\"slot\",\"name\":\"n\",\"patch\":{\"init\":\"set 5\"}}\n");
+    assert!(world.out(0, &["conflicts", "show", "W0902@slot.n"]).contains("\"code\": \"W0902\""));
+    world.out(0, &["conflicts", "reissue", "W0902@slot.n"]);
+    assert_eq!(world.out(0, &["view", "slot.n"]), "slot n = Int = 5\n");
+    assert_eq!(world.out(0, &["conflicts"]), "");
+    // What is only to be known is put aside in this store.
+    world.out(0, &["--store", "copy", "rename", "fn.f", "g"]);
+    world.out(0, &["add", "fn.g", "() -> Int = 2"]);
+    world.out(0, &["op", "pull", "copy"]);
+    let listed = world.out(0, &["conflicts"]);
+    let id = listed.split(' ').next().unwrap();
+    assert!(id.starts_with("W0905@fn.g__"), "{listed}");
+    assert!(world.err(2, &["conflicts", "reissue", id]).contains("holds no op to issue again"));
+    world.out(0, &["conflicts", "resolve", id]);
+    assert_eq!(world.out(0, &["conflicts"]), "");
+    assert!(world.out(0, &["conflicts", "--all"]).contains(id));
 }

@@ -4,6 +4,8 @@ mod chapter;
 mod checkpoint;
 mod command;
 mod converge;
+mod hashes;
+mod language;
 mod parallel;
 mod terminal;
 mod world;
