@@ -304,6 +304,8 @@ pub enum Event {
     Usage(u64, u64),
     /// What `/commit` proposes.
     CommitMessage(String),
+    /// No commit message came: a [`Event::Notice`] says why.
+    CommitEnded,
     /// What was asked for.
     Answer(QueryId, Listing),
     /// Something to know; also kept in the chat when `item` is set.

@@ -74,7 +74,7 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     tokio::task::spawn_blocking(move || memory.sweep());
     restore::start_up(&env);
     watch::begin(&env);
-    Agent { env, session: None, turn: None, restores: restore::Restores::default() }
+    Agent { env, session: None, turn: None, restores: restore::Restores::default(), draft: None }
 }
 
 /// The archive of a workspace, as the configuration says.

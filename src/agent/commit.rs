@@ -6,51 +6,76 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
 
 use super::Agent;
-use super::env::lock;
+use super::env::{Env, lock};
 use crate::context::commit;
 use crate::context::templates::Templates;
 use crate::protocol::{Event, Level};
 use crate::provider::{Answer, Hurry, Message, Provider, Request};
 
 impl Agent {
-    /// Asks the model for a message and hands it to the person.
-    pub(super) fn draft_commit(&self) {
+    /// Asks the model for a message and hands it to the person. [`Command::Interrupt`] ends that.
+    ///
+    /// [`Command::Interrupt`]: crate::protocol::Command::Interrupt
+    pub(super) fn draft_commit(&mut self) {
+        let stop = CancellationToken::new();
+        self.draft = Some(stop.clone());
         let env = Arc::clone(&self.env);
         tokio::spawn(async move {
-            let (provider, model) = {
-                let live = env.live();
-                (live.provider.clone(), live.model.clone())
+            let drafted = stop.run_until_cancelled(draft(&env)).await;
+            let event = match drafted {
+                Some(Ok(text)) => Event::CommitMessage(text),
+                Some(Err((title, hint))) => {
+                    env.say(Level::Warning, title, hint).await;
+                    Event::CommitEnded
+                }
+                None => {
+                    env.say(Level::Info, "no commit message was written", "").await;
+                    Event::CommitEnded
+                }
             };
-            let Some(provider) = provider else {
-                return env.say(Level::Warning, "no model is connected", "").await;
-            };
-            let (templates, language) = {
-                let config = lock(&env.config);
-                (Templates::new(env.workspace.root(), config.paths.folder()), config.language.clone())
-            };
-            let root = env.workspace.root().to_path_buf();
-            env.say(Level::Info, "writing a commit message", "").await;
-            match propose(&*provider, &model, templates, root, language, env.hurry.clone()).await {
-                Ok(text) => env.events.send(Event::CommitMessage(text)).await,
-                Err((title, hint)) => env.say(Level::Warning, title, hint).await,
-            }
+            stop.cancel();
+            env.events.send(event).await;
         });
     }
 
-    /// Commits what is staged with the message the person settled on.
+    /// Ends a draft under way; `false`: there is none.
+    pub(super) fn stop_draft(&self) -> bool {
+        let draft = self.draft.as_ref().filter(|stop| !stop.is_cancelled());
+        draft.inspect(|stop| stop.cancel()).is_some()
+    }
+
+    /// Commits what is staged with the message the person settled on. Where git refuses, the message comes back.
     pub(super) fn commit(&self, message: String) {
         let env = Arc::clone(&self.env);
         tokio::spawn(async move {
-            let root = env.workspace.root().to_path_buf();
-            let done = tokio::task::spawn_blocking(move || run(&root, &message)).await;
+            let (root, text) = (env.workspace.root().to_path_buf(), message.clone());
+            let done = tokio::task::spawn_blocking(move || run(&root, &text)).await;
             match done.unwrap_or_else(|_| Err("git could not be run".into())) {
                 Ok(said) => env.say(Level::Info, said, "").await,
-                Err(why) => env.say(Level::Error, "nothing was committed", why).await,
+                Err(why) => {
+                    env.events.notice(Level::Error, "nothing was committed", why).await;
+                    env.events.send(Event::CommitMessage(message)).await;
+                }
             }
         });
     }
+}
+
+async fn draft(env: &Env) -> Result<String, (String, String)> {
+    let (provider, model) = {
+        let live = env.live();
+        (live.provider.clone(), live.model.clone())
+    };
+    let provider = provider.ok_or(("no model is connected".to_string(), String::new()))?;
+    let (templates, language) = {
+        let config = lock(&env.config);
+        (Templates::new(env.workspace.root(), config.paths.folder()), config.language.clone())
+    };
+    let root = env.workspace.root().to_path_buf();
+    propose(&*provider, &model, templates, root, language, env.hurry.clone()).await
 }
 
 /// A message for what is staged, as the model proposes it.

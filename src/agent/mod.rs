@@ -60,6 +60,8 @@ struct Agent {
     turn: Option<Running>,
     /// Restores that wait for the person.
     restores: restore::Restores,
+    /// Ends the commit message that is being written.
+    draft: Option<CancellationToken>,
 }
 
 impl Agent {
@@ -90,6 +92,7 @@ impl Agent {
             Command::Restore(request) => self.restore(request).await,
             Command::Interrupt => match &self.turn {
                 Some(running) => running.stop.cancel(),
+                None if self.stop_draft() => {}
                 None => self.restores.withdraw(),
             },
             Command::Hurry => self.env.hurry.now(),

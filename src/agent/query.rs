@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::env::{Env, lock};
 use super::{replayed, watch};
 use crate::archive::{Archive, Id};
+use crate::context::attach;
 use crate::memory::{self, SessionState as Stored};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
@@ -276,6 +277,10 @@ fn bytes(env: &Env, path: &str, version: Option<&str>) -> Result<State, String> 
 }
 
 fn text(env: &Env, path: String) -> Result<Listing, String> {
+    if path.ends_with('/') {
+        let names = attach::names(&env.workspace, &path)?;
+        return Ok(Listing::Text { path, text: Some(names.join("\n")), lines: names.len(), bytes: 0 });
+    }
     let read = env.workspace.read(&path).map_err(|e| e.to_string())?;
     let State::File { bytes, .. } = read.state else { return Err(format!("{path} is not there")) };
     let start = &bytes[..bytes.len().min(TEXT)];

@@ -165,21 +165,7 @@ impl Making<'_> {
 
     fn folder(&mut self, written: &str) -> Result<(), String> {
         let path = self.workspace.resolve(written, Access::Folder).map_err(|e| e.to_string())?;
-        let walk = self.workspace.walk(&path).max_depth(Some(1)).build();
-        let mut names: Vec<String> = walk
-            .flatten()
-            .filter(|e| e.depth() > 0)
-            .map(|e| {
-                let slash = if e.file_type().is_some_and(|t| t.is_dir()) { "/" } else { "" };
-                format!("{}{slash}", e.file_name().to_string_lossy())
-            })
-            .collect();
-        names.sort();
-        let more = names.len().saturating_sub(MAX_NAMES);
-        names.truncate(MAX_NAMES);
-        if more > 0 {
-            names.push(format!("({more} more)"));
-        }
+        let names = names(self.workspace, &path)?;
         let text = names.join("\n");
         let path = format!("{}/", if path.is_empty() { "." } else { &path });
         self.block(&path, &text);
@@ -232,6 +218,27 @@ impl Making<'_> {
         let title = title.replace('"', "\\\"");
         self.blocks.push(format!("\n{fence}{} title=\"{title}\"\n{text}{end}{fence}\n", language(&title)));
     }
+}
+
+/// The names in a folder, folders with `/`, sorted; of very many the first, and how many more there are.
+///
+/// # Errors
+/// When it is no folder of the workspace.
+pub fn names(workspace: &Workspace, folder: &str) -> Result<Vec<String>, String> {
+    let path = workspace.resolve(folder, Access::Folder).map_err(|e| e.to_string())?;
+    let walk = workspace.walk(&path).max_depth(Some(1)).build();
+    let entries = walk.flatten().filter(|e| e.depth() > 0).map(|e| {
+        let slash = if e.file_type().is_some_and(|t| t.is_dir()) { "/" } else { "" };
+        format!("{}{slash}", e.file_name().to_string_lossy())
+    });
+    let mut names: Vec<String> = entries.collect();
+    names.sort();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
+    if more > 0 {
+        names.push(format!("({more} more)"));
+    }
+    Ok(names)
 }
 
 /// A file's bytes as text to be read: without a byte order mark, with plain line ends; UTF-16 where a mark says so.

@@ -1,13 +1,18 @@
 //! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits what it
 //! proposes; nothing here commits.
 
+use std::io::Read;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::templates::{Templates, filled};
 
 /// Bytes of diff that are sent; of a longer one, the list of files and its beginning.
 const MAX_DIFF: usize = 120 << 10;
+/// Bytes of git's output that are read at all.
+const MAX_READ: u64 = 1 << 20;
+/// Files that are named with their counts.
+const MOST_FILES: &str = "--stat-count=200";
 /// Earlier messages that are shown.
 const RECENT: &str = "-8";
 
@@ -42,7 +47,7 @@ pub fn staged(root: &Path) -> Result<Staged, Error> {
     if diff.trim().is_empty() {
         return Err(Error::NothingStaged);
     }
-    let stat = git(root, &["diff", "--cached", "--no-color", "--stat"])?;
+    let stat = git(root, &["diff", "--cached", "--no-color", "--stat=100", MOST_FILES])?;
     // A repository without commits has no log: that is no error.
     let recent = git(root, &["log", RECENT, "--format=%s", "--no-color"]).unwrap_or_default();
     Ok(Staged { diff, stat, recent: recent.lines().map(str::to_string).collect() })
@@ -78,19 +83,30 @@ fn shown(staged: &Staged) -> String {
     }
     let cut = staged.diff.floor_char_boundary(MAX_DIFF);
     let cut = staged.diff[..cut].rfind('\n').unwrap_or(cut);
-    let left = staged.diff.len() - cut;
-    format!("The staged diff, its beginning ({left} bytes more):\n\n{stat}\n\n{}", &staged.diff[..cut])
+    format!("The staged diff, its beginning (the rest is left out):\n\n{stat}\n\n{}", &staged.diff[..cut])
 }
 
+/// What git prints, its beginning where that is very long.
 fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
-    let output = Command::new("git")
+    let failed = |e: std::io::Error| Error::Git(format!("cannot be run: {e}"));
+    let mut child = Command::new("git")
         .args(arguments)
         .current_dir(root)
         .env("GIT_OPTIONAL_LOCKS", "0")
-        .output()
-        .map_err(|e| Error::Git(format!("cannot be run: {e}")))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut printed = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        // What is beyond is not read; git ends when nobody listens.
+        stdout.take(MAX_READ).read_to_end(&mut printed).map_err(failed)?;
+    }
+    let whole = (printed.len() as u64) < MAX_READ;
+    let output = child.wait_with_output().map_err(failed)?;
+    if output.status.success() || !whole {
+        return Ok(String::from_utf8_lossy(&printed).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Error::Git(said.lines().next().unwrap_or("it failed without a word").to_string()))
@@ -113,7 +129,7 @@ mod tests {
         assert!(text.contains("+{{recent}}"), "the diff is no template");
         let long = Staged { diff: "+line\n".repeat(40_000), ..staged };
         let text = prompt(&templates, &long, None);
-        assert!(text.len() < MAX_DIFF + 3_000 && text.contains("bytes more") && text.contains(" a | 1 +"));
+        assert!(text.len() < MAX_DIFF + 3_000 && text.contains("the rest is left out") && text.contains(" a | 1 +"));
     }
 
     #[test]

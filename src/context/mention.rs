@@ -101,6 +101,8 @@ pub struct Typing {
     pub range: Range<usize>,
     /// What has been typed of the path.
     pub words: String,
+    /// What has been typed of the lines, with its colon: `:10-4`; empty without.
+    pub lines: String,
 }
 
 /// The mention under way at a caret (a byte position), if one is: what completion is offered for.
@@ -118,8 +120,21 @@ pub fn typing(text: &str, caret: usize) -> Option<Typing> {
         None if typed.contains(|c: char| c.is_whitespace() || closes(c)) => return None,
         None => typed,
     };
+    let colon = words.rfind(':').filter(|i| words[i + 1..].chars().all(|c| c.is_ascii_digit() || c == '-'));
+    let (words, lines) = words.split_at(colon.unwrap_or(words.len()));
     let words = words.trim_start_matches("./").trim_start_matches('/').to_string();
-    Some(Typing { range: at..caret, words })
+    Some(Typing { range: at..caret, words, lines: lines.to_string() })
+}
+
+/// The file name that ends at a caret (a byte position) and is no mention, if one does: see [`bare_names`].
+pub fn bare_name(text: &str, caret: usize) -> Option<Range<usize>> {
+    let from = text.get(..caret)?.rfind('\n').map_or(0, |i| i + 1);
+    let to = text[caret..].find('\n').map_or(text.len(), |i| caret + i);
+    if in_code(text, caret) {
+        return None;
+    }
+    let found = bare_names(&text[from..to]).into_iter().find(|r| from + r.end == caret)?;
+    Some(from + found.start..from + found.end)
 }
 
 /// Words of a text that look like file names and are no mentions (`cart.rs`, `src/cart.rs`), to be offered where such
@@ -228,8 +243,8 @@ fn word_end(rest: &str) -> usize {
     rest[..end].trim_end_matches(['.', ':', '!', '?', '-', '@']).len()
 }
 
-/// Characters that end a path which is not quoted.
-fn closes(c: char) -> bool {
+/// Whether a character ends a path that is not quoted.
+pub fn closes(c: char) -> bool {
     matches!(c, ',' | ';' | '"' | '\'' | '`' | ')' | ']' | '}' | '>' | '<' | '|' | '*' | '\\')
         || matches!(c, '、' | '。' | '，' | '．' | '：' | '；' | '！' | '？' | '）' | '（' | '」' | '「' | '』' | '『')
         || matches!(c, '】' | '【' | '”' | '“' | '’' | '‘' | '»' | '«' | '…')
@@ -481,6 +496,10 @@ mod tests {
         assert_eq!(at("@/src/a"), Some((0..7, "src/a".into())));
         assert_eq!(at("@\"a b"), Some((0..5, "a b".into())));
         assert_eq!(at("x\n@a"), Some((2..4, "a".into())));
+        let lines = |text: &str| typing(text, text.len()).map(|t| (t.words, t.lines));
+        assert_eq!(lines("@cart:10-4"), Some(("cart".into(), ":10-4".into())));
+        assert_eq!(lines("@cart:"), Some(("cart".into(), ":".into())));
+        assert_eq!(lines("@a:b"), Some(("a:b".into(), String::new())));
         for text in ["@a b", "a@b", "@\"a\"", "`@a", "no"] {
             assert_eq!(at(text), if text == "`@a" { Some((1..3, "a".into())) } else { None }, "{text}");
         }
@@ -492,6 +511,11 @@ mod tests {
         let text = "fix cart.rs and src/money.rs (see README.md), not @a.rs, 3.14, e.g. http://x.y/z or v1/2";
         let names: Vec<&str> = bare_names(text).into_iter().map(|r| &text[r]).collect();
         assert_eq!(names, ["cart.rs", "src/money.rs", "README.md", "e.g", "v1/2"]);
+        let text = "a\nfix 価格.md and @b.rs `c.rs`";
+        assert_eq!(bare_name(text, 15).map(|r| &text[r]), Some("価格.md"));
+        for caret in [14, 16, 24, text.len() - 1] {
+            assert_eq!(bare_name(text, caret), None, "{caret}");
+        }
     }
 
     proptest! {

@@ -154,7 +154,7 @@ fn parse(path: &str, text: &str) -> Result<RuleFile, String> {
     let globs = written
         .map(|glob| match compile(&glob) {
             Ok(matcher) => Ok((glob, matcher)),
-            Err(e) => Err(format!("{path}: {e}")),
+            Err(e) => Err(format!("{path}: the glob {glob} is broken: {}", e.kind())),
         })
         .collect::<Result<_, _>>()?;
     Ok(RuleFile { path: path.to_string(), text: body.into(), globs })

@@ -253,6 +253,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Line, "write", &[A::Send], "go", "take the line"),
     g(C::Line, "write", &[A::Close], "back", "leave it"),
     g(C::Completion, "choose", &[A::Insert], "insert", ""),
+    g(C::Completion, "choose", &[A::Choose], "", "insert; send what is whole already"),
     g(C::Completion, "choose", &[A::Up, A::Down], "choose", "choose"),
     g(C::Completion, "choose", &[A::PreviewUp, A::PreviewDown], "scroll preview", "scroll the preview"),
     g(C::Completion, "choose", &[A::Close], "close", ""),

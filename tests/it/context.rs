@@ -203,7 +203,27 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     live.send(Command::Commit("Add a, and say why".into()));
     live.until(|e| notice(e).filter(|t| t.contains("Add a, and say why"))).await;
     assert_eq!(git(&["log", "--format=%s"]).trim(), "Add a, and say why");
+    // A hook that refuses loses no message.
+    world.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'tabs are not allowed' >&2\nexit 1\n");
+    git(&["config", "core.hooksPath", ".git/hooks"]);
+    make_executable(&world.root().join(".git/hooks/pre-commit"));
+    world.write("b.txt", "two\n");
+    git(&["add", "b.txt"]);
+    live.send(Command::Commit("Add b".into()));
+    let why = live
+        .until(|e| match e {
+            Event::Added(_, Item::Notice(n)) if n.title == "nothing was committed" => Some(n.detail.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(why, "tabs are not allowed");
+    live.until(|e| matches!(e, Event::CommitMessage(text) if text == "Add b").then_some(())).await;
     live.close().await;
+}
+
+fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("set");
 }
 
 #[test]

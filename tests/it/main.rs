@@ -4,6 +4,7 @@ mod context;
 mod edits;
 mod frames;
 mod memory;
+mod mentions;
 mod pty;
 mod road;
 mod rules;

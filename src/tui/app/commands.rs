@@ -97,6 +97,15 @@ impl App {
         self.popups.push(Popup::List(List::new(Kind::Commit(message), "commit message", entries)));
     }
 
+    /// Opens the list of prompts with something typed already.
+    pub(super) fn open_prompts(&mut self, typed: &str) -> Vec<Effect> {
+        let mut list = List::new(Kind::Prompts, "prompts", Vec::new());
+        list.waiting = true;
+        list.editor.set(typed);
+        self.popups.push(Popup::List(list));
+        vec![self.ask(Owner::List, Query::Prompts)]
+    }
+
     /// Opens the sessions over the session that is open.
     fn open_sessions(&mut self) -> Vec<Effect> {
         let sessions = Sessions::default();
@@ -150,17 +159,16 @@ impl App {
                 self.input.replace(at..at, &format!("@rag {rest}"));
                 Vec::new()
             }
-            "/prompt" if rest.is_empty() => {
-                let mut list = List::new(Kind::Prompts, "prompts", Vec::new());
-                list.waiting = true;
-                self.popups.push(Popup::List(list));
-                vec![self.ask(Owner::List, Query::Prompts)]
-            }
+            "/prompt" if rest.is_empty() => self.open_prompts(""),
             "/prompt" => self.submit(format!("/prompt {rest}")),
             "/rules" => self.open_page("rules", Query::Rules),
             "/stats" => self.open_page("stats", Query::Stats),
             "/config" => self.open_page("configuration", Query::Config),
-            "/commit" => vec![Effect::Send(Command::DraftCommit)],
+            "/commit" if self.drafting => Vec::new(),
+            "/commit" => {
+                self.drafting = true;
+                vec![Effect::Send(Command::DraftCommit)]
+            }
             "/trust" => set(Setting::Trust),
             "/compact" => vec![Effect::Send(Command::Compact)],
             "/export" => match EXPORTS.iter().find(|(n, ..)| *n == rest) {
@@ -323,7 +331,9 @@ impl App {
             }
         };
         let text = String::from_utf8_lossy(&bytes);
-        if purpose == EditFor::Commit {
+        if purpose == EditFor::Commit && text.trim().is_empty() {
+            self.say = Some("the message is empty: nothing was committed".into());
+        } else if purpose == EditFor::Commit {
             self.open_commit(text.trim().to_string());
         } else {
             self.input.set(text.trim_end_matches('\n'));

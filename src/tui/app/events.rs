@@ -66,7 +66,11 @@ impl App {
                 }
             }
             Event::Retrying(wait) => self.retry = wait,
-            Event::CommitMessage(text) => self.open_commit(text),
+            Event::CommitMessage(text) => {
+                self.drafting = false;
+                self.open_commit(text);
+            }
+            Event::CommitEnded => self.drafting = false,
             // Where there is no chat it must stay readable too; the chat is told once it is there.
             Event::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
                 self.early.push(notice);
@@ -207,8 +211,16 @@ impl App {
             }
             Owner::Sessions => self.sessions_answer(&query, listing),
             Owner::Completion => {
-                let asked = self.completion.as_mut().map_or(Vec::new(), |c| c.answer(&query, listing));
+                let Some(completion) = &mut self.completion else { return Vec::new() };
+                let asked = completion.answer(&query, listing);
+                if completion.fresh && std::mem::take(&mut completion.hasty) {
+                    return self.insert_completion();
+                }
                 self.ask_all(owner, asked)
+            }
+            Owner::Bare => {
+                self.offered(&query, listing);
+                Vec::new()
             }
             Owner::Finder => {
                 let asked = match self.popups.last_mut() {
@@ -269,6 +281,7 @@ impl App {
                     detail: p.description.clone(),
                     usage: format!("/prompt {} {}", p.name, p.usage).trim_end().to_string(),
                     long: p.path.clone(),
+                    needs: !p.usage.is_empty(),
                     ..Entry::default()
                 })
                 .collect(),

@@ -3,8 +3,9 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen};
-use crate::protocol::{Command, How, Prompt, TurnEnd};
+use super::{App, At, EditFor, Effect, Exit, Focus, Offer, Owner, PAUSE, Screen};
+use crate::context::mention::{self, bare_name};
+use crate::protocol::{Command, How, Listing, Prompt, Query, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::complete::Completion;
 use crate::tui::keys::{Chord, Found};
@@ -145,6 +146,11 @@ impl App {
                 _ => {}
             }
         }
+        let gives_way = c == ':' || mention::closes(c) || matches!(c, '.' | '!' | '?');
+        if gives_way && self.spaced == Some(self.input.caret()) {
+            self.input.act(Action::Backspace);
+        }
+        self.spaced = None;
         self.input.type_char(c);
         self.history.leave();
         self.complete()
@@ -153,12 +159,17 @@ impl App {
     /// A paste goes where letters go.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         match self.focus() {
-            Focus::Popup => {
-                if let Some(Popup::List(list)) = self.popups.last_mut() {
+            Focus::Popup => match self.popups.last_mut() {
+                Some(Popup::List(list)) => {
                     list.paste(text);
+                    Vec::new()
                 }
-                Vec::new()
-            }
+                Some(Popup::Finder(finder)) => {
+                    let said = finder.paste(text);
+                    self.finder_said(said)
+                }
+                _ => Vec::new(),
+            },
             Focus::Line => {
                 if let Some(line) = &mut self.line {
                     line.editor.paste(&text.replace(['\r', '\n'], " "));
@@ -183,23 +194,21 @@ impl App {
 
     /// Opens, narrows or closes the completion, as the text before the caret has it.
     fn complete(&mut self) -> Vec<Effect> {
+        if self.spaced != Some(self.input.caret()) {
+            self.spaced = None;
+        }
         let Some(typing) = Completion::at(self.input.text(), self.input.caret()) else {
             (self.completion, self.closed_at) = (None, None);
-            return Vec::new();
+            return self.offer();
         };
+        self.offer = None;
         if self.closed_at == Some(typing.range.start) {
             return Vec::new();
         }
-        let asked = match &mut self.completion {
-            Some(c) if c.words == typing.words && c.listed => Vec::new(),
-            Some(c) => c.narrow(&typing.words),
-            None => {
-                let mut c = Completion::default();
-                let asked = c.narrow(&typing.words);
-                self.completion = Some(c);
-                asked
-            }
-        };
+        let c = self.completion.get_or_insert_default();
+        c.hasty = false;
+        let asked = if c.words == typing.words && c.listed { Vec::new() } else { c.narrow(&typing.words) };
+        c.set_lines(&typing.lines);
         self.ask_all(Owner::Completion, asked)
     }
 
@@ -216,12 +225,16 @@ impl App {
                 completion.scroll(action == Action::PreviewDown, rows.saturating_sub(1));
                 Vec::new()
             }
-            Action::Insert if completion.path().is_some() => self.insert_completion(),
-            // With no file to insert, Enter sends and Tab goes on.
-            Action::Insert => {
+            // The list is that of a letter before: what it begins with may be another file.
+            Action::Insert | Action::Choose if !completion.fresh => {
+                completion.hasty = true;
+                Vec::new()
+            }
+            Action::Choose if completion.path().is_none() || self.is_whole() => {
                 self.completion = None;
                 self.act_input(Action::Send)
             }
+            Action::Insert | Action::Choose => self.insert_completion(),
             Action::Close => {
                 self.completion = None;
                 self.closed_at = Completion::at(self.input.text(), self.input.caret()).map(|typing| typing.range.start);
@@ -231,11 +244,22 @@ impl App {
         }
     }
 
-    fn insert_completion(&mut self) -> Vec<Effect> {
+    /// Whether the selected file is what stands in the input already.
+    fn is_whole(&self) -> bool {
+        let chosen = self.completion.as_ref().and_then(|c| c.chosen());
+        let typed = Completion::at(self.input.text(), self.input.caret()).map(|t| &self.input.text()[t.range]);
+        // As one may write a path: `@/src/a.rs`, `@./src/a.rs`.
+        let plain =
+            |mention: &str| mention.trim_start_matches('@').trim_start_matches("./").trim_matches('/').to_string();
+        chosen.zip(typed).is_some_and(|(chosen, typed)| plain(chosen.trim_end()) == plain(typed))
+    }
+
+    /// Puts the selected file in place of what was typed; with none there is nothing to do.
+    pub(super) fn insert_completion(&mut self) -> Vec<Effect> {
         let chosen = self.completion.take().and_then(|c| c.chosen());
         let place = Completion::at(self.input.text(), self.input.caret()).map(|t| t.range);
         if let (Some(chosen), Some(place)) = (chosen, place) {
-            self.input.replace(place, &chosen);
+            self.put_mention(place, &chosen);
             if chosen.ends_with('/') {
                 return self.complete();
             }
@@ -243,7 +267,52 @@ impl App {
         Vec::new()
     }
 
+    /// Puts a mention into the input. The space behind it gives way to what belongs to the mention or closes a clause.
+    pub(super) fn put_mention(&mut self, place: std::ops::Range<usize>, mention: &str) {
+        self.input.replace(place, mention);
+        self.spaced = mention.ends_with(' ').then(|| self.input.caret());
+    }
+
+    /// Offers to mention the file whose bare name ends at the caret.
+    fn offer(&mut self) -> Vec<Effect> {
+        let bare = bare_name(self.input.text(), self.input.caret());
+        let Some(place) = bare else {
+            self.offer = None;
+            return Vec::new();
+        };
+        let name = self.input.text()[place.clone()].to_string();
+        if self.offer.as_ref().is_some_and(|o| o.place == place && o.name == name) {
+            return Vec::new();
+        }
+        self.offer = Some(Offer { place, name: name.clone(), path: None });
+        vec![self.ask(Owner::Bare, Query::Files(name))]
+    }
+
+    /// The file on offer, while its name ends at the caret.
+    pub(in crate::tui) fn on_offer(&self) -> Option<&str> {
+        let Offer { place, name, path } = self.offer.as_ref()?;
+        let stands = self.input.caret() == place.end && self.input.text().get(place.clone()) == Some(name);
+        path.as_deref().filter(|_| stands)
+    }
+
+    /// Takes in which files there are of the name that was asked for.
+    pub(super) fn offered(&mut self, query: &Query, listing: &Listing) {
+        let (Query::Files(asked), Listing::Files { hits, .. }) = (query, listing) else { return };
+        if let Some(offer) = self.offer.as_mut().filter(|o| o.name == *asked) {
+            let name = offer.name.trim_start_matches("./");
+            let named = |path: &&String| **path == name || path.ends_with(&format!("/{name}"));
+            offer.path = hits.iter().map(|(path, _)| path).find(named).cloned();
+        }
+    }
+
     fn act_input(&mut self, action: Action) -> Vec<Effect> {
+        if action == Action::NextPane
+            && let Some(mention) = self.on_offer().map(mention::written)
+            && let Some(offer) = self.offer.take()
+        {
+            self.put_mention(offer.place, &format!("{mention} "));
+            return Vec::new();
+        }
         match action {
             Action::Send => return self.enter(),
             Action::Editor => {
@@ -396,7 +465,7 @@ impl App {
         if self.line.is_some() {
             return self.act_line(Action::Close);
         }
-        if self.is_busy() || self.retry.is_some() {
+        if self.is_busy() || self.retry.is_some() || self.drafting {
             return vec![Effect::Send(Command::Interrupt)];
         }
         if !self.input.is_empty() {
@@ -430,7 +499,7 @@ impl App {
             self.at = At::Question;
             return Vec::new();
         }
-        if self.is_busy() || self.retry.is_some() {
+        if self.is_busy() || self.retry.is_some() || self.drafting {
             return vec![Effect::Send(Command::Interrupt)];
         }
         Vec::new()

@@ -123,6 +123,19 @@ pub(super) enum Owner {
     List,
     Page,
     History,
+    /// The bare file name at the caret.
+    Bare,
+}
+
+/// A file name in the input that could be a mention.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// Where it stands, in bytes.
+    pub place: std::ops::Range<usize>,
+    /// As it was typed.
+    pub name: String,
+    /// The file of that name, once one is found.
+    pub path: Option<String>,
 }
 
 /// A line of text that something asked for; it stands in place of the input.
@@ -157,6 +170,10 @@ pub struct App {
     pub(super) completion: Option<Completion>,
     /// The `@` whose completion was closed, so that it stays closed.
     closed_at: Option<usize>,
+    /// Where the caret was left behind the space that a completion put.
+    spaced: Option<usize>,
+    /// The file name before the caret, to be mentioned with a key.
+    pub(super) offer: Option<Offer>,
     pub(super) questions: Vec<Asking>,
     pub(super) at: At,
     pub(super) pane: PaneId,
@@ -177,6 +194,8 @@ pub struct App {
     pub(super) turn: Option<Turn>,
     /// A message was sent and its turn has not begun.
     starting: bool,
+    /// A commit message is being written.
+    pub(super) drafting: bool,
     pub(super) ended: Option<TurnEnd>,
     pub(super) retry: Option<Wait>,
     pub(super) say: Option<String>,
@@ -227,6 +246,8 @@ impl App {
             queue: Queue::default(),
             completion: None,
             closed_at: None,
+            spaced: None,
+            offer: None,
             questions: Vec::new(),
             at: At::Input,
             pane: PaneId::Chat,
@@ -241,6 +262,7 @@ impl App {
             session: None,
             turn: None,
             starting: false,
+            drafting: false,
             ended: None,
             retry: None,
             say: None,

@@ -163,7 +163,7 @@ impl App {
                 if let Some(chosen) = finder.list.chosen() {
                     let at = self.input.caret();
                     let glued = self.input.text()[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
-                    self.input.replace(at..at, &format!("{}{chosen}", if glued { " " } else { "" }));
+                    self.put_mention(at..at, &format!("{}{chosen}", if glued { " " } else { "" }));
                     self.at = At::Input;
                 }
                 Vec::new()
@@ -171,8 +171,29 @@ impl App {
         }
     }
 
+    /// Whether `/prompt ` is written in the palette: what follows is the name of a prompt.
+    fn names_prompts(&self) -> bool {
+        let Some(Popup::List(list)) = self.popups.last() else { return false };
+        list.kind == list::Kind::Commands && list.editor.text().starts_with("/prompt ")
+    }
+
+    /// A prompt that takes arguments goes into the input, for these to be written.
+    fn ask_arguments(&mut self, name: &str, entry: Option<&list::Entry>) -> Vec<Effect> {
+        self.say = entry.map(|e| e.usage.clone());
+        self.input.set(&format!("/prompt {name} "));
+        self.at = At::Input;
+        Vec::new()
+    }
+
     pub(super) fn list_said(&mut self, said: list::Said) -> Vec<Effect> {
         match said {
+            list::Said::Stay | list::Said::Moved if self.names_prompts() => match self.popups.pop() {
+                Some(Popup::List(palette)) => {
+                    let typed = palette.editor.expanded();
+                    self.open_prompts(typed.trim_start_matches("/prompt").trim_start())
+                }
+                _ => Vec::new(),
+            },
             list::Said::Stay => Vec::new(),
             list::Said::Moved => {
                 if let Some(Popup::List(list)) = self.popups.last()
@@ -192,7 +213,13 @@ impl App {
                 Vec::new()
             }
             list::Said::Took(name, rest) => match self.popups.pop() {
-                Some(Popup::List(list)) => self.took(list.kind, &name, &rest),
+                Some(Popup::List(list)) => {
+                    let needs = list.selected().is_some_and(|e| e.needs && rest.trim().is_empty());
+                    if needs {
+                        return self.ask_arguments(&name, list.selected());
+                    }
+                    self.took(list.kind, &name, &rest)
+                }
                 _ => Vec::new(),
             },
         }

@@ -21,10 +21,16 @@ pub struct Completion {
     pub top: usize,
     /// An answer came.
     pub listed: bool,
+    /// It was one for these words.
+    pub fresh: bool,
     /// The beginning of the file that was previewed last.
     pub preview: Option<Preview>,
     /// First line of the preview.
     pub scroll: usize,
+    /// Lines that were typed behind the path, with their colon; they go with the file.
+    pub lines: String,
+    /// Take the first file as soon as the answer is there: the key was quicker.
+    pub hasty: bool,
 }
 
 /// A file's beginning.
@@ -45,8 +51,23 @@ pub struct Preview {
 impl Completion {
     /// What is under way at the caret, with the place that a file would take.
     pub fn at(text: &str, caret: usize) -> Option<Typing> {
-        // `@rag words` is no file, and after a colon come line numbers.
+        // `@rag words` is no file, and a colon that begins no line numbers is in no path that is offered.
         typing(text, caret).filter(|t| t.words != "rag" && !t.words.contains(':'))
+    }
+
+    /// What is typed behind the path; the preview goes there.
+    pub fn set_lines(&mut self, lines: &str) {
+        if self.lines != lines {
+            self.lines = lines.to_string();
+            self.scroll = self.first_line();
+        }
+    }
+
+    /// The line the preview begins with: the first one asked for.
+    fn first_line(&self) -> usize {
+        let first = self.lines.trim_start_matches(':').split('-').next().and_then(|n| n.parse::<usize>().ok());
+        let last = self.preview.as_ref().and_then(|p| p.lines.as_ref()).map_or(0, |l| l.len().saturating_sub(1));
+        first.unwrap_or(1).saturating_sub(1).min(last)
     }
 
     /// A list for `words`, keeping what is shown until the answer comes.
@@ -54,6 +75,7 @@ impl Completion {
         self.words = words.to_string();
         self.selected = 0;
         self.top = 0;
+        self.fresh = false;
         vec![Query::Files(words.to_string())]
     }
 
@@ -64,6 +86,7 @@ impl Completion {
                 let chosen = self.path().filter(|_| self.listed && self.selected > 0).cloned();
                 self.hits = hits.clone();
                 (self.total, self.complete, self.listed) = (*total, *complete, true);
+                self.fresh = *complete || !hits.is_empty();
                 // More may have come before the one that was chosen meanwhile.
                 let stays = chosen.and_then(|path| self.hits.iter().position(|(p, _)| *p == path));
                 self.selected = stays.unwrap_or(self.selected.min(self.hits.len().saturating_sub(1)));
@@ -76,6 +99,7 @@ impl Completion {
                     let text = text.as_ref().map(|t| t.lines().map(str::to_string).collect());
                     let preview = Preview { path: path.clone(), lines: text, code, count: *lines, bytes: *bytes };
                     self.preview = Some(preview);
+                    self.scroll = self.first_line();
                 }
                 Vec::new()
             }
@@ -95,8 +119,8 @@ impl Completion {
     /// What to put in place of the mention, with a space after a file so that typing goes on.
     pub fn chosen(&self) -> Option<String> {
         let path = self.path()?;
-        let mention = written(path);
-        Some(if path.ends_with('/') { mention } else { format!("{mention} ") })
+        let (mention, lines) = (written(path), self.lines.trim_end_matches([':', '-']));
+        Some(if path.ends_with('/') { mention } else { format!("{mention}{lines} ") })
     }
 
     /// Moves the selection, in a list of `rows` rows. Returns what to ask.
@@ -160,7 +184,19 @@ mod tests {
     #[test]
     fn words_after_a_colon_are_lines() {
         assert_eq!(Completion::at("see @src/a", 10).map(|t| t.range), Some(4..10));
-        assert_eq!(Completion::at("see @src/a.rs:10", 16), None);
+        assert_eq!(
+            Completion::at("see @src/a.rs:10", 16).map(|t| (t.words, t.lines)),
+            Some(("src/a.rs".into(), ":10".into()))
+        );
+        assert_eq!(Completion::at("see @a:b", 8), None);
+        let hits = vec![("src/a.rs".into(), vec![])];
+        let mut c = Completion { hits, lines: ":10-".into(), ..Completion::default() };
+        assert_eq!(c.chosen().as_deref(), Some("@src/a.rs:10 "));
+        let lines = Some((1..=50).map(|n| n.to_string()).collect());
+        let code = Code::of_file("src/a.rs", "");
+        c.preview = Some(Preview { path: "src/a.rs".into(), lines, code, count: 50, bytes: 0 });
+        c.set_lines(":10-12");
+        assert_eq!((c.scroll, c.chosen().as_deref()), (9, Some("@src/a.rs:10-12 ")));
         assert_eq!(Completion::at("see @rag", 8), None);
         assert_eq!(Completion::at("me@example", 10), None);
     }

@@ -40,7 +40,24 @@ impl Finder {
     /// Types a character.
     pub fn type_char(&mut self, c: char) -> Said {
         self.editor.type_char(c);
-        Said::Ask(self.list.narrow(&self.editor.expanded()))
+        self.narrow()
+    }
+
+    /// Pastes into the line.
+    pub fn paste(&mut self, text: &str) -> Said {
+        self.editor.paste(text.lines().next().unwrap_or(""));
+        self.narrow()
+    }
+
+    /// Asks for what is typed; `:10-40` at its end are lines, not letters of the path.
+    fn narrow(&mut self) -> Said {
+        let typed = self.editor.expanded();
+        let colon = typed.rfind(':').filter(|i| typed[i + 1..].chars().all(|c| c.is_ascii_digit() || c == '-'));
+        let (words, lines) = typed.split_at(colon.unwrap_or(typed.len()));
+        let words = words.trim_start_matches('@');
+        let asked = if self.list.words == words && self.list.listed { Vec::new() } else { self.list.narrow(words) };
+        self.list.set_lines(lines);
+        Said::Ask(asked)
     }
 
     /// Does an action.
@@ -51,10 +68,11 @@ impl Finder {
                 self.list.scroll(action == Action::PreviewDown, self.rows);
                 Said::Ask(Vec::new())
             }
-            Action::Insert => Said::Took,
+            Action::Insert | Action::Choose if self.list.path().is_some() => Said::Took,
+            Action::Insert | Action::Choose => Said::Ask(Vec::new()),
             Action::Close | Action::Escape => Said::Close,
             action => match self.editor.act(action) {
-                true => Said::Ask(self.list.narrow(&self.editor.expanded())),
+                true => self.narrow(),
                 false => Said::Ask(Vec::new()),
             },
         }
@@ -67,7 +85,7 @@ impl Finder {
 
     /// Draws it over the body and tells where the cursor goes.
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        frame(&self.list, body, true, buf, ctx);
+        frame(&self.list, body, buf, ctx);
         let width = usize::from(body.width.saturating_sub(8));
         let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
         paint::text(buf, body.x + 3, body.y + 1, 1, ctx.glyphs.prompt, prompt);
@@ -93,11 +111,15 @@ pub fn place(screen: Rect, bar: u16, column: u16) -> Rect {
 
 /// Draws the completion above the input.
 pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    frame(list, area, false, buf, ctx);
+    // With nothing to choose from, one row says so.
+    let none = list.listed && list.hits.is_empty();
+    let area =
+        if none { Rect { y: area.bottom().saturating_sub(3), height: 3.min(area.height), ..area } } else { area };
+    frame(list, area, buf, ctx);
     draw(list, area, buf, ctx);
 }
 
-fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let note = match (list.listed, list.complete) {
         (false, _) => "looking".to_string(),
         (true, true) => format!("{} of {}", thousands(list.hits.len()), thousands(list.total)),
@@ -109,9 +131,7 @@ fn frame(list: &Completion, area: Rect, full: bool, buf: &mut Buffer, ctx: &Ctx<
     if area.width >= PREVIEW {
         keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], "scroll preview"));
     }
-    if !full {
-        keys.push((":10-40".into(), "only these lines"));
-    }
+    keys.push((":10-40".into(), "only these lines"));
     keys.extend(super::keys(ctx, completion, [(Action::Close, "close")]));
     border(area, "files", &note, &keys, buf, ctx);
 }
@@ -146,6 +166,8 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let right = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
         if let Some(p) = list.preview.as_ref().filter(|p| list.path() == Some(&p.path)) {
             text(p, list.scroll, right, buf, ctx);
+            let bar = Rect { x: inside.right().saturating_sub(1), width: 1, ..inside };
+            thumb(bar, p.lines.as_ref().map_or(0, Vec::len), list.scroll, buf, ctx);
         }
     } else {
         let bar = Rect { x: inside.right().saturating_sub(1), width: 1, ..inside };
@@ -187,6 +209,7 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let width = usize::from(area.width.saturating_sub(2));
     let dim = ctx.theme.style(Role::Dim);
     let size = match &p.lines {
+        Some(_) if p.path.ends_with('/') => format!("{} names", thousands(p.count)),
         Some(_) => format!("{} lines, {}", thousands(p.count), bytes(p.bytes)),
         None => bytes(p.bytes),
     };

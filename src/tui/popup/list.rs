@@ -47,6 +47,8 @@ pub struct Entry {
     pub usage: String,
     /// What is said of it at the bottom while it is selected.
     pub long: String,
+    /// It takes arguments, to be written behind its name.
+    pub needs: bool,
 }
 
 /// What became of a key.
@@ -170,6 +172,10 @@ impl List {
             None if self.kind == Kind::Models && !typed.trim().is_empty() => {
                 Said::Took(typed.trim().to_string(), String::new())
             }
+            // Typed quicker than the names came.
+            None if self.kind == Kind::Prompts && self.waiting && !typed.trim().is_empty() => {
+                Said::Took(self.words(&typed).0.trim().to_string(), rest)
+            }
             None => Said::Stay,
         }
     }
@@ -278,7 +284,13 @@ impl List {
         }
         if self.hits.is_empty() && !self.waiting {
             let take = ctx.key(Context::List, Action::Choose).filter(|_| self.kind == Kind::Models);
-            let words = take.map_or("nothing matches".into(), |key| format!("{key} takes the name as typed"));
+            let words = match take {
+                Some(key) => format!("{key} takes the name as typed"),
+                None if self.kind == Kind::Prompts && self.entries.is_empty() => {
+                    "none yet: write one as .nebula/prompts/NAME.md".into()
+                }
+                None => "nothing matches".into(),
+            };
             paint::text(buf, rows.x + 2, rows.y, inner, &words, dim);
         }
         let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };

@@ -143,6 +143,7 @@ pub fn palette(keys: &Keys, typed: &str, model: Option<&str>) -> List {
                 ("/model", Some(model)) => format!("{model} now. {}", c.long),
                 _ => c.long.into(),
             },
+            needs: false,
         })
         .collect();
     let mut list = List::new(Kind::Commands, "commands", entries);

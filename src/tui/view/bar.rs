@@ -170,6 +170,9 @@ fn state(app: &App, focus: bool) -> Line<'static> {
         let seconds = app.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
         return marked(app.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
     }
+    if app.drafting {
+        return calm("writing a commit message");
+    }
     match &app.ended {
         Some(TurnEnd::Asking(why)) => marked(app.glyphs.asking, Role::Attention, why.clone()),
         Some(TurnEnd::Interrupted) => marked(app.glyphs.broken, Role::Dim, "interrupted".into()),
@@ -202,6 +205,9 @@ fn note(app: &App) -> Option<Line<'static>> {
     if app.line.is_some() {
         return keys(&[(&[Action::Send], "takes it"), (&[Action::Close], "goes back")]);
     }
+    if let (Focus::Input, Some(path)) = (app.focus(), app.on_offer()) {
+        return keys(&[(&[Action::NextPane], &format!("attaches {path}"))]);
+    }
     if !matches!(app.screen, Screen::Main) {
         return None;
     }
@@ -233,7 +239,7 @@ fn note(app: &App) -> Option<Line<'static>> {
     if !app.questions.is_empty() {
         return None;
     }
-    if app.is_busy() {
+    if app.is_busy() || app.drafting {
         return keys(&[(stop, "interrupts")]);
     }
     if matches!(app.ended, Some(TurnEnd::Asking(_))) {

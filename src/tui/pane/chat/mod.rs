@@ -37,6 +37,8 @@ pub struct Chat {
     read: HashSet<String>,
     running: bool,
     selected: Option<usize>,
+    /// The block that is laid out as the selected one.
+    whole: Option<usize>,
     moves: Vec<Move>,
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
@@ -200,6 +202,14 @@ impl Chat {
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         let moves = std::mem::take(&mut self.moves);
         self.window.growing = self.running;
+        if self.whole != self.selected {
+            for (number, whole) in [(self.whole, false), (self.selected, true)] {
+                if let Some(unit) = number.and_then(|n| self.window.units.get_mut(n)) {
+                    unit.whole = whole;
+                }
+            }
+            self.whole = self.selected;
+        }
         let mut find = Find { words: &self.search.words, at: self.search.at };
         self.window.measure(Columns::new(width), usize::from(height), &moves, &mut find, look);
         self.search.at = find.at;

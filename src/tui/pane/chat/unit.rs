@@ -72,6 +72,8 @@ pub(super) struct Unit {
     pub(super) tight: bool,
     /// Its fold is open.
     pub(super) open: bool,
+    /// It is the selected one: mentions show their whole path.
+    pub(super) whole: bool,
     laid: Option<Laid>,
 }
 
@@ -80,6 +82,7 @@ struct Laid {
     columns: Columns,
     stamp: u64,
     open: bool,
+    whole: bool,
     head: Vec<Line<'static>>,
     /// Rows of Markdown below the head.
     rows: Rows,
@@ -90,7 +93,7 @@ struct Laid {
 
 impl Unit {
     pub(super) fn new(said: Said) -> Self {
-        Unit { said, label: false, gap: false, tight: false, open: false, laid: None }
+        Unit { said, label: false, gap: false, tight: false, open: false, whole: false, laid: None }
     }
 
     /// Its contents changed.
@@ -114,10 +117,9 @@ impl Unit {
 
     /// Lays it out, unless that is done, and returns its height with the gap; nothing to show: 0.
     pub(super) fn layout(&mut self, columns: Columns, look: &Look<'_>, growing: bool) -> usize {
-        let fresh = self
-            .laid
-            .as_ref()
-            .is_some_and(|l| !l.stale && l.columns == columns && l.stamp == look.theme.stamp() && l.open == self.open);
+        let as_now = |l: &Laid| (l.columns, l.stamp, l.open, l.whole);
+        let now = (columns, look.theme.stamp(), self.open, self.whole);
+        let fresh = self.laid.as_ref().is_some_and(|l| !l.stale && as_now(l) == now);
         if !fresh {
             let rows = self.laid.take().map(|l| l.rows).unwrap_or_default();
             self.laid = Some(self.lay(rows, columns, look));
@@ -205,13 +207,13 @@ impl Unit {
     }
 
     fn lay(&mut self, mut rows: Rows, columns: Columns, look: &Look<'_>) -> Laid {
-        let open = self.open;
+        let (open, whole) = (self.open, self.whole);
         let (mut head, mut fold) = (Vec::new(), None);
         match &mut self.said {
             Said::User { text, attached, .. } => {
                 // The time stands at the right of the text, in narrow panes on the label's line.
                 let width = if columns.narrow { columns.width } else { columns.width.saturating_sub(TIME) };
-                head = user(text, attached, width, look);
+                head = user(text, attached, whole, width, look);
                 if !attached.is_empty() {
                     fold = Some(head.len());
                     head.extend(attachments(attached, open, columns.width, look));
@@ -233,7 +235,7 @@ impl Unit {
             // The seconds are put in when it is drawn.
             Said::Retry(wait) => head = retry(wait, wait.until, columns.width, look),
         }
-        Laid { columns, stamp: look.theme.stamp(), open, head, rows, fold, stale: false }
+        Laid { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
     }
 
     /// Draws the rows of `range`, its gap counted, at `y` and below; `x` is the left edge of the pane.
@@ -289,8 +291,8 @@ impl Unit {
     }
 }
 
-/// A message as it was typed, its mentions short.
-fn user(text: &str, attached: &[Attached], width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+/// A message as it was typed, its mentions short unless it is shown `whole`.
+fn user(text: &str, attached: &[Attached], whole: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let (plain, mention) = (look.theme.style(Role::Text), look.theme.style(Role::Mention));
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut at = 0;
@@ -301,7 +303,8 @@ fn user(text: &str, attached: &[Attached], width: usize, look: &Look<'_>) -> Vec
         };
         if real {
             spans.push(Span::styled(text[at..found.range.start].to_string(), plain));
-            spans.push(Span::styled(found.short(), mention));
+            let shown = if whole { text[found.range.clone()].to_string() } else { found.short() };
+            spans.push(Span::styled(shown, mention));
             at = found.range.end;
         }
     }
