@@ -83,6 +83,8 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut preview = tokio::time::interval(PREVIEW);
+    preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
             biased;
@@ -96,6 +98,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
                 },
             },
             _ = tick.tick(), if intake.dirty => intake.checkpoint(),
+            _ = preview.tick(), if intake.edits.iter().any(|(_, g)| g.stale) => intake.show_grown().await,
         }
     };
     drop(deltas);
@@ -119,6 +122,8 @@ struct Intake<'a> {
     acts: Vec<Act>,
     /// Edits in the text that are growing or done: their place in `acts` once they are done.
     edits: Vec<(EditId, Growing)>,
+    /// Calls in the text that are growing.
+    written: Vec<(EditId, Shown)>,
     /// Native calls by index, while they grow.
     calls: Vec<Option<Shown>>,
 }
@@ -130,6 +135,8 @@ struct Growing {
     old: String,
     new: String,
     told: Instant,
+    /// It grew since it was shown last.
+    stale: bool,
 }
 
 impl<'a> Intake<'a> {
@@ -150,6 +157,7 @@ impl<'a> Intake<'a> {
             thinking: None,
             acts: Vec::new(),
             edits: Vec::new(),
+            written: Vec::new(),
             calls: Vec::new(),
         }
     }
@@ -245,6 +253,7 @@ impl<'a> Intake<'a> {
                     old: String::new(),
                     new: String::new(),
                     told: Instant::now(),
+                    stale: false,
                 };
                 self.edits.push((id, growing));
             }
@@ -269,25 +278,44 @@ impl<'a> Intake<'a> {
                     self.acts.push(Act::Dropped(growing.shown.id, Box::new(ResultRecord { told, ..record })));
                 }
             }
-            Piece::BrokenCall { text, why } => {
+            Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let mut shown = Shown::add(&self.env.events, "tool call", CallState::Streaming).await;
+                let shown = Shown::add(&self.env.events, &name, CallState::Streaming).await;
+                self.written.push((id, shown));
+            }
+            Piece::CallGrew { id, text } => {
+                if let Some((_, shown)) = self.written.iter_mut().find(|(e, _)| *e == id) {
+                    shown.call.arguments.push_str(&text);
+                    self.env.events.send(Event::Grew(shown.id, text)).await;
+                }
+            }
+            Piece::BrokenCall { id, text, why } => {
+                let mut shown = self.begun(id, "tool call").await;
                 let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
                 shown.end(&self.env.events, CallState::Failed, &why, &told).await;
-                let record = ResultRecord::failed("", "tool call").and_edit("", Format::Tools);
+                let record = ResultRecord::failed("", &shown.call.name).and_edit("", Format::Tools);
                 self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
             }
-            Piece::Call { name, arguments } => {
-                self.prose = None;
-                let mut shown = Shown::add(&self.env.events, &name, CallState::Waiting).await;
+            Piece::Call { id, name, arguments } => {
+                let mut shown = self.begun(id, &name).await;
                 if let Some(tool) = tools::find(&name) {
                     shown.call.main = tool.main_of(&arguments);
                 }
                 let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
+                shown.call.name.clone_from(&call.name);
                 shown.call.arguments.clone_from(&call.arguments);
-                shown.tell(&self.env.events).await;
+                shown.set(&self.env.events, CallState::Waiting).await;
                 self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
             }
+        }
+    }
+
+    /// The entry of a call in the text: the one that has been growing, or a new one.
+    async fn begun(&mut self, id: Option<EditId>, name: &str) -> Shown {
+        self.prose = None;
+        match self.written.iter().position(|(e, _)| Some(*e) == id) {
+            Some(at) => self.written.remove(at).1,
+            None => Shown::add(&self.env.events, name, CallState::Streaming).await,
         }
     }
 
@@ -308,10 +336,16 @@ impl<'a> Intake<'a> {
             Part::New => growing.new.push_str(text),
             Part::Same => {}
         }
+        growing.stale = true;
         if growing.told.elapsed() >= PREVIEW {
-            growing.told = Instant::now();
-            growing.show();
-            growing.shown.tell(&self.env.events).await;
+            growing.tell(self.env).await;
+        }
+    }
+
+    /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
+    async fn show_grown(&mut self) {
+        for (_, growing) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
+            growing.tell(self.env).await;
         }
     }
 
@@ -431,6 +465,12 @@ impl<'a> Intake<'a> {
 }
 
 impl Growing {
+    async fn tell(&mut self, env: &Env) {
+        (self.told, self.stale) = (Instant::now(), false);
+        self.show();
+        self.shown.tell(&env.events).await;
+    }
+
     /// Shows the growing edit as a small diff.
     fn show(&mut self) {
         self.shown.call.main = self.path.trim().to_string();

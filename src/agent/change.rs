@@ -249,6 +249,7 @@ fn preview(edit: &Edit) -> Vec<PreviewLine> {
                 _ => PreviewLine { sign: ' ', text: l.strip_prefix(' ').unwrap_or(l).to_string() },
             })
             .collect(),
+        Op::Mode { mode } => vec![PreviewLine { sign: '+', text: format!("permissions {mode:o}") }],
         Op::Delete => Vec::new(),
         Op::Move { to } => vec![PreviewLine { sign: '+', text: to.clone() }],
     }

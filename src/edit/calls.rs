@@ -39,8 +39,8 @@ pub fn read(value: &Value) -> Option<(String, Value)> {
     if let Some(inner) = object.get("function").filter(|f| f.is_object()) {
         return read(inner);
     }
-    let name = ["name", "tool", "tool_name", "function", "action"].iter().find_map(|k| object.get(*k)?.as_str())?;
-    let arguments = ["arguments", "args", "parameters", "input", "params"].iter().find_map(|k| object.get(*k));
+    let name = NAMES.iter().find_map(|k| object.get(*k)?.as_str())?;
+    let arguments = ARGUMENTS.iter().find_map(|k| object.get(*k));
     let arguments = match arguments {
         Some(Value::String(text)) => super::json::repair(text).ok()?,
         Some(value) => value.clone(),
@@ -82,8 +82,61 @@ fn fit(given: &Map<String, Value>, parameters: &[(&str, &[&str])]) -> Map<String
     fitted
 }
 
+/// The names that a call's arguments are given under.
+const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "input", "params"];
+/// The names that a call's tool is given under.
+const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
+/// A call says what it is within so many bytes.
+const HEAD: usize = 4 << 10;
+
+/// What the beginning of a JSON object says of its being a call: the tool, and where its arguments begin. Only once a
+/// parameter of the tool is among them, so that nothing else is taken for a call; more text changes nothing of it.
+pub(super) fn begun(text: &str) -> Option<(&'static str, usize)> {
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    let mut at = head.find('{')?;
+    let (mut tool, mut arguments): (Option<&Tool>, Option<usize>) = (None, None);
+    while let Some((key, value)) = member(&head[at..]) {
+        let value_at = at + value;
+        let rest = head[value_at..].trim_start();
+        let found = arguments.zip(tool);
+        if let Some((start, &(name, parameters))) = found
+            && parameters.iter().any(|(own, others)| *own == key || others.contains(&key))
+        {
+            return Some((name, start));
+        }
+        if tool.is_none() && NAMES.contains(&key) && rest.starts_with('"') {
+            let named = rest[1..].split_once('"')?.0;
+            tool = Some(TOOLS.iter().find(|(tool, _)| bare(tool) == bare(named))?);
+        } else if ARGUMENTS.contains(&key) && rest.starts_with('{') {
+            arguments = Some(head.len() - rest.len());
+        }
+        at = value_at;
+    }
+    None
+}
+
+/// The next `"key":` of a text: the key, and where its value begins.
+fn member(text: &str) -> Option<(&str, usize)> {
+    let mut from = 0;
+    loop {
+        let open = from + text[from..].find('"')?;
+        let close = open + 1 + text[open + 1..].find('"')?;
+        let after = text[close + 1..].trim_start();
+        if after.starts_with(':') {
+            return Some((&text[open + 1..close], text.len() - after.len() + 1));
+        }
+        if after.is_empty() {
+            return None;
+        }
+        from = close + 1;
+    }
+}
+
 /// Whether a text that cannot be read as JSON was meant to be a call: it names a tool where a call does.
 pub(super) fn was_meant(text: &str) -> bool {
+    if begun(text).is_some() {
+        return true;
+    }
     let head: String = text.chars().take(200).filter(|c| !c.is_whitespace()).collect();
     TOOLS.iter().any(|(tool, _)| head.contains(&format!("\"{tool}\"")))
 }
@@ -158,6 +211,21 @@ mod tests {
         assert_eq!(read(&call), Some(("writeFile".into(), json!({"path": "a", "content": "b"}))));
         assert_eq!(read(&json!({"name": "nebula", "arguments": {"path": "a"}})), None);
         assert_eq!(read(&json!({"name": "readFile", "arguments": {"colour": "red"}})), None);
+    }
+
+    #[test]
+    fn a_call_is_known_from_its_first_parameter() {
+        let text = r#"{"name": "replace_in_file", "arguments": {"path": "a", "search": "x\"y"}}"#;
+        let at = text.find("{\"path").unwrap();
+        let known = text.find("path\":").unwrap() + 6;
+        for end in 0..text.len() {
+            assert_eq!(begun(&text[..end]), (end >= known).then_some(("replaceInFile", at)), "{}", &text[..end]);
+        }
+        for no in
+            [r#"{"name": "nebula", "arguments": {"path": "#, r#"{"name": "list", "arguments": {"colour": 1}}"#, "[1, 2"]
+        {
+            assert_eq!(begun(no), None, "{no}");
+        }
     }
 
     #[test]

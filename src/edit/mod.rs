@@ -128,6 +128,11 @@ pub enum Op {
     },
     /// The hunks of a patch for one file.
     Hunks(Vec<PatchHunk>),
+    /// Gives the file other permissions.
+    Mode {
+        /// The nine bits: `0o755`.
+        mode: u32,
+    },
     /// Deletes the file.
     Delete,
     /// Moves the file.

@@ -42,7 +42,11 @@ fn answer<'t>(chunks: impl Iterator<Item = &'t str>, expected: Option<Format>, f
             Piece::Prose(text) => answer.prose.push_str(&text),
             Piece::EditDone { edit, .. } => answer.edits.push(edit),
             Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => answer.broken.push(why),
-            Piece::Call { name, arguments } => match calls::edits(&name, &arguments) {
+            Piece::CallStarted { .. } => {}
+            Piece::CallGrew { id, text } => {
+                answer.growth.entry(id.0).or_default().entry("Call".into()).or_default().push_str(&text);
+            }
+            Piece::Call { name, arguments, .. } => match calls::edits(&name, &arguments) {
                 Some(Ok(edits)) => answer.edits.extend(edits),
                 Some(Err(why)) => answer.broken.push(why),
                 None => answer.prose.push_str(&format!("[{name} {arguments}]")),

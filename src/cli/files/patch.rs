@@ -97,8 +97,12 @@ impl Desk<'_> {
             match piece {
                 Piece::EditDone { edit, .. } => edits.push(edit),
                 Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => bail!("{why}"),
-                Piece::Call { name, arguments } => edits.extend(edit_of_call(&name, &arguments)?),
-                Piece::Prose(_) | Piece::EditStarted { .. } | Piece::EditGrew { .. } => {}
+                Piece::Call { name, arguments, .. } => edits.extend(edit_of_call(&name, &arguments)?),
+                Piece::Prose(_)
+                | Piece::EditStarted { .. }
+                | Piece::EditGrew { .. }
+                | Piece::CallStarted { .. }
+                | Piece::CallGrew { .. } => {}
             }
         }
         Ok(edits)

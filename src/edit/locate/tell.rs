@@ -61,6 +61,9 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
         });
         numbers.iter().for_each(|n| told.push_str(&numbered(&lines, *n..n + 1)));
         told.push_str("Search for the whole line, or for the whole word with what stands around it.");
+        if numbers.len() > 1 {
+            told.push_str(" To change each of them, send one change for each.");
+        }
         return told;
     }
     match closest {

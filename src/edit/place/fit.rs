@@ -24,6 +24,11 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<Place>) ->
         let old = &text[place.range.start..with_ending(text, place.range.clone()).end];
         let fitted = bytes::fit_endings(&fitted, endings, old, &text[..place.range.start]);
         let mut splice = Splice { range: place.range, new: fitted.into_owned() };
+        // A last line without an ending was found by a text that has one: the file still ends without.
+        let unended = splice.range.end == text.len() && !text.ends_with(['\n', '\r']);
+        if unended && search.text.ends_with('\n') && splice.new.ends_with('\n') {
+            splice.new.truncate(splice.new.trim_end_matches(['\n', '\r']).len().max(splice.new.len() - 2));
+        }
         if search.shape == Shape::Lines && new.is_empty() {
             splice.range = with_ending(text, splice.range);
         }

@@ -86,9 +86,20 @@ impl Placer<'_> {
         match self.search(&lenient, Rung::Inexact) {
             Ok(placed) => Ok(placed),
             Err(several @ Miss::Several { .. }) => Err(self.told(&several)),
+            Err(_) if let Some(placed) = self.without_prose() => Ok(Some(placed)),
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.told(if lenient == strict { &miss } else { &lenient_miss })),
         }
+    }
+
+    /// The hunk without lines at its end that stand apart and have no prefix: prose that a header with too high counts
+    /// has drawn in.
+    fn without_prose(&self) -> Option<Placed> {
+        let body = &self.hunk.body;
+        let end = body.iter().rposition(|l| l.starts_with(['+', '-', ' ', '\\']))? + 1;
+        let apart = body.get(end).is_some_and(|l| l.trim().is_empty());
+        let placed = self.search(&Body::strict(&body[..end]), Rung::Elided).ok()?;
+        placed.filter(|_| apart)
     }
 
     fn told(&self, miss: &Miss) -> String {

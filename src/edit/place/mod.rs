@@ -93,7 +93,7 @@ pub(super) fn edit(ground: &Ground, edit: &Edit) -> Result<Done, String> {
         Op::Replace { search, replace, shape, all } => self::replace(ground, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(ground, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(ground, (*start, *end), expect, replace),
-        Op::Write { .. } | Op::Overwrite { .. } | Op::Delete | Op::Move { .. } => {
+        Op::Write { .. } | Op::Overwrite { .. } | Op::Mode { .. } | Op::Delete | Op::Move { .. } => {
             Err("this edit changes the whole file, not a part of it".to_string())
         }
     }

@@ -19,23 +19,26 @@ pub(super) fn place(ground: &Ground, (first, last): (usize, usize), expect: &str
         (Some(_), Some(new)) => new,
         _ => new.to_string(),
     };
-    // The guard as it was written first: `12: ` may be what the lines really begin with.
-    let guards: Vec<&str> = std::iter::once(expect).chain(bare.as_deref()).collect();
+    // The guard as it was written first: `12: ` or `&lt;` may be what the lines really read.
+    let plain = super::entities(bare.as_deref().unwrap_or(expect));
+    let plain_new = plain.as_ref().map_or_else(String::new, |_| super::entities(&new).unwrap_or_else(|| new.clone()));
+    let mut guards: Vec<(&str, &str)> = std::iter::once(expect).chain(bare.as_deref()).map(|g| (g, &*new)).collect();
+    guards.extend(plain.as_deref().map(|plain| (plain, &*plain_new)));
     let there = there(ground, first, last);
     if let Some(range) = &there {
-        for guard in &guards {
-            if let Some(done) = at(ground.text, range, guard, &new)? {
+        for (guard, new) in &guards {
+            if let Some(done) = at(ground.text, range, guard, new)? {
                 return Ok(done);
             }
         }
     }
     let mut miss = None;
-    for text in guards {
+    for (text, new) in guards {
         let search = Search { text, shape: Shape::Lines, all: false, down_to: Rung::Inexact };
         match locate::locate(ground.text, &search) {
             Ok(places) => {
                 let line = number(ground.text, places[0].range.start);
-                let mut done = fit::all(ground.text, &search, &new, places)?;
+                let mut done = fit::all(ground.text, &search, new, places)?;
                 let moved = format!("at line {line}, not {first}");
                 done.found.detail = Some(done.found.detail.map_or(moved.clone(), |d| format!("{moved}, {d}")));
                 return Ok(done);

@@ -1,7 +1,7 @@
 //! `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
 
 use super::input::Input;
-use super::starts::{is_divider, is_replace_mark, search_mark};
+use super::starts::{dedented, is_divider, is_replace_mark, search_mark};
 use super::{Context, EditId, End, Parser, Part, Piece, Progress};
 use crate::edit::{Edit, Format, Op, Shape};
 
@@ -13,22 +13,22 @@ pub(super) struct Blocks {
     search: Vec<String>,
     /// `None` before the divider.
     replace: Option<Vec<String>>,
-    /// Lines of a rule of equals signs that were taken for the divider may have been the text's own.
-    fenced: bool,
+    /// The indentation of the fence around it, if there is one.
+    fence: Option<usize>,
 }
 
 impl Blocks {
-    pub fn new(path: Option<String>, fenced: bool, ctx: &mut Context) -> Self {
+    pub fn new(path: Option<String>, fence: Option<usize>, ctx: &mut Context) -> Self {
         let id = ctx.start(Format::Blocks);
         if let Some(path) = &path {
             ctx.grew(id, Part::Path, path);
         }
-        Blocks { id, path, search: Vec::new(), replace: None, fenced }
+        Blocks { id, path, search: Vec::new(), replace: None, fence }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         while let Some(line) = input.line() {
-            let text = &input.rest()[..line.content];
+            let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
             match &mut self.replace {
                 None if is_divider(text) => self.replace = Some(Vec::new()),
                 // The divider was forgotten, or an empty search ends at once: what is meant is not certain.
@@ -84,7 +84,7 @@ impl Blocks {
         match &mut self.replace {
             None => ctx.dropped(self.id, super::BROKE_OFF.to_string()),
             Some(replace) => {
-                if self.fenced && replace.last().is_some_and(|l| l.trim() == "```") {
+                if self.fence.is_some() && replace.last().is_some_and(|l| l.trim() == "```") {
                     replace.pop();
                 }
                 self.finish(false, ctx);

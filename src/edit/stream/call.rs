@@ -1,7 +1,7 @@
 //! Tool calls written as JSON in the text.
 
 use super::input::Input;
-use super::{Context, Piece, Progress};
+use super::{Context, EditId, Piece, Progress};
 use crate::edit::{calls, json};
 
 /// A JSON value being read.
@@ -12,10 +12,16 @@ pub(super) struct Call {
     state: Inside,
     /// The opening line of the fence around it, to be shown if it is no call.
     lead: String,
+    /// Once it is known to be a call: its name, and how much of the text has been shown as growth.
+    begun: Option<(EditId, usize)>,
 }
 
 /// More white space than this after a `"""` is not waited through, in bytes.
 const SPACE: usize = 4096;
+
+/// What the model is told of a list in which only some are calls.
+const NOT_ALL: &str = "it begins as a tool call, but what it holds is not one, or not only tool calls. Send each call \
+                       as one object with a name and its arguments.";
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Inside {
@@ -55,6 +61,7 @@ impl Call {
                     if self.depth == 0 {
                         self.text.push_str(&rest[..=at]);
                         input.skip(at + 1);
+                        self.grow(ctx);
                         return if self.finish(ctx) { Progress::Done } else { Progress::Back };
                     }
                 }
@@ -81,7 +88,30 @@ impl Call {
         }
         self.text.push_str(&rest[..at]);
         input.skip(at);
+        self.grow(ctx);
         Progress::Wait
+    }
+
+    /// Shows the arguments as they come, once it is certain that this is a call.
+    fn grow(&mut self, ctx: &mut Context) {
+        if self.begun.is_none()
+            && let Some((name, at)) = calls::begun(&self.text)
+        {
+            let id = ctx.new_id();
+            ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
+            self.begun = Some((id, at));
+        }
+        if let Some((id, shown)) = &mut self.begun
+            && *shown < self.text.len()
+        {
+            ctx.out.push(Piece::CallGrew { id: *id, text: self.text[*shown..].to_string() });
+            *shown = self.text.len();
+        }
+    }
+
+    fn broken(&mut self, why: String, ctx: &mut Context) {
+        let id = self.begun.map(|(id, _)| id);
+        ctx.out.push(Piece::BrokenCall { id, text: std::mem::take(&mut self.text), why });
     }
 
     /// Whether it was a call; if not, it is prose after all.
@@ -92,25 +122,30 @@ impl Call {
                 Some(items) => items.clone(),
                 None => vec![value],
             },
-            Err(why) if calls::was_meant(&self.text) => {
-                ctx.out.push(Piece::BrokenCall { text: std::mem::take(&mut self.text), why });
+            Err(why) if self.begun.is_some() || calls::was_meant(&self.text) => {
+                self.broken(why, ctx);
                 return true;
             }
             Err(_) => Vec::new(),
         };
         let calls: Vec<_> = values.iter().filter_map(calls::read).collect();
         if calls.is_empty() || calls.len() < values.len() {
+            if self.begun.is_some() {
+                self.broken(NOT_ALL.to_string(), ctx);
+                return true;
+            }
             ctx.prose(&self.lead);
             ctx.prose(&self.text);
             return false;
         }
-        ctx.out.extend(calls.into_iter().map(|(name, arguments)| Piece::Call { name, arguments }));
+        let mut id = self.begun.map(|(id, _)| id);
+        ctx.out.extend(calls.into_iter().map(|(name, arguments)| Piece::Call { id: id.take(), name, arguments }));
         true
     }
 
     pub fn end(&mut self, ctx: &mut Context, cut: bool) {
-        if cut && calls::was_meant(&self.text) {
-            ctx.out.push(Piece::BrokenCall { text: std::mem::take(&mut self.text), why: super::CUT.to_string() });
+        if cut && (self.begun.is_some() || calls::was_meant(&self.text)) {
+            self.broken(super::CUT.to_string(), ctx);
         } else {
             self.finish(ctx);
         }

@@ -42,18 +42,20 @@ impl Contents {
         }
         let rest = &after[first_start..];
         let whole = |line: &str, rest: &str| {
-            let header = !line.starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
+            let header = !line.trim_start().starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
             ended || line.len() >= HEAD || (rest.contains('\n') && header)
         };
         if !whole(first, rest) {
             return Contents::Wait;
         }
         let edits = |line: &str, rest: &str| {
+            let line = starts::dedented(line, fence.indent);
             let trimmed = line.trim_start();
             starts::search_mark(line).is_some()
                 || starts::is_patch(line)
                 || line.starts_with("@@")
-                || (line.starts_with("--- ") && rest.lines().nth(1).is_some_and(|l| l.starts_with("+++ ")))
+                || (line.starts_with("--- ")
+                    && rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ ")))
                 || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Around(_)))
         };
         let calls = starts::calls(head(rest));
@@ -64,7 +66,10 @@ impl Contents {
             return Contents::Wait;
         }
         let asked = matches!(ctx.expected, None | Some(Format::Patch));
-        if asked && matches!(fence.language().as_str(), "diff" | "patch") && first.starts_with(['+', '-', ' ']) {
+        if asked
+            && matches!(fence.language().as_str(), "diff" | "patch")
+            && starts::dedented(first, fence.indent).starts_with(['+', '-', ' '])
+        {
             return Contents::Diff;
         }
         let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));

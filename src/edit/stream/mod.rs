@@ -73,8 +73,24 @@ pub enum Piece {
         /// Why, for the person and the model.
         why: String,
     },
+    /// A tool call written as text begins; not every one is known early enough.
+    CallStarted {
+        /// Its name among the edits and calls.
+        id: EditId,
+        /// The tool's name, as in the tools' list.
+        name: String,
+    },
+    /// The arguments of a call grew.
+    CallGrew {
+        /// Which call.
+        id: EditId,
+        /// The text that joins them, as it was written.
+        text: String,
+    },
     /// A tool call that was written as text.
     Call {
+        /// Which call, if its beginning was told.
+        id: Option<EditId>,
         /// The tool's name, as in the tools' list.
         name: String,
         /// Its arguments, under the tool's own names for them.
@@ -82,6 +98,8 @@ pub enum Piece {
     },
     /// A text that was meant as a tool call and cannot be read as one.
     BrokenCall {
+        /// Which call, if its beginning was told.
+        id: Option<EditId>,
         /// The text, as it was written.
         text: String,
         /// What is wrong with it, for the model.
@@ -164,9 +182,13 @@ impl Context {
         }
     }
 
-    fn start(&mut self, format: Format) -> EditId {
-        let id = EditId(self.next);
+    fn new_id(&mut self) -> EditId {
         self.next += 1;
+        EditId(self.next - 1)
+    }
+
+    fn start(&mut self, format: Format) -> EditId {
+        let id = self.new_id();
         self.out.push(Piece::EditStarted { id, format });
         id
     }

@@ -1,7 +1,7 @@
 //! Unified diffs and the `*** Begin Patch` envelope.
 
 use super::input::Input;
-use super::starts::Fence;
+use super::starts::{Fence, dedented};
 use super::{Context, EditId, Part, Progress};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 
@@ -25,6 +25,8 @@ struct Section {
     hunks: Vec<PatchHunk>,
     /// Lines of the present hunk that its header still promises, before and after.
     due: (usize, usize),
+    /// The permissions it is to have.
+    mode: Option<u32>,
     /// Why this file's part cannot be applied.
     wrong: Option<&'static str>,
     /// Whether `---` and `+++` have been seen, the hunks' first line, and `rename from`.
@@ -47,10 +49,16 @@ impl Patch {
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let indent = self.fence.as_ref().map_or(0, |f| f.indent);
         while let Some(line) = input.line() {
-            let text = input.rest()[..line.content].to_string();
+            let text = dedented(&input.rest()[..line.content], indent).to_string();
             // `--- a` is a header only with `+++ b` under it; that line must be there to be seen.
-            let after: String = input.rest()[line.next..].chars().take(4).collect();
+            let after = &input.rest()[line.next..];
+            let spaces = after.len() - dedented(after, indent).len();
+            if text.starts_with("--- ") && spaces == after.len() && spaces < indent && !input.ended() {
+                return Progress::Wait;
+            }
+            let after: String = after[spaces..].chars().take(4).collect();
             if text.starts_with("--- ") && after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
                 return Progress::Wait;
             }
@@ -139,6 +147,7 @@ impl Patch {
             if let Some(section) = &mut self.section {
                 section.headed = true;
                 match old {
+                    Some(_) if section.renamed => {}
                     Some(old) => section.path = Some(old),
                     None => section.kind = Kind::Add,
                 }
@@ -154,15 +163,23 @@ impl Patch {
             return Some(Taken::Yes);
         }
         let starts = |word: &str| line.starts_with(word);
-        if starts("new file mode") {
+        if let Some(mode) = line.strip_prefix("new file mode ") {
             section.kind = Kind::Add;
+            // A plain file gets what every new file gets.
+            section.set_mode(mode, Some(0o644));
+        } else if let Some(mode) = line.strip_prefix("new mode ") {
+            section.set_mode(mode, None);
         } else if starts("deleted file mode") {
             section.kind = Kind::Delete;
         } else if starts("Binary files") || starts("GIT binary patch") {
             section.wrong = Some("a binary change cannot be applied from a patch");
-        } else if starts("rename ") {
-            section.renamed = true;
-        } else if !["index ", "old mode", "new mode", "similarity", "dissimilarity"].iter().any(|w| starts(w)) {
+        } else if let Some(name) = line.strip_prefix("rename from ") {
+            (section.path, section.renamed) = (file_name(name), true);
+        } else if let Some(name) = line.strip_prefix("rename to ") {
+            (section.to, section.renamed) = (file_name(name), true);
+        } else if starts("copy from ") || starts("copy to ") {
+            section.wrong = Some("a copy cannot be applied from a patch; write the new file out in full");
+        } else if !["index ", "old mode", "similarity", "dissimilarity"].iter().any(|w| starts(w)) {
             return None;
         }
         Some(Taken::Yes)
@@ -228,6 +245,7 @@ impl Patch {
             to: None,
             hunks: Vec::new(),
             due: (0, 0),
+            mode: None,
             wrong: None,
             headed: false,
             body: false,
@@ -264,10 +282,8 @@ impl Section {
             None => self.kind = Kind::Delete,
             Some(new) => match self.path.take() {
                 _ if self.kind == Kind::Add => self.path = Some(bare(&new, "b/")),
-                Some(old) if self.renamed => {
-                    self.to = Some(bare(&new, "b/"));
-                    self.path = Some(bare(&old, "a/"));
-                }
+                // `rename from` and `rename to` have said it without prefixes.
+                Some(old) if self.renamed => self.path = Some(old),
                 // Without git's word for it a second name is no move: `diff -u a.orig a`.
                 Some(old) => {
                     let paired = old.starts_with("a/") || bare(&new, "b/") == old;
@@ -279,6 +295,14 @@ impl Section {
         if self.kind == Kind::Delete {
             self.path = self.path.take().map(|p| bare(&p, "a/"));
             self.to = None;
+        }
+    }
+
+    /// Takes in the mode that `git` writes: `100755`; nothing is asked for where it is the `usual` one.
+    fn set_mode(&mut self, text: &str, usual: Option<u32>) {
+        match u32::from_str_radix(text.trim(), 8) {
+            Ok(mode) if mode >> 12 == 0o10 => self.mode = Some(mode & 0o777).filter(|m| Some(*m) != usual),
+            _ => self.wrong = Some("only regular files can be changed by a patch, not links or others"),
         }
     }
 
@@ -323,11 +347,15 @@ impl Section {
         let mut edits = Vec::new();
         match self.kind {
             Kind::Delete => edits.push(edit(&self.path, Op::Delete)),
-            Kind::Add => edits.push(edit(&self.path, Op::Write { content: added(&self.hunks) })),
+            Kind::Add => {
+                edits.push(edit(&self.path, Op::Write { content: added(&self.hunks) }));
+                edits.extend(self.mode.map(|mode| edit(&self.path, Op::Mode { mode })));
+            }
             Kind::Update => {
                 if !self.hunks.is_empty() {
                     edits.push(edit(&self.path, Op::Hunks(std::mem::take(&mut self.hunks))));
                 }
+                edits.extend(self.mode.map(|mode| edit(&self.path, Op::Mode { mode })));
                 if let Some(to) = self.to.filter(|_| self.renamed) {
                     edits.push(edit(&self.path, Op::Move { to }));
                 }
@@ -392,8 +420,7 @@ fn git_names(text: &str) -> (String, String) {
         let new = text.rsplit_once(" \"").map_or_else(|| old.clone(), |(_, new)| unquoted(new));
         return (bare(&old, "a/"), bare(&new, "b/"));
     }
-    // Of names with spaces both halves are alike, unless the file was renamed; then the `rename` lines' names
-    // come in `---` and `+++` again.
+    // Of names with spaces both halves are alike, unless the file was renamed; then the `rename` lines say the names.
     let (old, new) = text.split_once(" b/").map_or((text, text), |(old, new)| (old, new));
     (bare(old, "a/"), bare(new.trim_end(), "b/"))
 }

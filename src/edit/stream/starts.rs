@@ -64,10 +64,15 @@ impl Fence {
             value.map(str::to_string)
         });
         titled.or_else(|| {
-            let mut parts = self.info.split_whitespace().flat_map(|word| word.splitn(2, ':'));
-            parts.find(|part| is_path(part, known)).map(str::to_string)
+            let parts = self.info.split_whitespace().flat_map(|word| word.splitn(2, ':'));
+            parts.map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
         })
     }
+}
+
+/// A line inside a fence without the indentation the fence has.
+pub(super) fn dedented(line: &str, indent: usize) -> &str {
+    &line[line.bytes().take(indent).take_while(|b| *b == b' ').count()..]
 }
 
 /// `<<<<<<< SEARCH`, and a path behind it if there is one.
@@ -136,7 +141,17 @@ pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
         }
         text = stripped;
     }
-    is_path(text, known).then(|| text.to_string())
+    let text = slashed(text);
+    is_path(&text, known).then(|| text.into_owned())
+}
+
+/// A path as it is written on Windows, with `/`.
+fn slashed(word: &str) -> std::borrow::Cow<'_, str> {
+    let odd = |part: &str| part.is_empty() || part.contains(['/', ' ']);
+    match word.contains('\\') && !word.split('\\').any(odd) {
+        true => word.replace('\\', "/").into(),
+        false => word.into(),
+    }
 }
 
 /// What may stand before a path on its line.
@@ -186,7 +201,7 @@ pub(super) fn may_be_path(partial: &str) -> bool {
     let Some(word) = words.next() else { return true };
     let closes =
         |w: &str| w.trim_matches(['*', '`', ':', '"', '\'']).is_empty() || "-->".starts_with(w) || "*/".starts_with(w);
-    !word.contains(OUTSIDE) && words.all(closes)
+    !word.contains(|c| c != '\\' && OUTSIDE.contains(&c)) && words.all(closes)
 }
 
 /// Characters that no path on a line of its own has.

@@ -171,14 +171,15 @@ impl Text {
             }
         }
         let Some(line) = line else {
+            let lead = starts::dedented(head, self.indent());
             let held = rest.len() < HEAD
                 && (head.trim().is_empty()
                     || Fence::may(head)
                     || starts::may_be_search(head)
-                    || starts::may_be_patch(head)
-                    || "--- ".starts_with(head)
-                    || head.starts_with("--- ")
-                    || self.bare_hunk(head, ctx)
+                    || starts::may_be_patch(lead)
+                    || "--- ".starts_with(lead)
+                    || lead.starts_with("--- ")
+                    || self.bare_hunk(lead, ctx)
                     || starts::may_be_path(head));
             return if held { Next::Wait } else { self.call_or_prose(input, ctx) };
         };
@@ -191,7 +192,7 @@ impl Text {
     /// At the beginning of a line that has arrived whole.
     fn whole_line(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
         let rest = input.rest();
-        let text = &rest[..line.content];
+        let text = starts::dedented(&rest[..line.content], self.indent());
         if text.trim().is_empty() {
             let raw = rest[..line.next].to_string();
             input.skip(line.next);
@@ -205,7 +206,7 @@ impl Text {
             let path = Some(path.to_string()).filter(|p| starts::is_path(p, &ctx.known));
             input.skip(line.next);
             let path = path.or_else(|| self.take_path()).or_else(|| ctx.path.clone());
-            return Next::Enter(State::Blocks(Blocks::new(path, self.fence.is_some(), ctx)));
+            return Next::Enter(State::Blocks(Blocks::new(path, self.fence.as_ref().map(|f| f.fence.indent), ctx)));
         }
         match self.is_patch(text, line, input, ctx) {
             Some(true) => {
@@ -241,11 +242,21 @@ impl Text {
         if !text.starts_with("--- ") {
             return Some(false);
         }
-        let after: String = input.rest()[line.next..].chars().take(4).collect();
+        let indent = self.indent();
+        let after = &input.rest()[line.next..];
+        if after.len() < indent && after.trim().is_empty() && !input.ended() {
+            return None;
+        }
+        let after: String = starts::dedented(after, indent).chars().take(4).collect();
         if after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
             return None;
         }
         Some(after == "+++ ")
+    }
+
+    /// How far the open fence is indented, and so what it holds.
+    fn indent(&self) -> usize {
+        self.fence.as_ref().map_or(0, |open| open.fence.indent)
     }
 
     /// A hunk without a header above it: believed where a patch was asked for, or in a fence of edits.
@@ -353,11 +364,15 @@ impl Text {
     fn close(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
         let raw = input.rest()[..line.next].to_string();
         input.skip(line.next);
-        match self.fence.take().map(|open| open.holds) {
-            Some(Holds::Code { kept, path }) => {
+        let Some(Open { fence, holds, .. }) = self.fence.take() else { return Next::Again };
+        match holds {
+            Holds::Code { kept, path } => {
                 self.show(&raw, ctx);
                 let Some(content) = kept else { return Next::Again };
-                let named = |k: &&super::Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
+                // Where the file has such fences itself, it is not certain that the block holds all of it.
+                let named = |k: &&super::Known| {
+                    path.as_deref().is_none_or(|p| same_path(p, &k.path)) && !whole::holds_fence(&k.text, &fence)
+                };
                 if let Some(file) = whole::resembled(&content, ctx.known.iter().filter(named)) {
                     let edit = whole::whole(&file.path, &content, true);
                     let path = file.path.clone();
@@ -367,11 +382,11 @@ impl Text {
                     ctx.done(id, edit);
                 }
             }
-            Some(Holds::Edits(true)) => {
+            Holds::Edits(true) => {
                 self.flush(ctx);
                 ctx.prose(&raw);
             }
-            _ => self.flush(ctx),
+            Holds::Edits(false) => self.flush(ctx),
         }
         Next::Again
     }

@@ -1,10 +1,13 @@
 //! A whole file in a fence.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::input::Input;
-use super::starts::Fence;
-use super::{Context, EditId, Known, Part, Progress};
+use super::starts::{self, Fence};
+use super::text::same_path;
+use super::xml::{Tag, tag};
+use super::{Context, EditId, End, Known, Part, Progress};
 use crate::edit::{Edit, Format, Op};
 
 /// A fenced file being read, from after its opening line.
@@ -16,35 +19,154 @@ pub(super) struct Whole {
     content: String,
     /// Fences inside the file that are open.
     depth: usize,
+    /// The file is one that holds fences itself: a closing line may be its own.
+    holds_fences: bool,
+    /// How much of the text after a line that may close has been looked at, in bytes.
+    looked: usize,
+}
+
+/// What a bare fence line in a file of fences is.
+enum Bare {
+    /// More is needed to tell.
+    Wait,
+    /// The end of the file.
+    Closes,
+    /// The beginning of a block inside the file, which ends so many bytes later.
+    Opens(usize),
+    /// Neither is certain.
+    Unclear,
 }
 
 impl Whole {
     pub fn new(path: String, fence: Fence, ctx: &mut Context) -> Self {
         let id = ctx.start(Format::Whole);
         ctx.grew(id, Part::Path, &path);
-        Whole { id, path, fence, content: String::new(), depth: 0 }
+        let known = known(&path, ctx).is_some_and(|text| holds_fence(text, &fence));
+        let holds_fences = known || is_prose(&path);
+        Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, looked: 0 }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         while let Some(line) = input.line() {
-            let text = &input.rest()[..line.next];
-            let content = &text[..line.content];
+            let content = &input.rest()[..line.content];
+            let mut taken = line.next;
             if self.fence.opened_by(content) {
                 self.depth += 1;
             } else if self.fence.closed_by(content) {
                 if self.depth == 0 {
-                    input.skip(line.next);
-                    let (id, edit) = (self.id, whole(&self.path, &self.content, true));
-                    ctx.done(id, edit);
-                    return Progress::Done;
+                    match self.bare(&input.rest()[line.next..], input.end, ctx) {
+                        Bare::Wait => return Progress::Wait,
+                        Bare::Closes => {
+                            input.skip(line.next);
+                            let (id, edit) = (self.id, whole(&self.path, &self.content, true));
+                            ctx.done(id, edit);
+                            return Progress::Done;
+                        }
+                        Bare::Opens(block) => taken += block,
+                        Bare::Unclear => {
+                            let why = if input.end == Some(End::Cut) { super::CUT } else { UNCLEAR };
+                            input.skip(line.next);
+                            ctx.dropped(self.id, why.to_string());
+                            return Progress::Done;
+                        }
+                    }
+                } else {
+                    self.depth -= 1;
                 }
-                self.depth -= 1;
             }
-            self.content.push_str(text);
-            ctx.grew(self.id, Part::New, text);
-            input.skip(line.next);
+            let text = self.without_indent(&input.rest()[..taken]);
+            self.content.push_str(&text);
+            ctx.grew(self.id, Part::New, &text);
+            input.skip(taken);
+            self.looked = 0;
         }
         Progress::Wait
+    }
+
+    /// What a bare fence line is that stands outside of every block of the file, seen from what follows it. To the
+    /// letter it closes. But small models write Markdown with bare blocks inside into a fence that is no longer than
+    /// theirs; a file cut short there would pass for whole.
+    fn bare(&mut self, after: &str, end: Option<End>, ctx: &Context) -> Bare {
+        if !self.holds_fences {
+            return Bare::Closes;
+        }
+        let mut last = "";
+        let mut at = 0;
+        if self.looked > 0 {
+            // Nothing in what was looked at before mattered, but for its last line.
+            at = self.looked;
+            last = after[..at].lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
+        }
+        for line in after[at..].split_inclusive('\n') {
+            if !line.ends_with('\n') && end.is_none() {
+                break;
+            }
+            let bare = line.trim_end();
+            let begins_edit = starts::search_mark(bare).is_some() || starts::is_patch(bare) || begins_tag(bare);
+            if begins_edit || self.fence.opened_by(bare) {
+                return Bare::Closes;
+            }
+            if self.fence.closed_by(bare) {
+                // A path right above it: another file begins there.
+                if starts::path_line(last, &ctx.known).is_some() {
+                    return Bare::Closes;
+                }
+                return self.block(&after[..at], at + line.len(), ctx);
+            }
+            if !bare.trim().is_empty() {
+                last = bare;
+            }
+            at += line.len();
+        }
+        self.looked = at;
+        match end {
+            None => Bare::Wait,
+            Some(end) => self.rest(after, end, ctx),
+        }
+    }
+
+    /// The same, where no other fence follows.
+    fn rest(&self, after: &str, end: End, ctx: &Context) -> Bare {
+        let prose = !after.trim().is_empty() && after.lines().next().is_none_or(|l| l.trim().is_empty());
+        match self.is_of_the_file(after, ctx) {
+            true => Bare::Unclear,
+            false if prose || end == End::Ordinary => Bare::Closes,
+            // The answer was cut in what may be a block of the file.
+            false => Bare::Unclear,
+        }
+    }
+
+    /// Whether most of these lines are in the file as it is.
+    fn is_of_the_file(&self, text: &str, ctx: &Context) -> bool {
+        let Some(known) = known(&self.path, ctx) else { return false };
+        let lines: HashSet<&str> = known.lines().map(str::trim).collect();
+        let solid: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        !solid.is_empty() && solid.iter().filter(|l| lines.contains(*l)).count() * 2 >= solid.len()
+    }
+
+    /// Whether what stands between two bare fence lines is a block of the file, or prose after it: by what the file
+    /// says now, else by the blank lines, which prose has around it and code has not.
+    fn block(&self, between: &str, length: usize, ctx: &Context) -> Bare {
+        if between.trim().is_empty() {
+            return Bare::Unclear;
+        }
+        if self.is_of_the_file(between, ctx) {
+            return Bare::Opens(length);
+        }
+        let blank = |line: Option<&str>| line.is_none_or(|l| l.trim().is_empty());
+        match (blank(between.lines().next()), blank(between.lines().next_back())) {
+            (false, false) => Bare::Opens(length),
+            (true, true) => Bare::Closes,
+            _ => Bare::Unclear,
+        }
+    }
+
+    /// Lines without the indentation that the fence itself has.
+    fn without_indent<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.fence.indent == 0 {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.split_inclusive('\n').map(|line| starts::dedented(line, self.fence.indent)).collect())
     }
 
     pub fn end(&mut self, ctx: &mut Context, cut: bool) {
@@ -53,6 +175,30 @@ impl Whole {
             false => ctx.done(self.id, whole(&self.path, &self.content, false)),
         }
     }
+}
+
+const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
+                       Send it again inside a fence of four backticks (````).";
+
+/// The present text of a file, if it is in play.
+fn known<'c>(path: &str, ctx: &'c Context) -> Option<&'c str> {
+    ctx.known.iter().find(|k| same_path(path, &k.path)).map(|k| &*k.text)
+}
+
+/// Whether a text has a line that would close this fence.
+pub(super) fn holds_fence(text: &str, fence: &Fence) -> bool {
+    text.lines().any(|line| fence.closed_by(line))
+}
+
+/// Whether a file is prose, in which fences are at home.
+fn is_prose(path: &str) -> bool {
+    const PROSE: [&str; 7] = ["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc"];
+    path.rsplit_once('.').is_some_and(|(_, ext)| PROSE.contains(&ext.to_ascii_lowercase().as_str()))
+}
+
+fn begins_tag(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('<') && matches!(tag(line), Tag::Open(..))
 }
 
 /// The edit that gives a file this text.

@@ -260,7 +260,7 @@ impl Xml {
     fn close(&mut self, ctx: &mut Context) {
         let Some(field) = self.fields.last_mut() else { return };
         if is_short(field.name) {
-            field.text = field.text.trim().trim_matches('`').to_string();
+            field.text = unlabelled(field.text.trim().trim_matches('`')).to_string();
             if let (Some(id), "path") = (self.id, field.name) {
                 let path = field.text.clone();
                 ctx.grew(id, Part::Path, &path);
@@ -323,7 +323,10 @@ impl Xml {
     fn edits(&self) -> Result<Vec<Edit>, String> {
         let field = |name: &str| self.fields.iter().find(|f| f.name == name);
         let text = |name: &str| {
-            let missing = || format!("the edit has no <{name}>. Send it again with it.");
+            let missing = || match name {
+                "replace" => NO_REPLACE.to_string(),
+                _ => format!("the edit has no <{name}>. Send it again with it."),
+            };
             field(name).map(|f| f.text.clone()).ok_or_else(missing)
         };
         let number =
@@ -395,6 +398,16 @@ impl Xml {
         }
         self.finish(ctx);
     }
+}
+
+const NO_REPLACE: &str = "the edit has a <search> and no <replace>, so it is not known what comes in its place. Write \
+                          the lines as they are in the file now in <search>, and the new ones in <replace>.";
+
+/// A path without the word `path:` that some models repeat inside the tag.
+fn unlabelled(text: &str) -> &str {
+    let label =
+        ["path:", "file:", "filename:"].iter().find(|l| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l)));
+    label.map_or(text, |label| text[label.len()..].trim_start())
 }
 
 /// White space after an opening tag that may still lead to its first field, in bytes.

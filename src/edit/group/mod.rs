@@ -8,6 +8,9 @@ use super::place::{self, Done, Ground};
 use super::{Edit, Format, Op};
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
 
+#[cfg(test)]
+mod tests;
+
 /// A file as it is before a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Current {
@@ -71,7 +74,7 @@ fn is_example(path: &str, op: &Op) -> bool {
         Op::Delete => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",
         Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
-        Op::Overwrite { .. } => false,
+        Op::Overwrite { .. } | Op::Mode { .. } => false,
     }
 }
 
@@ -99,6 +102,8 @@ struct File {
     before: State,
     seen: bool,
     now: Now,
+    /// Its permissions, where they are known or asked for.
+    mode: Option<u32>,
     /// Every change of bytes since the run began: at, old length, new length.
     steps: Vec<place::Step>,
     placed: Vec<Placed>,
@@ -117,7 +122,7 @@ enum End {
 impl Group<'_, '_> {
     /// The file of that name, by its index; read at its first mention.
     fn open(&mut self, name: &str) -> Result<usize, String> {
-        let current = (self.lookup)(name)?;
+        let current = self.current(name)?;
         if let Some(index) = self.by_path.get(&current.path) {
             return Ok(*index);
         }
@@ -125,6 +130,21 @@ impl Group<'_, '_> {
         self.by_path.insert(current.path.clone(), index);
         self.files.push(File::new(current));
         Ok(index)
+    }
+
+    /// What a path is now. `src\\a.rs` means `src/a.rs` and `@src/a.rs` too, unless there is a file of just that name.
+    fn current(&mut self, name: &str) -> Result<Current, String> {
+        let slashed = name.replace('\\', "/");
+        let meant = slashed.strip_prefix('@').map_or(slashed.as_str(), |rest| rest.strip_prefix('/').unwrap_or(rest));
+        let current = (self.lookup)(name);
+        let there = current.as_ref().is_ok_and(|c| !c.state.is_absent());
+        if there || meant == name {
+            return current;
+        }
+        match (self.lookup)(meant) {
+            Ok(other) if !other.state.is_absent() || slashed != name => Ok(other),
+            _ => current,
+        }
     }
 
     fn relocate(&mut self, from: usize, to: &str, edit: &Edit, home: &mut Vec<usize>) -> Result<Fate, String> {
@@ -147,6 +167,7 @@ impl Group<'_, '_> {
         }
         self.files[target].now = std::mem::replace(&mut self.files[from].now, Now::Gone);
         self.files[target].seen = self.files[from].seen;
+        self.files[target].mode = self.files[from].mode;
         self.files[target].placed = std::mem::take(&mut self.files[from].placed);
         self.files[target].by.push(edit.by.clone());
         self.files[from].by.push(edit.by.clone());
@@ -209,6 +230,21 @@ impl Group<'_, '_> {
 /// More places of one edit are kept as one.
 const MANY: usize = 256;
 
+/// What the model is told of an edit that has no place after those before it: its file stays as it is on disk, so the
+/// help is about that. Nothing for a file that is made in the same run.
+fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
+    if before.is_empty() {
+        return None;
+    }
+    let ground = Ground { text: before, encoding, base: before, steps: &[] };
+    let Ok(done) = place::edit(&ground, edit) else { return place::edit(&ground, edit).err() };
+    let line = done.stages.first().and_then(|s| s.first()).map_or(1, |s| super::lines::number(before, s.range.start));
+    Some(format!(
+        "its place is at line {line} of the file as it is on disk, but an edit before it in the same answer changed \
+         those lines, or made others like them. Send both as one change, or with more of the lines around."
+    ))
+}
+
 const ABSENT: &str = "there is no such file. Look at the folder with `list`, or make the file.";
 
 impl File {
@@ -223,6 +259,10 @@ impl File {
         };
         File {
             path: current.path,
+            mode: match &current.state {
+                State::File { mode, .. } => *mode,
+                _ => None,
+            },
             before: current.state,
             seen: current.seen,
             now,
@@ -245,6 +285,7 @@ impl File {
         }
         let fate = match &edit.op {
             Op::Delete => self.delete()?,
+            Op::Mode { mode } => self.set_mode(*mode)?,
             Op::Write { content } => self.make(content, (index, edit), rules)?,
             Op::Overwrite { content } => self.write(content, (index, edit), true)?,
             _ => self.place(index, edit)?,
@@ -262,6 +303,16 @@ impl File {
         }
         self.now = Now::Gone;
         self.placed.clear();
+        Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    fn set_mode(&mut self, mode: u32) -> Result<Fate, String> {
+        match &self.now {
+            Now::Gone => return Err(ABSENT.to_string()),
+            Now::Other(_) => return Err("it is a link, which has no permissions of its own.".to_string()),
+            Now::Text { .. } if self.mode == Some(mode) => return Ok(Fate::Same),
+            Now::Text { .. } => self.mode = Some(mode),
+        }
         Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
     }
 
@@ -312,7 +363,10 @@ impl File {
         };
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
         let ground = Ground { text, encoding, base: &before, steps: &self.steps };
-        let Done { stages, mut found } = place::edit(&ground, edit)?;
+        let Done { stages, mut found } = place::edit(&ground, edit).map_err(|why| match self.steps.is_empty() {
+            true => why,
+            false => on_disk(&before, encoding, edit).unwrap_or(why),
+        })?;
         if !edit.whole {
             found = place::sure(false);
         }
@@ -358,14 +412,10 @@ impl File {
             Now::Gone => (self.before.clone(), State::Absent, Vec::new()),
             Now::Other(state) => (self.before.clone(), state.clone(), Vec::new()),
             Now::Text { encoding, text } => {
-                let mode = match &self.before {
-                    State::File { mode, .. } => *mode,
-                    _ => None,
-                };
                 let at = |offset| bytes::offset(*encoding, text, offset);
                 let placed =
                     self.placed.iter().map(|p| Placed { after: at(p.after.start)..at(p.after.end), ..p.clone() });
-                let after = State::File { bytes: bytes::encode(*encoding, text).into(), mode };
+                let after = State::File { bytes: bytes::encode(*encoding, text).into(), mode: self.mode };
                 (self.before.clone(), after, placed.collect())
             }
         }
@@ -396,64 +446,5 @@ fn unread(expected: bool) -> String {
     } else {
         "it exists already, and has not been read. Read it, then change a part of it with a search and replace."
             .to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::edit::Shape;
-
-    fn replace(path: &str, search: &str, with: &str) -> Edit {
-        let op = Op::Replace { search: search.into(), replace: with.into(), shape: Shape::Inline, all: false };
-        Edit::new(path, op, Format::Tools, "replaceInFile")
-    }
-
-    fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> Outcome {
-        let mut lookup = |path: &str| {
-            let state =
-                files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
-            Ok(Current { path: path.to_string(), state, seen: true })
-        };
-        apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing })
-    }
-
-    #[test]
-    fn edits_follow_each_other_in_one_text() {
-        let edits = [replace("a", "one", "two"), replace("a", "two\n", "three\n"), replace("b", "x", "y")];
-        let outcome = run(&edits, &[("a", "one\n"), ("b", "x")], false);
-        assert!(outcome.ok(), "{}", outcome.text());
-        let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text().unwrap())).collect();
-        assert_eq!(after, [("a", "three\n"), ("b", "y")]);
-        assert_eq!(outcome.changes[0].by, "replaceInFile (2)");
-    }
-
-    #[test]
-    fn a_file_with_a_failed_edit_is_left_out_whole() {
-        let edits = [replace("a", "one", "two"), replace("a", "nine", "ten"), replace("b", "x", "y")];
-        let files = [("a", "one\n"), ("b", "x")];
-        let outcome = run(&edits, &files, false);
-        assert_eq!(outcome.changes.len(), 1);
-        assert_eq!(outcome.results[0].fate, Fate::LeftOut);
-        assert!(matches!(outcome.results[1].fate, Fate::Failed(_)));
-        assert!(outcome.results[2].ok());
-        assert!(run(&edits, &files, true).changes.is_empty());
-    }
-
-    #[test]
-    fn a_moved_file_keeps_how_its_edits_were_found() {
-        let alike = replace("a", "a line that is quite long, and anther", "short");
-        let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
-        let outcome = run(&[alike, to], &[("a", "a line that is quite long, and another\n")], false);
-        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
-        assert!(outcome.changes.iter().flat_map(|c| &c.hunks).all(|h| h.found.as_ref().unwrap().rung == Rung::Inexact));
-    }
-
-    #[test]
-    fn a_move_carries_the_edited_text() {
-        let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
-        let outcome = run(&[replace("a", "one", "two"), to], &[("a", "one\n")], false);
-        let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
-        assert_eq!(after, [("a", None), ("c", Some("two\n"))]);
     }
 }

@@ -1,0 +1,99 @@
+use super::*;
+use crate::edit::Shape;
+use crate::proposal::HunkKind;
+
+fn replace(path: &str, search: &str, with: &str) -> Edit {
+    let op = Op::Replace { search: search.into(), replace: with.into(), shape: Shape::Inline, all: false };
+    Edit::new(path, op, Format::Tools, "replaceInFile")
+}
+
+fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> Outcome {
+    let mut lookup = |path: &str| {
+        let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+        Ok(Current { path: path.to_string(), state, seen: true })
+    };
+    apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing })
+}
+
+#[test]
+fn edits_follow_each_other_in_one_text() {
+    let edits = [replace("a", "one", "two"), replace("a", "two\n", "three\n"), replace("b", "x", "y")];
+    let outcome = run(&edits, &[("a", "one\n"), ("b", "x")], false);
+    assert!(outcome.ok(), "{}", outcome.text());
+    let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text().unwrap())).collect();
+    assert_eq!(after, [("a", "three\n"), ("b", "y")]);
+    assert_eq!(outcome.changes[0].by, "replaceInFile (2)");
+}
+
+#[test]
+fn a_file_with_a_failed_edit_is_left_out_whole() {
+    let edits = [replace("a", "one", "two"), replace("a", "nine", "ten"), replace("b", "x", "y")];
+    let files = [("a", "one\n"), ("b", "x")];
+    let outcome = run(&edits, &files, false);
+    assert_eq!(outcome.changes.len(), 1);
+    assert_eq!(outcome.results[0].fate, Fate::LeftOut);
+    assert!(matches!(outcome.results[1].fate, Fate::Failed(_)));
+    assert!(outcome.results[2].ok());
+    assert!(run(&edits, &files, true).changes.is_empty());
+}
+
+#[test]
+fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
+    let patch = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
+                 diff --git a/a.sh b/b.sh\nsimilarity index 100%\nrename from a.sh\nrename to b.sh\n\
+                 diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+hi\n";
+    let pieces = crate::edit::stream::read(patch, None, Vec::new(), crate::edit::stream::End::Ordinary);
+    let edits: Vec<Edit> = pieces
+        .into_iter()
+        .filter_map(|p| match p {
+            crate::edit::stream::Piece::EditDone { edit, .. } => Some(edit),
+            _ => None,
+        })
+        .collect();
+    let mut lookup = |path: &str| {
+        let file = |mode| State::File { bytes: (*b"x\n").into(), mode: Some(mode) };
+        let state = match path {
+            "run.sh" => file(0o644),
+            "a.sh" => file(0o755),
+            _ => State::Absent,
+        };
+        Ok(Current { path: path.to_string(), state, seen: true })
+    };
+    let outcome = apply(&edits, &mut lookup, &Rules::default());
+    assert!(outcome.ok(), "{}", outcome.text());
+    let after: Vec<_> = outcome
+        .changes
+        .iter()
+        .map(|c| match &c.after {
+            State::File { mode, .. } => (c.path.as_str(), *mode, c.hunks[0].kind),
+            _ => (c.path.as_str(), None, c.hunks[0].kind),
+        })
+        .collect();
+    let executable = Some(0o755);
+    assert_eq!(
+        after,
+        [
+            ("run.sh", executable, HunkKind::Mode),
+            ("a.sh", None, HunkKind::Move),
+            ("b.sh", executable, HunkKind::Move),
+            ("new.sh", executable, HunkKind::Create)
+        ]
+    );
+}
+
+#[test]
+fn a_moved_file_keeps_how_its_edits_were_found() {
+    let alike = replace("a", "a line that is quite long, and anther", "short");
+    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+    let outcome = run(&[alike, to], &[("a", "a line that is quite long, and another\n")], false);
+    assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
+    assert!(outcome.changes.iter().flat_map(|c| &c.hunks).all(|h| h.found.as_ref().unwrap().rung == Rung::Inexact));
+}
+
+#[test]
+fn a_move_carries_the_edited_text() {
+    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+    let outcome = run(&[replace("a", "one", "two"), to], &[("a", "one\n")], false);
+    let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
+    assert_eq!(after, [("a", None), ("c", Some("two\n"))]);
+}
