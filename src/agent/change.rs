@@ -138,6 +138,11 @@ pub async fn undo(
         ),
         Some(settled) => undo_told(settled),
     };
+    if let Some(Settled { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
+        let title = format!("undo of {path} refused: the file changed on disk meanwhile");
+        let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
+        env.events.notice_with(Level::Warning, title, "Nothing was restored; nebula is told.", actions).await;
+    }
     if let Some(settled) = settled {
         record.ok = state == CallState::Done;
         record.changeset.clone_from(&settled.changeset);
@@ -154,12 +159,14 @@ pub async fn undo(
 
 fn undo_told(settled: &Settled) -> (CallState, String) {
     let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
+    let reason = settled.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
+    let reason = if reason.is_empty() { String::new() } else { format!("\nThe person's reason: {reason}") };
     match &settled.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
             (CallState::Done, format!("Restored: {}", paths.join(", ")))
         }
-        Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}", paths.join(", "))),
-        Outcome::Refused => (CallState::Refused, "The person refused it; nothing was restored.".into()),
+        Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}{reason}", paths.join(", "))),
+        Outcome::Refused => (CallState::Refused, format!("The person refused it; nothing was restored.{reason}")),
         Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
         Outcome::Conflict { path, .. } => {
             (CallState::Refused, format!("{path} changed on disk meanwhile; nothing was restored."))

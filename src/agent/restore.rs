@@ -16,7 +16,7 @@ use crate::apply;
 use crate::archive::{Choices, Id, Request, Restoration};
 use crate::memory::Cause;
 use crate::proposal::{FateKind, ForeignChoice, Proposal};
-use crate::protocol::{Level, Outcome, RestoreRequest};
+use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -255,7 +255,9 @@ async fn tell(env: &Env, settled: &Settled) {
             env.say(Level::Info, format!("restored {}", paths.join(", ")), "/redo takes that back.").await;
         }
         Outcome::Conflict { path, .. } => {
-            env.say(Level::Warning, format!("{path} changed on disk meanwhile"), "Nothing was written.").await;
+            let title = format!("{path} changed on disk meanwhile");
+            let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
+            env.events.notice_with(Level::Warning, title, "Nothing was written.", actions).await;
         }
         Outcome::Failed(why) => env.say(Level::Error, why.clone(), "").await,
         Outcome::Refused | Outcome::Withdrawn => {}

@@ -68,6 +68,10 @@ pub async fn settle(
         env.change(|live| live.approval = Approval::Edits);
         env.tell_status().await;
     }
+    if asking == Asking::Person {
+        // What the person restores is not someone else's change.
+        lock(&env.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
+    }
     let settled = write(env, &proposal, decision, cause).await;
     env.events.send(Event::Settled(proposal.id, settled.outcome.clone())).await;
     if let Some(changeset) = settled.changeset.as_deref().and_then(|id| archived(env, id)) {

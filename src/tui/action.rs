@@ -142,6 +142,7 @@ actions! {
     OnInTime "on-in-time" "later version of this file"
     Restore "restore" "restore this file"
     RestoreChangeset "restore-changeset" "take back the whole changeset"
+    RestoreSince "restore-since" "take back everything since this changeset"
     Redo "redo" "take back the last undo"
     Pin "pin" "compare with this version"
     LeaveForeign "leave-it" "leave the file as someone else made it"
@@ -311,6 +312,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Archive, "look", &[A::Pin], "pin", ""),
     g(C::Archive, "restore", &[A::Restore], "restore file", ""),
     g(C::Archive, "restore", &[A::RestoreChangeset], "take back changeset", ""),
+    g(C::Archive, "restore", &[A::RestoreSince], "", ""),
     g(C::Archive, "restore", &[A::Redo], "redo", ""),
     g(C::Archive, "restore", &[A::LeaveForeign], "leave it", ""),
     g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),

@@ -222,7 +222,7 @@ impl Front {
                 Effect::Suspend => away.push(Away::Suspend),
                 // `App` did these itself.
                 Effect::Ask(_) | Effect::Line { .. } | Effect::Focus(_) | Effect::FocusInput => {}
-                Effect::Do(_) | Effect::Say(_) => {}
+                Effect::Do(_) | Effect::Say(_) | Effect::ShowChange(_) => {}
             }
         }
         Ok(away)

@@ -1,8 +1,10 @@
 //! Whole screens: keys and events in, the picture out, at several sizes and in several themes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use nebula::protocol::{Command, Event, Question, QuestionId, RestoreRequest, SessionChoice, Setting, TurnEnd, TurnId};
+use nebula::proposal::{Fate, FateKind, Proposal, ProposalId, State};
+use nebula::protocol::*;
 use nebula::tui::app::{Effect, Msg, Start};
 
 use crate::scenes::*;
@@ -181,6 +183,48 @@ fn a_question_is_answered_by_just_writing() {
     stage.wait(500);
     stage.keys("kim<enter>");
     assert_eq!(answers(&stage), [(1, "jane".into()), (2, "kim".into())]);
+}
+
+#[test]
+fn ones_own_restore_needs_no_pause_and_no_reason() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let proposal = Arc::new(proposal());
+    let fates = proposal.files.iter().map(|f| Fate { path: f.path.clone(), kind: FateKind::Restore(f.counts) });
+    stage.keys("<f3>");
+    stage.tell(Event::Proposed(proposal.clone(), fates.collect()));
+    assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
+    // No pause: the person asked for it, and the next key is meant.
+    stage.keys("<enter>");
+    assert!(stage.text().contains("hunks undecided"), "{}", stage.text());
+    stage.keys("yr");
+    let sent = stage.sent();
+    let Some(Command::Decide(id, decision)) = sent.last() else { panic!("{sent:?}") };
+    assert_eq!((*id, decision.reason.as_deref(), decision.count().accepted), (proposal.id, None, 0));
+}
+
+#[test]
+fn what_changed_on_disk_is_shown_again_from_its_notice() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let state = |text: &str| State::File { bytes: text.as_bytes().into(), mode: None };
+    let notice = Notice {
+        level: Level::Warning,
+        title: "edit of a.rs refused".into(),
+        detail: String::new(),
+        actions: vec![NoticeAction::ShowChange("a.rs".into())],
+    };
+    let first = Arc::new(proposal());
+    stage.tell(Event::Proposed(first.clone(), Vec::new()));
+    let (expected, found) = (state("one\n"), state("another\n"));
+    stage.tell(Event::Settled(first.id, Outcome::Conflict { path: "a.rs".into(), expected, found }));
+    // Another proposal takes the pane and goes again.
+    let second = Arc::new(Proposal { id: ProposalId(99), ..(*first).clone() });
+    stage.tell(Event::Proposed(second, Vec::new()));
+    stage.tell(Event::Settled(ProposalId(99), Outcome::Refused));
+    stage.item(Item::Notice(notice));
+    stage.keys("<enter>");
+    assert!(stage.text().contains("another") && stage.text().contains("a.rs"), "{}", stage.text());
 }
 
 #[test]

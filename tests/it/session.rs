@@ -305,6 +305,28 @@ async fn undo_and_redo_go_the_same_road() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_person_restores_is_not_called_someone_elses() {
+    let world = World::new().file("a.rs", "fn a() {}\n").file("b.rs", "").model([
+        call("readFile", json!({"path": "b.rs"})),
+        calls(&[replace("a.rs", "fn a()", "fn b()")]),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("rename");
+    live.decide(Choice::Accept).await;
+    live.end().await;
+    let undo = nebula::protocol::RestoreRequest::Undo { count: 1, files: Vec::new() };
+    live.send(Command::Restore(undo));
+    live.decide(Choice::Accept).await;
+    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    // Whatever the watcher saw of the undo, it has told before this.
+    world.write("b.rs", "// someone else\n");
+    live.until(|e| matches!(e, Event::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
+    let told = live.events.iter().filter(|e| matches!(e, Event::Drifted(p) if p.contains(&"a.rs".to_string())));
+    assert_eq!(told.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_in_the_text_become_one_proposal() {
     let answer = "I rename it.\n\n<replace_file>\n<path>a.rs</path>\n<search>\nfn a() {}\n</search>\n<replace>\nfn b() {}\n</replace>\n</replace_file>\n";
     let world = World::new().format("xml").file("a.rs", "fn a() {}\n").model([say(answer), say("Never asked.")]);

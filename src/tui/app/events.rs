@@ -20,17 +20,11 @@ impl App {
         if let Event::Recalled(items) = event {
             return items.into_iter().flat_map(|(id, item)| self.event(Event::Added(id, item))).collect();
         }
-        let waited = self.panes.waiting();
-        let before = (self.at, self.pane);
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
             effects.extend(self.settle(Owner::Pane(id), vec![effect]));
         }
         effects.extend(self.own(event));
-        let waits = self.panes.waiting();
-        if waits != waited {
-            effects.extend(self.proposal_changed(waits.is_some(), before));
-        }
         effects
     }
 
@@ -176,9 +170,14 @@ impl App {
             return Vec::new();
         }
         if self.before_proposal.is_none() {
-            self.before_proposal = Some(before);
+            self.before_proposal = Some((before.0, before.1, self.zoom));
         }
         self.completion = None;
+        if self.panes.archive.waiting().is_some() && !self.is_busy() {
+            // The fates of a restore the person asked for: the next key is meant for them.
+            self.chords.clear();
+            return Vec::new();
+        }
         self.take_focus(before.0 == At::Input);
         vec![Effect::Bell("a proposal waits for you".into())]
     }

@@ -447,11 +447,11 @@ impl App {
 
     /// Puts the focus back where it was before a proposal took it.
     pub(super) fn leave_proposal(&mut self) {
-        let (at, pane) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat));
+        let (at, pane, zoom) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat, false));
         self.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
         if self.pane == PaneId::Diff {
             self.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
-            self.zoom = false;
+            self.zoom = zoom && self.pane == pane;
         }
     }
 

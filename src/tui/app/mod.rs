@@ -3,6 +3,7 @@
 
 mod commands;
 mod events;
+mod focus;
 mod keys;
 mod mouse;
 mod msg;
@@ -15,10 +16,11 @@ use std::path::PathBuf;
 
 use crossterm::event::KeyEvent;
 
+pub use focus::Focus;
+pub(in crate::tui) use focus::{At, Owner};
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
 use own::Own;
 
-use super::action::{Action, Context};
 use super::glyphs::Glyphs;
 use super::input::complete::Completion;
 use super::input::history::History;
@@ -86,47 +88,6 @@ pub(super) enum Screen {
     Welcome(Welcome),
 }
 
-/// Who has the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Focus {
-    /// The popup on top.
-    Popup,
-    /// The line that something asked for.
-    Line,
-    /// The input.
-    Input,
-    /// The question of the model.
-    Question,
-    /// A pane.
-    Pane(PaneId),
-    /// The sessions.
-    Sessions,
-    /// The welcome.
-    Welcome,
-}
-
-/// Where the keys go on the main screen, when nothing lies over it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
-    Input,
-    Pane,
-    Question,
-}
-
-/// Who asked for a line or a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    Pane(PaneId),
-    Sessions,
-    Completion,
-    Finder,
-    List,
-    Page,
-    History,
-    /// The bare file name at the caret.
-    Bare,
-}
-
 /// A file name in the input that could be a mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offer {
@@ -179,8 +140,8 @@ pub struct App {
     pub(super) pane: PaneId,
     pub(super) zoom: bool,
     right: Option<u16>,
-    /// Where the focus was when a proposal took it.
-    before_proposal: Option<(At, PaneId)>,
+    /// Where the focus was when a proposal took it, and whether that pane was zoomed.
+    before_proposal: Option<(At, PaneId, bool)>,
     /// The proposal that waited when the last message had been taken in.
     waited: Option<crate::proposal::ProposalId>,
     /// The archive was opened from the welcome, which comes back after it.
@@ -338,7 +299,7 @@ impl App {
     fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
         let before = (self.at, self.pane);
         let mut effects = self.dispatch_one(msg);
-        let waits = self.panes.diff.waiting().map(|w| w.id);
+        let waits = self.panes.waiting();
         if waits != self.waited {
             self.waited = waits;
             effects.extend(self.proposal_changed(waits.is_some(), before));
@@ -390,60 +351,6 @@ impl App {
     /// Whether something was asked of the agent and not answered yet.
     pub fn awaits_answer(&self) -> bool {
         !self.asked.is_empty()
-    }
-
-    /// Who has the keys.
-    pub fn focus(&self) -> Focus {
-        if !self.popups.is_empty() {
-            return Focus::Popup;
-        }
-        self.focus_below()
-    }
-
-    /// Who has the keys when no popup is open.
-    pub(super) fn focus_below(&self) -> Focus {
-        if self.line.is_some() {
-            return Focus::Line;
-        }
-        match (&self.screen, self.at) {
-            (Screen::Sessions(..), _) => Focus::Sessions,
-            (Screen::Welcome(_), _) => Focus::Welcome,
-            (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
-            (Screen::Main, At::Pane) => Focus::Pane(self.pane),
-            (Screen::Main, _) => Focus::Input,
-        }
-    }
-
-    /// Where keys are looked up.
-    pub fn context(&self) -> Context {
-        match self.popups.last() {
-            Some(popup) => popup.context(),
-            None => self.context_below(),
-        }
-    }
-
-    /// Where keys are looked up when no popup is open.
-    pub(super) fn context_below(&self) -> Context {
-        match self.focus_below() {
-            Focus::Popup => Context::Global,
-            Focus::Line => Context::Line,
-            Focus::Input if self.completion.is_some() => Context::Completion,
-            Focus::Input => Context::Input,
-            Focus::Question => Context::Question,
-            Focus::Pane(id) => id.context(),
-            Focus::Sessions => Context::Sessions,
-            Focus::Welcome => Context::Welcome,
-        }
-    }
-
-    /// The question that is open.
-    pub(super) fn question(&self) -> Option<&Asking> {
-        self.questions.first()
-    }
-
-    /// A turn runs, or is about to.
-    pub(super) fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.starting
     }
 
     /// Notices that stay, where there is no chat.
@@ -536,37 +443,6 @@ impl App {
             let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
             popup.measure(full, &self.ctx(true));
             self.popups.push(popup);
-        }
-    }
-
-    /// Whether an action would do something in the present state, for the hints.
-    pub(super) fn offers(&self, context: Context, action: Action) -> bool {
-        match (self.focus_below(), context) {
-            (Focus::Pane(id), Context::Chat | Context::Tools | Context::Diff | Context::Archive) => {
-                self.panes.offers(id, action)
-            }
-            (Focus::Pane(id), Context::Pane) => match action {
-                Action::Zoom | Action::Commands | Action::Help => true,
-                Action::Narrower | Action::Wider => self.rects.rule.is_some(),
-                action => self.panes.offers(id, action),
-            },
-            (Focus::Sessions, Context::Sessions) => match (&self.screen, action) {
-                (Screen::Sessions(_, behind), Action::Close) => *behind,
-                (Screen::Sessions(sessions, _), action) => action == Action::Quit || sessions.offers(action),
-                _ => false,
-            },
-            (Focus::Input, Context::Input) => match action {
-                Action::Send => !self.input.is_empty(),
-                Action::Commands => self.input.is_empty() || self.is_busy(),
-                _ => true,
-            },
-            (Focus::Popup | Focus::Line, Context::Global) => false,
-            (Focus::Sessions | Focus::Welcome, Context::Global) => action == Action::Help,
-            (Focus::Question, Context::Global) => action == Action::Help,
-            (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
-                action == Action::Help
-            }
-            _ => true,
         }
     }
 }

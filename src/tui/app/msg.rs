@@ -72,6 +72,8 @@ pub enum Effect {
         /// A file name whose extension tells the language.
         name: String,
     },
+    /// Show what someone else changed in this file.
+    ShowChange(String),
     /// Open a workspace file, by normalised path, in `$EDITOR`.
     OpenFile(String),
     /// Copy to the clipboard through the terminal.

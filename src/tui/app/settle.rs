@@ -1,6 +1,6 @@
 //! Effects that concern the screen itself are done here; the others go on to `run`.
 
-use super::{App, At, Effect, Exit, Line, Owner, Screen};
+use super::{App, At, Effect, Exit, Line, LineFor, Owner, Screen, Typed};
 use crate::protocol::{Command, Query, QueryId};
 use crate::tui::action::Action;
 use crate::tui::input::Editor;
@@ -26,6 +26,18 @@ impl App {
         for effect in effects {
             match effect {
                 Effect::Ask(query) => rest.push(self.ask(owner, query)),
+                // Without a turn there is no model to be told why: the person decides of their own restore.
+                Effect::Line { purpose: LineFor::Reason, .. } if !self.is_busy() => {
+                    let done = self.panes.line(PaneId::Diff, LineFor::Reason, Typed::Taken(""), self.now);
+                    rest.extend(self.settle(owner, done));
+                }
+                Effect::ShowChange(path) => {
+                    if self.panes.diff.show_change(&path) {
+                        self.go_to(PaneId::Diff);
+                    } else {
+                        self.say = Some(format!("what changed in {path} is not at hand now; F2 shows the proposal"));
+                    }
+                }
                 Effect::Line { purpose, prompt, text } => {
                     self.line = Some(Line { owner, purpose, prompt, editor: Editor::with(&text) });
                 }

@@ -26,7 +26,7 @@ impl Archive {
                 Some(time) => self.point < time.versions.len(),
                 None => self.path().is_some(),
             },
-            Action::RestoreChangeset => any,
+            Action::RestoreChangeset | Action::RestoreSince => any,
             Action::Redo | Action::Search => self.loaded,
             _ => false,
         }
@@ -82,13 +82,8 @@ impl Archive {
             }
             Action::Escape | Action::Close => return self.refilter(""),
             Action::Restore => return self.restore(),
-            Action::RestoreChangeset => {
-                let id = self.rows.get(self.selected).map(|r| r.id.clone());
-                return id
-                    .map(|id| Effect::Send(Command::Restore(RestoreRequest::Changeset(id))))
-                    .into_iter()
-                    .collect();
-            }
+            Action::RestoreChangeset => return self.restore_by(RestoreRequest::Changeset),
+            Action::RestoreSince => return self.restore_by(RestoreRequest::Since),
             Action::Redo => return vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
             Action::Search => {
                 let prompt = "filter by path or cause".to_string();
@@ -107,6 +102,11 @@ impl Archive {
         };
         let Some(version) = version.filter(|v| !v.is_empty()) else { return Vec::new() };
         vec![Effect::Send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
+    }
+
+    fn restore_by(&self, request: fn(String) -> RestoreRequest) -> Vec<Effect> {
+        let row = self.rows.get(self.selected);
+        row.map(|r| Effect::Send(Command::Restore(request(r.id.clone())))).into_iter().collect()
     }
 
     fn pin(&mut self) {

@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::{Ctx, Look, Mark, PaneId};
+use super::{Ctx, Look, Mark};
 use crate::protocol::{Call, Command, Event, How, Item, ItemId, Listing, Notice, NoticeAction, Query, Setting};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
@@ -529,8 +529,7 @@ fn take(action: &NoticeAction) -> Vec<Effect> {
         NoticeAction::GoOn => Effect::Send(Command::GoOn(How::On)),
         NoticeAction::AskAgain => Effect::Send(Command::GoOn(How::Again)),
         NoticeAction::ChooseModel => Effect::Do(Action::ChooseModel),
-        // The diff pane has kept what was read and what is there.
-        NoticeAction::ShowChange(_) => Effect::Focus(PaneId::Diff),
+        NoticeAction::ShowChange(path) => Effect::ShowChange(path.clone()),
         NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
         NoticeAction::RetryMemory => Effect::Send(Command::Set(Setting::RetryMemory)),
     }]

@@ -20,7 +20,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -48,6 +48,8 @@ pub struct Diff {
     later: VecDeque<Page>,
     /// Shows the fates of this restore first: see [`Diff::release`].
     held: Option<ProposalId>,
+    /// What was expected and what was found, of files that someone else changed before a proposal was written.
+    changed: HashMap<String, (State, State)>,
     size: (u16, u16),
 }
 
@@ -80,7 +82,11 @@ impl Diff {
 
     fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<Effect> {
         self.later.retain(|p| p.proposal.id != id);
+        let unseen = self.held == Some(id);
         self.held = self.held.filter(|held| *held != id);
+        if let Outcome::Conflict { path, expected, found } = outcome {
+            self.changed.insert(path.clone(), (expected.clone(), found.clone()));
+        }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return Vec::new() };
         page.stage = Stage::Settled(match outcome {
             Outcome::Applied { .. } => "written",
@@ -89,8 +95,11 @@ impl Diff {
             Outcome::Failed(_) => "not written",
             Outcome::Withdrawn => "withdrawn",
         });
-        if let Outcome::Conflict { path, expected, found } = outcome {
-            self.compare(path, expected.clone(), found.clone());
+        if let Outcome::Conflict { path, .. } = outcome {
+            self.show_change(&path.clone());
+        } else if unseen {
+            // Its fates were enough: what it would have written was never looked at.
+            self.page = None;
         }
         match self.later.pop_front() {
             Some(next) => self.show(next),
@@ -98,11 +107,18 @@ impl Diff {
         }
     }
 
-    /// Shows two states of a file beside each other, unless a proposal waits.
-    pub fn compare(&mut self, path: &str, before: State, after: State) {
-        if self.is_waiting() {
-            return;
-        }
+    /// Shows what someone else changed in a file, beside what nebula expected. `false`: a proposal waits and must not
+    /// be hidden, or nothing is known of it.
+    pub fn show_change(&mut self, path: &str) -> bool {
+        let Some((expected, found)) = self.changed.get(path).cloned().filter(|_| !self.is_waiting()) else {
+            return false;
+        };
+        self.compare(path, expected, found);
+        true
+    }
+
+    /// Shows two states of a file beside each other.
+    fn compare(&mut self, path: &str, before: State, after: State) {
         let change = FileChange::new(path, before, after, "", &[]);
         let proposal = Proposal { id: ProposalId(u64::MAX), title: path.to_string(), files: vec![change] };
         self.show(Page::new(Arc::new(proposal), Stage::Plain));

@@ -1,0 +1,135 @@
+//! Who has the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys do
+//! something there.
+
+use super::{App, Screen};
+use crate::tui::action::{Action, Context};
+use crate::tui::input::question::Asking;
+use crate::tui::pane::PaneId;
+
+/// Who has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// The popup on top.
+    Popup,
+    /// The line that something asked for.
+    Line,
+    /// The input.
+    Input,
+    /// The question of the model.
+    Question,
+    /// A pane.
+    Pane(PaneId),
+    /// The sessions.
+    Sessions,
+    /// The welcome.
+    Welcome,
+}
+
+/// Where the keys go on the main screen, when nothing lies over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum At {
+    Input,
+    Pane,
+    Question,
+}
+
+/// Who asked for a line or a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Owner {
+    Pane(PaneId),
+    Sessions,
+    Completion,
+    Finder,
+    List,
+    Page,
+    History,
+    /// The bare file name at the caret.
+    Bare,
+}
+
+impl App {
+    /// Who has the keys.
+    pub fn focus(&self) -> Focus {
+        if !self.popups.is_empty() {
+            return Focus::Popup;
+        }
+        self.focus_below()
+    }
+
+    /// Who has the keys when no popup is open.
+    pub(in crate::tui) fn focus_below(&self) -> Focus {
+        if self.line.is_some() {
+            return Focus::Line;
+        }
+        match (&self.screen, self.at) {
+            (Screen::Sessions(..), _) => Focus::Sessions,
+            (Screen::Welcome(_), _) => Focus::Welcome,
+            (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
+            (Screen::Main, At::Pane) => Focus::Pane(self.pane),
+            (Screen::Main, _) => Focus::Input,
+        }
+    }
+
+    /// Where keys are looked up.
+    pub fn context(&self) -> Context {
+        match self.popups.last() {
+            Some(popup) => popup.context(),
+            None => self.context_below(),
+        }
+    }
+
+    /// Where keys are looked up when no popup is open.
+    pub(in crate::tui) fn context_below(&self) -> Context {
+        match self.focus_below() {
+            Focus::Popup => Context::Global,
+            Focus::Line => Context::Line,
+            Focus::Input if self.completion.is_some() => Context::Completion,
+            Focus::Input => Context::Input,
+            Focus::Question => Context::Question,
+            Focus::Pane(id) => id.context(),
+            Focus::Sessions => Context::Sessions,
+            Focus::Welcome => Context::Welcome,
+        }
+    }
+
+    /// The question that is open.
+    pub(in crate::tui) fn question(&self) -> Option<&Asking> {
+        self.questions.first()
+    }
+
+    /// A turn runs, or is about to.
+    pub(in crate::tui) fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.starting
+    }
+
+    /// Whether an action would do something in the present state, for the hints.
+    pub(in crate::tui) fn offers(&self, context: Context, action: Action) -> bool {
+        match (self.focus_below(), context) {
+            (Focus::Pane(id), Context::Chat | Context::Tools | Context::Diff | Context::Archive) => {
+                self.panes.offers(id, action)
+            }
+            (Focus::Pane(id), Context::Pane) => match action {
+                Action::Zoom | Action::Commands | Action::Help => true,
+                Action::Narrower | Action::Wider => self.rects.rule.is_some(),
+                action => self.panes.offers(id, action),
+            },
+            (Focus::Sessions, Context::Sessions) => match (&self.screen, action) {
+                (Screen::Sessions(_, behind), Action::Close) => *behind,
+                (Screen::Sessions(sessions, _), action) => action == Action::Quit || sessions.offers(action),
+                _ => false,
+            },
+            (Focus::Input, Context::Input) => match action {
+                Action::Send => !self.input.is_empty(),
+                Action::Commands => self.input.is_empty() || self.is_busy(),
+                _ => true,
+            },
+            (Focus::Popup | Focus::Line, Context::Global) => false,
+            (Focus::Sessions | Focus::Welcome, Context::Global) => action == Action::Help,
+            (Focus::Question, Context::Global) => action == Action::Help,
+            (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
+                action == Action::Help
+            }
+            _ => true,
+        }
+    }
+}
