@@ -19,6 +19,8 @@ use crate::tools::Sha;
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
+/// That of the models nebula begins with.
+const WIDE_WINDOW: u32 = 1_047_576;
 /// What a tool's schema costs beside its description, in bytes.
 const SCHEMA: usize = 300;
 
@@ -44,6 +46,14 @@ pub async fn say(
     let mut composed = composed.map_err(|refused| refused.problems.join("\n"))?;
     if stop.is_cancelled() {
         return Err("interrupted before anything was sent".into());
+    }
+    let room = Budget::of_window(u64::from(window(env))).room();
+    let size = session.window.tokens(composed.text.len());
+    if size > room {
+        return Err(format!(
+            "the message alone is larger than the model's context window (about {size} of {room} tokens): \
+             mention parts of files (@path:1-200), or choose another model with Ctrl-O"
+        ));
     }
     for note in std::mem::take(&mut *lock(&env.notes)) {
         composed.text.push_str(&format!("\n\n---\n{note}"));
@@ -119,6 +129,13 @@ pub fn hidden(env: &Env, session: &mut Session, text: &str) {
     session.push(Message::user(text), row);
 }
 
+/// The context window of the model in use, in tokens.
+fn window(env: &Env) -> u32 {
+    let model = env.live().model;
+    let known = if model.starts_with("gpt-4.1") { WIDE_WINDOW } else { DEFAULT_WINDOW };
+    lock(&env.config).model_config(&model).context_window.unwrap_or(known)
+}
+
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
 pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, TurnEnd> {
     // A local server that is being looked for may be the model: the search takes a second at most.
@@ -126,10 +143,9 @@ pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, Tur
     let system = prompt::system(env, session).await;
     let live = env.live();
     let tools = session.tools(live.mode == Mode::Agent);
-    let window = lock(&env.config).model_config(&live.model).context_window.unwrap_or(DEFAULT_WINDOW);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
-    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window)));
+    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(env))));
     if !fitted.newly_left_out.is_empty() {
         for left_out in &fitted.newly_left_out {
             if let Some(path) = &left_out.path {

@@ -37,7 +37,8 @@ impl Budget {
         Budget { window, answer: (window / 8).min(16_384) }
     }
 
-    fn room(self) -> u64 {
+    /// What is left for what is sent, in tokens.
+    pub fn room(self) -> u64 {
         self.window.saturating_sub(self.answer)
     }
 }
@@ -157,7 +158,8 @@ impl Window {
         }
     }
 
-    fn tokens(&self, bytes: usize) -> u64 {
+    /// About how many tokens so many bytes are.
+    pub fn tokens(&self, bytes: usize) -> u64 {
         (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
     }
 }

@@ -223,6 +223,7 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
     stage.tell(Event::Proposed(second, Vec::new()));
     stage.tell(Event::Settled(ProposalId(99), Outcome::Refused));
     stage.item(Item::Notice(notice));
+    stage.item(Item::Answer { text: "I read it again.".into() });
     stage.keys("<enter>");
     assert!(stage.text().contains("another") && stage.text().contains("a.rs"), "{}", stage.text());
 }
@@ -243,6 +244,18 @@ fn what_was_not_sent_comes_back() {
     assert!(text.contains("• there is no file a.rs") && text.contains("• b.bin is binary"), "{text}");
     stage.keys("<esc>");
     assert!(stage.text().contains("› see"));
+}
+
+#[test]
+fn a_paste_between_two_ctrl_c_is_not_thrown_away() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("draft<ctrl-c>");
+    stage.say(Msg::Paste("pasted".into()));
+    stage.keys("<ctrl-c>");
+    assert!(!stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))), "{:?}", stage.effects);
+    stage.keys("<ctrl-c>");
+    assert!(stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))));
 }
 
 #[test]

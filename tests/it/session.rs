@@ -377,6 +377,24 @@ async fn a_missing_mention_gives_the_prompt_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_cannot_fit_comes_back_and_spoils_nothing() {
+    let world = World::new().model([say("Hello.")]);
+    let mut live = world.start();
+    live.submit(&"words ".repeat(1_000_000));
+    let (prompt, why) = live
+        .until(|e| match e {
+            Event::Returned(p, w) => Some((p.clone(), w.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(prompt.text.len(), 6_000_000);
+    assert!(why.contains("context window"), "{why}");
+    live.submit("hello");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(live.requests().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     let text = "fn total(lines: &[Line]) -> i64 {\n    lines.iter().map(|line| line.price * line.count).sum()\n}\n";
     let near = "    lines.iter().map(|line| line.price * line.counts).sum()";

@@ -158,6 +158,7 @@ impl App {
 
     /// A paste goes where letters go.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        (self.say, self.quit_armed) = (None, false);
         match self.focus() {
             Focus::Popup => match self.popups.last_mut() {
                 Some(Popup::List(list)) => {

@@ -31,6 +31,7 @@ impl App {
 
     fn press(&mut self, column: u16, row: u16) -> Vec<Effect> {
         let at = Position::new(column, row);
+        self.quit_armed = false;
         if matches!(self.focus(), Focus::Popup | Focus::Line) {
             return Vec::new();
         }

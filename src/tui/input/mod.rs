@@ -34,7 +34,7 @@ pub struct Editor {
     text: String,
     /// In bytes, at a grapheme's edge.
     caret: usize,
-    folds: Vec<String>,
+    folds: Vec<Fold>,
     killed: String,
     undo: Vec<(String, usize)>,
     redo: Vec<(String, usize)>,
@@ -44,6 +44,14 @@ pub struct Editor {
     goal: Option<usize>,
     /// Cells in a row, as drawn last.
     width: usize,
+}
+
+/// A pasted text that is kept aside.
+#[derive(Debug, Clone)]
+struct Fold {
+    text: String,
+    /// What stands for it on the screen; counting the lines of 5 MB at each drawing would be felt.
+    label: String,
 }
 
 /// Kinds of change that join into one step of undo.
@@ -73,10 +81,10 @@ impl Editor {
         if !self.text.contains(is_fold) {
             return self.text.clone();
         }
-        let mut out = String::with_capacity(self.text.len() + self.folds.iter().map(String::len).sum::<usize>());
+        let mut out = String::with_capacity(self.text.len() + self.folds.iter().map(|f| f.text.len()).sum::<usize>());
         for c in self.text.chars() {
             match self.fold(c) {
-                Some(pasted) => out.push_str(pasted),
+                Some(fold) => out.push_str(&fold.text),
                 None => out.push(c),
             }
         }
@@ -152,19 +160,19 @@ impl Editor {
         self.width = width;
     }
 
-    /// The pasted text behind a fold's character.
-    fn fold(&self, c: char) -> Option<&str> {
+    /// What is behind a fold's character.
+    fn fold(&self, c: char) -> Option<&Fold> {
         if !is_fold(c) {
             return None;
         }
-        self.folds.get((c as u32 - FOLD) as usize).map(String::as_str)
+        self.folds.get((c as u32 - FOLD) as usize)
     }
 
     fn insert_fold(&mut self, pasted: &str) {
         let mark = u32::try_from(self.folds.len()).ok().filter(|_| self.folds.len() < FOLDS);
         match mark.and_then(|n| char::from_u32(FOLD + n)) {
             Some(mark) => {
-                self.folds.push(pasted.to_string());
+                self.folds.push(Fold { text: pasted.to_string(), label: fold_label(pasted) });
                 self.put(mark.encode_utf8(&mut [0; 4]));
             }
             // 65,533 pastes later the text itself will do.

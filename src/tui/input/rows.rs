@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Editor, fold_label};
+use super::Editor;
 use crate::context::mention::mentions;
 use crate::tui::text::{show, wrap::cells};
 
@@ -94,7 +94,7 @@ fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut V
     for (i, grapheme) in e.text[range.clone()].grapheme_indices(true) {
         let first = grapheme.chars().next().unwrap_or(' ');
         let (shown, dim) = match e.fold(first) {
-            Some(pasted) => (fold_label(pasted), true),
+            Some(fold) => (fold.label.clone(), true),
             None if grapheme == "\t" => (" ".repeat(show::TAB), false),
             None if first.is_control() => (format!("^{}", char::from((first as u32 as u8) ^ 0x40)), true),
             None if cells(grapheme) == 0 => (format!("<U+{:04X}>", first as u32), true),

@@ -47,7 +47,10 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Main => main(app, buf),
         Screen::Sessions(sessions, _) => {
             let (list, preview) = sessions_areas(rects.body);
-            let note = format!("{} sessions", super::input::thousands(sessions.count()));
+            let note = match sessions.count() {
+                1 => "1 session".to_string(),
+                n => format!("{} sessions", super::input::thousands(n)),
+            };
             let title = format!("sessions of {}", app.status.workspace);
             let focus = app.focus() == Focus::Sessions;
             let dim = ctx.theme.style(Role::Dim);

@@ -407,11 +407,18 @@ impl Chat {
         }
     }
 
+    /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
+    /// offers what does not go out of date while nebula answers on.
     fn last_notice(&self) -> Option<&Notice> {
-        match &self.window.units.last()?.said {
-            Said::Notice(notice) => Some(notice),
-            _ => None,
+        if let Said::Notice(notice) = &self.window.units.last()?.said {
+            return Some(notice);
         }
+        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Said::User { .. })).find_map(|u| {
+            match &u.said {
+                Said::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
+                _ => None,
+            }
+        })
     }
 
     fn open_file(&self) -> Option<String> {
@@ -522,6 +529,11 @@ fn said(item: &Item, whole: bool) -> Said {
 /// The first thing a notice offers.
 fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
     notice.actions.first()
+}
+
+/// Whether what a notice offers makes sense whatever came after it.
+fn lasts(action: &NoticeAction) -> bool {
+    matches!(action, NoticeAction::ShowChange(_) | NoticeAction::RetryMemory)
 }
 
 fn take(action: &NoticeAction) -> Vec<Effect> {
