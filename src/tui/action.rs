@@ -317,6 +317,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Archive, "restore", &[A::LeaveForeign], "leave it", ""),
     g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),
     g(C::Archive, "restore", &[A::TakeOld], "take the old state", ""),
+    g(C::Archive, "restore", &[A::Escape], "back", "leave the restore, the filter, the diff"),
     g(C::Archive, "look", &[A::Search], "filter", "filter by path or cause"),
     g(C::Chat, "look", &[A::Open], "open", "open or close; on a notice, its first key"),
     g(C::Chat, "look", &[A::Fold], "fold", "open or close the fold; on a notice, open the file"),

@@ -437,7 +437,9 @@ impl App {
         }
         let body = self.rects.body;
         if let Screen::Sessions(sessions, _) = &mut self.screen {
-            sessions.measure(body.height.saturating_sub(1));
+            let (_, preview) = super::view::sessions_areas(body);
+            let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));
+            sessions.measure(body.height.saturating_sub(1), preview, &look);
         }
         if let Some(mut popup) = self.popups.pop() {
             let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };

@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look};
 use crate::proposal::Counts;
-use crate::tui::text::cut;
 use crate::tui::text::wrap::cells;
+use crate::tui::text::{self, cut};
 use crate::tui::theme::{Role, Theme};
 
 /// A buffer seen from the top left corner of an area.
@@ -89,10 +89,20 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// Takes the attributes off some cells of a row.
+    fn bare(&mut self, x: u16, y: u16, width: usize) {
+        let room = usize::from(self.area.width.saturating_sub(x)).min(width);
+        if y < self.area.height {
+            text::paint::bare(self.buf, self.area.x + x, self.area.y + y, room);
+        }
+    }
+
     /// A pane line inside the pane: title, rule, note, one cell of rule.
     pub fn heading(&mut self, x: u16, y: u16, width: u16, title: &[Span<'_>], note: &[Span<'_>], look: Look<'_>) {
         self.fill(x, y, width, look.glyphs.rule, look.theme.style(Role::Line));
         let room = usize::from(width.saturating_sub(2));
+        let titled: usize = title.iter().map(|s| cells(&s.content)).sum();
+        self.bare(x, y, titled.min(room) + 2);
         self.put(x, y, " ", 1, Style::new());
         let end = self.spans(x + 1, y, title, room);
         self.put(end, y, " ", 1, Style::new());
@@ -100,6 +110,7 @@ impl<'a> Pen<'a> {
         if wide > 0 {
             let at = (x + width).saturating_sub(wide as u16 + 2);
             if at > end + 1 {
+                self.bare(at - 1, y, wide + 2);
                 self.put(at - 1, y, " ", 1, Style::new());
                 self.spans(at, y, note, wide);
                 self.put(at + wide as u16, y, " ", 1, Style::new());

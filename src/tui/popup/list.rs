@@ -231,13 +231,15 @@ impl List {
         let foot = self.foot();
         let usual = if foot > 0 { (screen.height / 4).saturating_sub(3).clamp(3, 14) } else { screen.height / 2 };
         let rows = usual.min(u16::try_from(self.entries.len()).unwrap_or(u16::MAX).max(3));
-        let area = modal(screen, body, 76, rows + 6 + foot);
-        let foot = if area.height >= foot + 9 { foot } else { 0 };
+        // Border, blank, line, rule above the rows; a blank below them unless the foot has one.
+        let frame = |foot: u16| if foot > 0 { 5 } else { 6 };
+        let area = modal(screen, body, 76, rows + frame(foot) + foot);
+        let foot = if area.height >= foot + 8 { foot } else { 0 };
         let rows = Rect {
             x: area.x + 1,
             y: area.y + 4,
             width: area.width.saturating_sub(2),
-            height: area.height.saturating_sub(6 + foot).max(1),
+            height: area.height.saturating_sub(frame(foot) + foot).max(1),
         };
         (area, rows)
     }
@@ -320,10 +322,7 @@ impl List {
     #[allow(clippy::too_many_arguments)] // a row of a table: what, where, how wide, in which state
     fn row(&self, e: &Entry, at: &[u32], area: Rect, names: usize, selected: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let inner = usize::from(area.width.saturating_sub(4));
-        let mut style = ctx.theme.style(Role::Text);
-        if selected {
-            style = style.add_modifier(Modifier::BOLD);
-        }
+        let style = ctx.theme.style(Role::Text);
         let first = e.name.lines().next().unwrap_or("");
         let name = cut::end(first, names.min(inner), ctx.glyphs.cut);
         paint::spans(buf, area.x + 2, area.y, names.min(inner), &matched(&name, at, style, ctx));

@@ -129,14 +129,17 @@ pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf:
     }
     let room = usize::from(area.width - 4);
     let title = format!(" {} ", cut::end(title, room.saturating_sub(2), g.cut));
+    paint::bare(buf, left + 2, top, cells(&title));
     let used = paint::text(buf, left + 2, top, room, &title, focus.add_modifier(Modifier::BOLD));
     let note_cells = cells(note) + 2;
     if !note.is_empty() && used + note_cells < room {
         let x = right - 1 - note_cells as u16;
+        paint::bare(buf, x, top, note_cells);
         paint::text(buf, x, top, note_cells, &format!(" {note} "), ctx.theme.style(Role::Dim));
     }
     let spans = key_spans(keys, room.saturating_sub(2), ctx);
     if !spans.is_empty() {
+        paint::bare(buf, left + 2, bottom, spans.iter().map(|s| cells(&s.content)).sum::<usize>() + 2);
         let used = paint::text(buf, left + 2, bottom, 1, " ", Style::new());
         let used = used + paint::spans(buf, left + 3, bottom, room, &spans);
         paint::text(buf, left + 2 + used as u16, bottom, 1, " ", Style::new());

@@ -125,14 +125,10 @@ impl Page {
         if *marks && words.is_empty() {
             blocks.push(vec![(String::new(), "the marks".into()), (MARKS.into(), String::new())]);
         }
-        let total: usize = blocks.iter().map(|b| b.len() + 1).sum();
         let mut out: Vec<Vec<(String, String)>> = vec![Vec::new(); columns];
-        let mut column = 0;
         for block in blocks {
-            let full = out[column].len() + block.len() / 2 > total.div_ceil(columns);
-            if full && column + 1 < columns && !out[column].is_empty() {
-                column += 1;
-            }
+            // Each goes below the shortest column.
+            let column = (0..columns).min_by_key(|c| out[*c].len()).unwrap_or(0);
             if !out[column].is_empty() {
                 out[column].push((String::new(), String::new()));
             }

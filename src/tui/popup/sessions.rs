@@ -7,16 +7,17 @@ use ratatui::style::Modifier;
 use super::{select, thumb};
 use crate::proposal::Counts;
 use crate::protocol::{
-    Command, ExportFormat, Item, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
+    Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
-use crate::tui::pane::Ctx;
+use crate::tui::pane::chat::Chat;
+use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
 /// The list of sessions.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Sessions {
     /// Newest first.
     rows: Vec<SessionRow>,
@@ -27,6 +28,8 @@ pub struct Sessions {
     top: usize,
     height: usize,
     preview: Option<SessionPreview>,
+    /// Its last entries, drawn as in the chat.
+    said: Chat,
     /// Why there is no list.
     failed: Option<String>,
 }
@@ -70,6 +73,7 @@ impl Sessions {
             }
             (Query::Preview(id), Listing::Preview(preview)) => {
                 if self.current().is_some_and(|r| r.id == *id) {
+                    self.said = Chat::preview(&preview.items);
                     self.preview = Some(preview.clone());
                 }
                 Vec::new()
@@ -192,8 +196,12 @@ impl Sessions {
         std::mem::replace(&mut self.selected, index) == index
     }
 
-    /// Tells it the height of the body that is drawn next.
-    pub fn measure(&mut self, height: u16) {
+    /// Tells it the height of the list, and the size of the preview, that are drawn next.
+    pub fn measure(&mut self, height: u16, preview: Option<(u16, u16)>, look: &Look<'_>) {
+        if let (Some((width, height)), Some(p)) = (preview, &self.preview) {
+            let below = rows_below(shown_files(p, height));
+            self.said.measure(width, height.saturating_sub(below + 1), look);
+        }
         self.height = usize::from(height.saturating_sub(1)).max(1);
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
     }
@@ -259,14 +267,10 @@ impl Sessions {
     pub fn draw_preview(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let Some(p) = self.preview.as_ref().filter(|p| self.current().is_some_and(|r| r.id == p.id)) else { return };
         let dim = ctx.theme.style(Role::Dim);
-        let files = p.files.len().min(usize::from(area.height / 3));
-        let below = if files > 0 { files + 5 } else { 3 } as u16;
+        let files = shown_files(p, area.height);
+        let below = rows_below(files);
         let chat = Rect { y: area.y + 1, height: area.height.saturating_sub(below + 1), ..area };
-        let lines = conversation(&p.items, usize::from(area.width), ctx);
-        let skip = lines.len().saturating_sub(usize::from(chat.height));
-        for (y, line) in (chat.y..chat.bottom()).zip(lines.iter().skip(skip)) {
-            paint::spans(buf, area.x, y, usize::from(area.width) - 1, line);
-        }
+        self.said.draw(chat, buf, ctx);
         let mut y = area.bottom().saturating_sub(below);
         let width = usize::from(area.width.saturating_sub(2));
         if files > 0 {
@@ -346,50 +350,14 @@ fn age_words(ms: i64) -> String {
     }
 }
 
-type Spans = Vec<ratatui::text::Span<'static>>;
+/// Files of the preview that are listed in `height` rows.
+fn shown_files(p: &SessionPreview, height: u16) -> usize {
+    p.files.len().min(usize::from(height / 3))
+}
 
-/// The last entries as lines: labels in 8 cells, text beside them.
-fn conversation(items: &[Item], width: usize, ctx: &Ctx<'_>) -> Vec<Spans> {
-    use ratatui::text::Span;
-    let (text, dim) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Dim));
-    let room = width.saturating_sub(11).max(8);
-    let mut lines: Vec<Spans> = Vec::new();
-    for item in items {
-        let (label, role, body, style, at) = match item {
-            Item::User { text: t, at, .. } => ("you", Role::Focus, t.clone(), text, Some(*at)),
-            Item::Answer { text: t } => ("nebula", Role::Accent, t.clone(), text, None),
-            Item::Call(call) => {
-                ("", Role::Dim, format!("{} {} {}", ctx.glyphs.folded, call.name, call.main), dim, None)
-            }
-            Item::Notice(n) => ("", Role::Dim, n.title.clone(), dim, None),
-            Item::Thinking { .. } => continue,
-        };
-        if !lines.is_empty() {
-            lines.push(Vec::new());
-        }
-        let time = at.map(|at| crate::tui::view::clock(at, ctx.zone));
-        let mut first = true;
-        for line in body.lines() {
-            let w = if first && time.is_some() { room.saturating_sub(7).max(8) } else { room };
-            let shown = crate::tui::text::show::plain(line).into_owned();
-            for range in wrap::breaks(&shown, w) {
-                let label = if first { label } else { "" };
-                let mut spans = vec![
-                    Span::raw(" "),
-                    Span::styled(format!("{label:<8}"), ctx.theme.style(role).add_modifier(Modifier::BOLD)),
-                    Span::styled(shown[range].to_string(), style),
-                ];
-                if let (true, Some(time)) = (first, &time) {
-                    let used: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
-                    spans.push(Span::raw(" ".repeat(width.saturating_sub(used + 6))));
-                    spans.push(Span::styled(time.clone(), dim));
-                }
-                lines.push(spans);
-                first = false;
-            }
-        }
-    }
-    lines
+/// Rows below the conversation: the files with their line, and the totals.
+fn rows_below(files: usize) -> u16 {
+    if files > 0 { files as u16 + 5 } else { 3 }
 }
 
 #[cfg(test)]

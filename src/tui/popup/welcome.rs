@@ -101,11 +101,11 @@ impl Welcome {
         shows(&mut left, list);
         let show_how = shows(&mut left, how + 1);
         let show_words = shows(&mut left, 5);
-        let spiral = braille && area.width >= 60 && shows(&mut left, 11);
-        let mut y = area.y + left.min(4) / 2 + left.saturating_sub(4) / 3;
+        let spiral = braille && area.width >= 60 && shows(&mut left, 12);
+        let mut y = area.y + left.min(4) / 2 + left.saturating_sub(4) / 4;
         if spiral {
             self.spiral(area.x + (area.width - 40) / 2, y, buf, ctx);
-            y += 9;
+            y += 10;
         }
         if show_words {
             let accent = ctx.theme.style(Role::Accent).add_modifier(Modifier::BOLD);

@@ -1,7 +1,7 @@
 //! Styled spans → cells of the screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -48,6 +48,16 @@ pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: S
         used += wide;
     }
     used
+}
+
+/// Takes the attributes off `width` cells, so that what is drawn over a rule does not keep those of the rule.
+pub fn bare(buf: &mut Buffer, x: u16, y: u16, width: usize) {
+    let right = usize::from(x).saturating_add(width).min(usize::from(buf.area.right())) as u16;
+    for x in x..right {
+        if y < buf.area.bottom() {
+            buf[(x, y)].modifier = Modifier::empty();
+        }
+    }
 }
 
 /// Draws spans one after the other; see [`text`].

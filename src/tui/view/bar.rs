@@ -62,6 +62,9 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         return;
     }
     let line = app.theme.style(Role::Line);
+    // Between the sides of a diff the rule may stop above at a fold; below it ends in the input line all the same.
+    let diff = app.rects.place(super::PaneId::Diff).filter(|_| matches!(app.screen, Screen::Main));
+    let sides = diff.and_then(|place| app.panes.diff.middle().map(|x| place.body.x + x));
     for x in 0..app.rects.bar.width {
         let above = &buf[(x, row - 1)];
         let is_rule = above.symbol() == app.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
@@ -72,7 +75,7 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
             (Screen::Main, Some(rule)) => rule.x == x,
             _ => full_rule(app, x, buf),
         };
-        if is_rule && on_rule && joins {
+        if on_rule && (is_rule && joins || sides == Some(x)) {
             let (glyph, style) = if heavy {
                 (app.glyphs.join_up_heavy, app.theme.style(Role::Focus))
             } else {

@@ -8,49 +8,93 @@ use super::super::text::paint;
 use super::super::text::wrap::cells;
 use super::super::theme::Role;
 
-/// Draws them in the last row.
-pub(super) fn draw(app: &App, buf: &mut Buffer) {
-    let Some(area) = app.rects.hints else { return };
-    let mut pairs = list(app);
-    // Help comes last and always has its place.
-    let help = pairs.iter().position(|(_, word)| word == "help").map(|i| pairs.remove(i));
-    let kept = help.as_ref().map_or(0, |(k, w)| cells(k) + 1 + cells(w) + 3);
-    let mut x = area.x + 1;
-    let right = area.right();
-    let mut put = |x: &mut u16, key: &str, word: &str| {
-        let room = usize::from(right.saturating_sub(*x));
-        *x += paint::text(buf, *x, area.y, room, key, app.theme.style(Role::Text)) as u16 + 1;
-        let room = usize::from(right.saturating_sub(*x));
-        *x += paint::text(buf, *x, area.y, room, word, app.theme.style(Role::Dim)) as u16 + 3;
-    };
-    for (key, word) in &pairs {
-        if usize::from(x) + cells(key) + 1 + cells(word) + kept <= usize::from(right) {
-            put(&mut x, key, word);
-        }
-    }
-    if let Some((key, word)) = help {
-        put(&mut x, &key, &word);
+/// What gives way first where there is no room for all.
+const MINOR: [Action; 7] = [
+    Action::Toggle,
+    Action::NextFile,
+    Action::Layout,
+    Action::AcceptSession,
+    Action::ToggleMode,
+    Action::FocusDiff,
+    Action::FocusArchive,
+];
+
+/// A key, its word, and how early it gives way: the larger, the earlier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::tui) struct Hint {
+    pub key: String,
+    pub word: String,
+    rank: u8,
+}
+
+impl Hint {
+    fn cells(&self) -> usize {
+        cells(&self.key) + 1 + cells(&self.word) + 3
     }
 }
 
+/// Draws them in the last row.
+pub(super) fn draw(app: &App, buf: &mut Buffer) {
+    let Some(area) = app.rects.hints else { return };
+    let mut x = area.x + 1;
+    let right = area.right();
+    for hint in fitting(list(app), usize::from(area.width) + 2) {
+        let room = usize::from(right.saturating_sub(x));
+        x += paint::text(buf, x, area.y, room, &hint.key, app.theme.style(Role::Text)) as u16 + 1;
+        let room = usize::from(right.saturating_sub(x));
+        x += paint::text(buf, x, area.y, room, &hint.word, app.theme.style(Role::Dim)) as u16 + 3;
+    }
+}
+
+/// Those that have room in `width` cells, in their order.
+fn fitting(hints: Vec<Hint>, width: usize) -> Vec<Hint> {
+    let mut order: Vec<usize> = (0..hints.len()).collect();
+    order.sort_by_key(|i| hints[*i].rank);
+    let (mut left, mut kept) = (width.saturating_sub(1), vec![false; hints.len()]);
+    for i in order {
+        if hints[i].cells() <= left {
+            left -= hints[i].cells();
+            kept[i] = true;
+        }
+    }
+    hints.into_iter().zip(kept).filter_map(|(hint, kept)| kept.then_some(hint)).collect()
+}
+
 /// Keys and words of the present context.
-pub(in crate::tui) fn list(app: &App) -> Vec<(String, String)> {
+pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     let context = app.context_below();
-    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut hints: Vec<Hint> = Vec::new();
     if app.focus_below() == Focus::Question
         && let Some(asking) = app.question().filter(|q| !q.choices().is_empty())
     {
-        pairs.push((format!("1-{}", asking.choices().len()), "choose".to_string()));
+        hints.push(Hint { key: format!("1-{}", asking.choices().len()), word: "choose".into(), rank: 1 });
     }
     // Under a completion the input's keys are still the ones to know.
     let inner = if context == Context::Completion { Context::Input } else { context };
     for around in std::iter::once(&inner).chain(inner.outer()) {
         for group in GROUPS.iter().filter(|g| g.context == *around && !g.hint.is_empty()) {
+            let Some((key, word)) = hint(app, inner, group) else { continue };
             // A context's own word for a key comes before the general one.
-            pairs.extend(hint(app, inner, group).filter(|(key, _)| !pairs.iter().any(|(k, _)| k == key)));
+            if hints.iter().any(|h| h.key == key) {
+                continue;
+            }
+            let minor = u8::from(MINOR.contains(&group.actions[0]));
+            let rank = match group.actions[0] {
+                // Help always has its place.
+                Action::Help => 0,
+                _ if group.context == inner => 1 + minor,
+                _ => 3 + minor,
+            };
+            hints.push(Hint { key, word, rank });
         }
     }
-    pairs
+    // Help, and after it the way out, come last.
+    hints.sort_by_key(|h| match h.rank {
+        0 => 1,
+        _ if h.word == "quit" => 2,
+        _ => 0,
+    });
+    hints
 }
 
 fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
@@ -89,6 +133,7 @@ fn word(app: &App, group: &Group) -> String {
         (Context::Input, [Action::Send]) if app.is_busy() => "queue".into(),
         (Context::Pane, [Action::Zoom]) if app.zoom => "unzoom".into(),
         (Context::List, [Action::Choose]) => "choose".into(),
+        (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => "leave all as it is".into(),
         (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),
         _ => group.hint.into(),
     }

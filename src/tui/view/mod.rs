@@ -128,7 +128,7 @@ fn notices(app: &App, area: Rect, buf: &mut Buffer) {
 }
 
 /// The list's and the preview's area in the sessions screen.
-fn sessions_areas(body: Rect) -> (Rect, Option<Rect>) {
+pub fn sessions_areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width < layout::WIDE {
         return (body, None);
     }
@@ -204,6 +204,7 @@ fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &
     let room = usize::from(area.width.saturating_sub(3));
     if title.width() > 0 {
         let title = cut::line(own(title), room, ctx.glyphs.cut, ctx.theme.style(Role::Dim));
+        paint::bare(buf, area.x, area.y, title.width() + 2);
         let mut x = area.x + paint::text(buf, area.x, area.y, 1, " ", blank) as u16;
         x += paint::spans(buf, x, area.y, room, &title.spans) as u16;
         paint::text(buf, x, area.y, 1, " ", blank);
@@ -214,6 +215,7 @@ fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &
             let n = note.width() as u16;
             if n > 1 {
                 let x = area.right() - n - 3;
+                paint::bare(buf, x, area.y, usize::from(n) + 2);
                 paint::text(buf, x, area.y, 1, " ", blank);
                 paint::spans(buf, x + 1, area.y, left, &note.spans);
                 paint::text(buf, x + 1 + n, area.y, 1, " ", blank);
@@ -256,12 +258,17 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
     for (i, (id, x, width)) in stops.iter().enumerate() {
         let open = *id == app.pane;
         let role = if open && focus { Role::Focus } else { Role::Dim };
-        let style = if open { t.style(role).add_modifier(Modifier::BOLD) } else { t.style(Role::Dim) };
+        let style = match (open, focus) {
+            (true, true) => t.style(Role::Focus).add_modifier(Modifier::BOLD),
+            (true, false) => t.style(Role::Text).add_modifier(Modifier::BOLD),
+            (false, _) => t.style(Role::Dim),
+        };
         let room = usize::from(area.right().saturating_sub(*x + 1));
         if room < 3 {
             break;
         }
         let title = app.panes.title(*id);
+        paint::bare(buf, x - 1, area.y, usize::from(*width) + 2);
         paint::text(buf, x - 1, area.y, 1, " ", Style::new());
         let used = paint::text(buf, *x, area.y, room, &title, style) as u16;
         let mark = app.panes.mark(*id).filter(|_| !open);

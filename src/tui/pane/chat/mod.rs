@@ -43,6 +43,8 @@ pub struct Chat {
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
     kept: Vec<Notice>,
+    /// Labels stand beside the text in a narrow pane too.
+    beside: bool,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +84,16 @@ impl Chat {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// A conversation to look at: labels beside the text whatever the width.
+    pub fn preview(items: &[Item]) -> Chat {
+        let mut chat = Chat { beside: true, ..Chat::default() };
+        for (id, item) in (0..).zip(items) {
+            chat.add(ItemId(id), item);
+        }
+        chat.settle_last();
+        chat
     }
 
     /// Adds a notice that stays, in whichever session is opened.
@@ -211,7 +223,7 @@ impl Chat {
             self.whole = self.selected;
         }
         let mut find = Find { words: &self.search.words, at: self.search.at };
-        self.window.measure(Columns::new(width), usize::from(height), &moves, &mut find, look);
+        self.window.measure(Columns::new(width, self.beside), usize::from(height), &moves, &mut find, look);
         self.search.at = find.at;
     }
 

@@ -52,9 +52,9 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The columns of a pane of `width` cells.
-    pub(super) fn new(width: u16) -> Self {
-        let narrow = width < NARROW;
+    /// The columns of a pane of `width` cells; `beside`: labels never stand on lines of their own.
+    pub(super) fn new(width: u16, beside: bool) -> Self {
+        let narrow = width < NARROW && !beside;
         let text = if narrow { 1 } else { 1 + LABEL };
         Columns { text, width: usize::from(width).saturating_sub(text + 1).clamp(8, WIDEST), narrow }
     }
@@ -394,7 +394,8 @@ fn thought(
 
 fn run_of_calls(calls: &[(ItemId, Did)], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let all: Vec<Did> = calls.iter().map(|(_, d)| d.clone()).collect();
-    let mut out = vec![fold_line(words::calls(&all), open, width, look)];
+    let text = words::fitted(&words::calls(&all), width.saturating_sub(2), look.glyphs.cut);
+    let mut out = vec![fold_line(text, open, width, look)];
     if !open {
         return out;
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::protocol::{Call, CallState, NoticeAction};
 use crate::tui::action::Action;
+use crate::tui::text::cut;
+use crate::tui::text::wrap::cells;
 
 /// What the chat keeps of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +85,7 @@ pub(super) fn calls(done: &[Did]) -> String {
         (CallState::Failed, "failed"),
         (CallState::Refused, "refused"),
         (CallState::Interrupted, "interrupted"),
-        (CallState::Asking, "waiting for you"),
+        (CallState::Asking, "waiting"),
         (CallState::Running, "running"),
     ] {
         match done.iter().filter(|d| d.state == state).count() {
@@ -94,6 +96,23 @@ pub(super) fn calls(done: &[Did]) -> String {
     }
     out.push_str(&parts.join(", "));
     out
+}
+
+/// A run of calls in `width` cells: parts that have no room are left out whole.
+pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
+    if cells(text) <= width {
+        return text.to_string();
+    }
+    let mut kept = "";
+    for (at, _) in text.match_indices(", ") {
+        if cells(&text[..at]) + 2 + cells(cut) <= width {
+            kept = &text[..at + 2];
+        }
+    }
+    match kept {
+        "" => cut::end(text, width, cut).into_owned(),
+        kept => format!("{kept}{cut}"),
+    }
 }
 
 /// `1 file`, `2 files`, `1,204 files`.
@@ -163,6 +182,15 @@ mod tests {
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
         assert_eq!(calls(&two), "2 calls: edited 1 file, 1 refused");
         assert_eq!(calls(&[did("mcp", "", Failed)]), "1 call: mcp, failed");
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out_whole() {
+        let text = "6 calls: read 2 files, searched 2 folders, edited 2 files";
+        assert_eq!(fitted(text, 80, "…"), text);
+        assert_eq!(fitted(text, 50, "…"), "6 calls: read 2 files, searched 2 folders, …");
+        assert_eq!(fitted(text, 24, "…"), "6 calls: read 2 files, …");
+        assert_eq!(fitted(text, 10, "…"), "6 calls: …");
     }
 
     #[test]

@@ -288,6 +288,11 @@ impl Diff {
         }
     }
 
+    /// The column of the rule between the sides, where there are two.
+    pub fn middle(&self) -> Option<u16> {
+        self.page.as_ref().filter(|p| p.view.layout() == Layout::Side).map(|p| p.view.middle())
+    }
+
     /// The title on the pane line.
     pub fn title(&self) -> String {
         match self.page.as_ref().map(|p| p.stage) {
@@ -319,7 +324,7 @@ impl Diff {
             let word = match standing {
                 Standing::Undecided => " undecided".to_string(),
                 // What is left to do always has its word.
-                _ if width < 60 => String::new(),
+                _ if width < SHORT => String::new(),
                 _ => format!(" {}", standing.word()),
             };
             let style = if standing == Standing::Undecided { ctx.theme.style(Role::Text) } else { dim };
@@ -359,6 +364,9 @@ impl Diff {
         page.view.draw(&mut pen.part(0, rows + 1, width, height.saturating_sub(rows + 1)), ctx, page.decided());
     }
 }
+
+/// A note for fewer cells leaves out the words that its marks carry.
+const SHORT: u16 = 84;
 
 /// Rows left for the diff in a body of `height` rows: strip and rule above it.
 fn body(view: &View, height: u16) -> u16 {

@@ -16,6 +16,8 @@ const SIDE_FROM: u16 = 100;
 /// Lines of context around a hunk; fewer where that lets everything fit.
 const CONTEXT: usize = 3;
 const LEAST_CONTEXT: usize = 1;
+/// In fewer rows than these what changed comes before what is around it.
+const ROOMY: usize = 24;
 
 /// A diff, its folds and its place.
 #[derive(Debug, Clone)]
@@ -206,9 +208,11 @@ impl View {
         let changed: usize = self.files.iter().map(|f| f.counts.added.max(f.counts.removed)).sum();
         if self.laid.total() > height && changed < height {
             self.lay_with(layout, LEAST_CONTEXT);
-            if self.laid.total() > height {
+            if self.laid.total() > height && height >= ROOMY {
                 self.lay_with(layout, CONTEXT);
             }
+        } else if height < ROOMY {
+            self.lay_with(layout, LEAST_CONTEXT);
         }
         // What was at the top stays there.
         if let Some(i) = top.and_then(|row| self.laid.rows.iter().position(|r| *r == row)) {

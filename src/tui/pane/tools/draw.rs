@@ -288,7 +288,7 @@ fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
         CallState::Streaming | CallState::Waiting => (glyphs.queued, theme.style(Role::Dim)),
         CallState::Asking => (glyphs.asking, bold(theme, Role::Attention)),
         CallState::Running => (glyphs.spin(ctx.tick), bold(theme, Role::Accent)),
-        CallState::Done => (glyphs.done, bold(theme, Role::Added)),
+        CallState::Done => (glyphs.done, theme.style(Role::Added)),
         CallState::Refused => (glyphs.refused, bold(theme, Role::Removed)),
         CallState::Failed => (glyphs.failed, bold(theme, Role::Removed)),
         CallState::Interrupted => (glyphs.broken, theme.style(Role::Dim)),
