@@ -126,11 +126,12 @@ impl Store {
         if !waiting.is_empty() {
             atomic_write(&pending, (waiting.join("\n") + "\n").as_bytes())?;
         }
+        // A bundle is taken back only once it is recorded whole.
+        files::append_conflicts(&self.root, &gated.conflicts)?;
         self.commit(&gated.kept, control)?;
         if waiting.is_empty() && pending.exists() {
             atomic_write(&pending, b"")?;
         }
-        files::append_conflicts(&self.root, &gated.conflicts)?;
         Ok(gated.result)
     }
 }

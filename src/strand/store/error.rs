@@ -10,7 +10,9 @@ use crate::strand::issue::Refusal;
 pub enum Error {
     #[error("cannot {what} {}: {source}", path.display())]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("the store is busy: another process has held its lock for {0} seconds; try again or raise --lock-timeout")]
+    #[error(
+        "the store is busy: another process has held its lock for {0} seconds without finishing; try again or raise --lock-timeout"
+    )]
     Busy(u64),
     #[error("{} is corrupt at line {line}; nothing was written. 'strand store repair' saves every readable op", path.display())]
     Corrupt { path: PathBuf, line: usize },

@@ -1,14 +1,11 @@
 //! The small files of a store: settings, locks, pending ops, conflicts.
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::log::sync_folder;
-use super::{Error, Lock};
+use super::{Error, Lock, disk};
 use crate::strand::check::{CAPABILITIES, all_capabilities};
 use crate::strand::op::Op;
 
@@ -143,18 +140,7 @@ impl Config {
 
 /// Replaces a file whole: a reader sees the old text or the new one, after a crash too.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let at = |error| Error::io("write", path, error);
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(at)?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(at)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode());
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(at)?;
-    }
-    file.persist(path).map_err(|error| at(error.error))?;
-    sync_folder(path)
+    disk::replace(path, bytes).map_err(|error| Error::io("write", path, error))
 }
 
 /// A file's text; none if it is not there.
@@ -254,8 +240,6 @@ pub fn append_conflicts(root: &Path, conflicts: &[Conflict]) -> Result<(), Error
         return Ok(());
     }
     let path = root.join(".strand/conflicts.jsonl");
-    let at = |error| Error::io("append to", &path, error);
     let text: String = conflicts.iter().map(|conflict| format!("{}\n", conflict.to_json())).collect();
-    let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(at)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)
+    disk::append_lines(&path, &text).map_err(|error| Error::io("append to", &path, error))
 }

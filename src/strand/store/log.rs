@@ -1,14 +1,14 @@
 //! The op log: the truth. Append-only transactions of ops, each closed by a checked commit line.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Error;
 use super::checkpoint::Place;
+use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
 
@@ -54,11 +54,9 @@ impl Log {
 
     /// Writes a log without ops.
     pub fn create(&self) -> Result<(), Error> {
-        let header = json!({"strand": 1, "store": new_id("st_")});
-        let at = |error| Error::io("write", &self.path, error);
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(at)?;
-        file.write_all(format!("{header}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(at)?;
-        sync_folder(&self.path)
+        let header = header();
+        disk::create(&self.path, format!("{header}\n").as_bytes())
+            .map_err(|error| Error::io("write", &self.path, error))
     }
 
     /// Its file.
@@ -181,32 +179,29 @@ impl Log {
     /// Moves what follows the last commit out of the way. Call it under the lock only.
     pub fn truncate(&self, end: u64, rejected: &Path) -> Result<PathBuf, Error> {
         let at = |error| Error::io("repair", &self.path, error);
-        let mut file = OpenOptions::new().read(true).write(true).open(&self.path).map_err(at)?;
+        let mut file = File::open(&self.path).map_err(at)?;
         file.seek(SeekFrom::Start(end)).map_err(at)?;
         let mut torn = Vec::new();
         file.read_to_end(&mut torn).map_err(at)?;
         let kept = rejected.join(format!("torn-{}.jsonl", now_ms()));
-        std::fs::create_dir_all(rejected)
-            .and_then(|()| std::fs::write(&kept, torn))
-            .map_err(|e| Error::io("write", &kept, e))?;
-        file.set_len(end).and_then(|()| file.sync_all()).map_err(at)?;
+        let keep = disk::create_folder(rejected).and_then(|()| disk::replace(&kept, &torn));
+        keep.map_err(|error| Error::io("write", &kept, error))?;
+        disk::cut(&self.path, end).map_err(at)?;
         Ok(kept)
+    }
+
+    /// Puts a log of one transaction in place of this one.
+    pub fn replace(&self, lines: &[String]) -> Result<(), Error> {
+        let text = if lines.is_empty() { String::new() } else { transaction(lines).0 };
+        disk::replace(&self.path, format!("{}\n{text}", header()).as_bytes())
+            .map_err(|error| Error::io("write", &self.path, error))
     }
 
     /// Appends one transaction and makes it durable.
     pub fn append(&self, lines: &[String]) -> Result<Appended, Error> {
-        let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
-        for line in lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        let sum = blake3::hash(text.as_bytes()).to_hex().to_string();
-        let commit = json!({"commit": new_id("tx_"), "n": lines.len(), "sum": sum});
-        text.push_str(&format!("{commit}\n"));
-        let at = |error| Error::io("append to", &self.path, error);
-        let mut file = OpenOptions::new().append(true).open(&self.path).map_err(at)?;
-        let before = file.metadata().map_err(at)?.len();
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)?;
+        let (text, sum) = transaction(lines);
+        let before =
+            disk::append(&self.path, text.as_bytes()).map_err(|error| Error::io("append to", &self.path, error))?;
         let mut places = Vec::with_capacity(lines.len());
         let mut offset = before;
         for line in lines {
@@ -237,14 +232,25 @@ impl Log {
     }
 }
 
-fn is_header(line: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("strand").is_some())
+fn header() -> Value {
+    json!({"strand": 1, "store": new_id("st_")})
 }
 
-/// Makes a new file's name durable.
-pub fn sync_folder(path: &Path) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(path);
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("flush", folder, error))
+/// The text of a transaction, and its sum.
+fn transaction(lines: &[String]) -> (String, String) {
+    let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    let sum = blake3::hash(text.as_bytes()).to_hex().to_string();
+    let commit = json!({"commit": new_id("tx_"), "n": lines.len(), "sum": sum});
+    text.push_str(&format!("{commit}\n"));
+    (text, sum)
+}
+
+fn is_header(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("strand").is_some())
 }
 
 /// The lines of a transaction whose commit line has not come yet.

@@ -2,6 +2,7 @@
 
 mod accept;
 mod checkpoint;
+mod disk;
 mod error;
 mod exchange;
 mod files;
@@ -86,14 +87,14 @@ impl Store {
         }
         for folder in ["rejected", "runtime"] {
             let path = inner.join(folder);
-            std::fs::create_dir_all(&path).map_err(|error| Error::io("make", &path, error))?;
+            disk::create_folder(&path).map_err(|error| Error::io("make", &path, error))?;
         }
-        Log::new(inner.join("op-log.jsonl")).create()?;
         let ignore = root.join(".gitignore");
         if !ignore.exists() {
             let text = ".strand/store.crdt*\n.strand/lock\n.strand/runtime/\n.strand/projection.json\n";
             atomic_write(&ignore, text.as_bytes())?;
         }
+        Log::new(inner.join("op-log.jsonl")).create()?;
         Store::open(root)
     }
 
@@ -309,20 +310,7 @@ impl Store {
 
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
-        let path = self.inner("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| Error::io("open", &path, error))?;
-        let start = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(std::fs::TryLockError::WouldBlock) if start.elapsed() < self.timeout => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                Err(std::fs::TryLockError::WouldBlock) => return Err(Error::Busy(self.timeout.as_secs())),
-                Err(std::fs::TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
-            }
-        }
+        let file = wait_for_lock(&self.root, &self.log, self.timeout)?;
         self.catch_up()?;
         if self.log.length()? > self.offset {
             let kept = self.log.truncate(self.offset, &self.inner("rejected"))?;
@@ -369,7 +357,15 @@ impl Store {
         }
         self.sound()?;
         let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
-        let appended = self.log.append(&lines)?;
+        let appended = match self.log.append(&lines) {
+            Ok(appended) => appended,
+            Err(error) => {
+                // The state is ahead of the log: what is on disk counts.
+                self.stand_on_checkpoint();
+                self.catch_up()?;
+                return Err(error);
+            }
+        };
         (self.offset, self.sum) = (appended.end, appended.sum);
         self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
         if !control.is_empty() {
@@ -483,15 +479,14 @@ impl Store {
     pub fn repair(root: &Path) -> Result<(usize, PathBuf), Error> {
         let path = root.join(".strand/op-log.jsonl");
         let log = Log::new(path.clone());
+        let _lock = wait_for_lock(root, &log, LOCK_TIMEOUT)?;
         let ops = log.salvage()?;
         let kept = root.join(format!(".strand/rejected/op-log-{}.jsonl", super::id::now_ms()));
         let folder = root.join(".strand/rejected");
-        std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
-        std::fs::rename(&path, &kept).map_err(|error| Error::io("move", &path, error))?;
-        log.create()?;
-        if !ops.is_empty() {
-            log.append(&ops.iter().map(Op::to_line).collect::<Vec<_>>())?;
-        }
+        disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
+        let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
+        atomic_write(&kept, &old)?;
+        log.replace(&ops.iter().map(Op::to_line).collect::<Vec<_>>())?;
         Ok((ops.len(), kept))
     }
 
@@ -536,6 +531,30 @@ impl Store {
     }
 }
 
+/// Takes the lock of a store. Whoever waits is let in by chance, so the wait begins anew each time another has had
+/// its turn: it ends only when nobody got anything done for so long.
+fn wait_for_lock(root: &Path, log: &Log, patience: Duration) -> Result<File, Error> {
+    let path = root.join(".strand/lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| Error::io("open", &path, error))?;
+    let (mut since, mut seen) = (Instant::now(), log.length()?);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(std::fs::TryLockError::WouldBlock) => {}
+            Err(std::fs::TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
+        }
+        let length = log.length()?;
+        if length != seen {
+            (since, seen) = (Instant::now(), length);
+        }
+        if since.elapsed() >= patience {
+            return Err(Error::Busy(patience.as_secs()));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 fn fault_key(found: &Found) -> (DefId, String) {
     (found.def, format!("{:?} {:?}", found.place, found.fault))
 }
@@ -549,5 +568,7 @@ fn errors_text(faults: &[Diagnostic]) -> String {
     format!("new errors would arise\n  {}", lines.join("\n  "))
 }
 
+#[cfg(test)]
+mod fault_tests;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,150 @@
+//! Every call that changes a file of a store, one step at a time, so that a test can end the program at each of them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Where the steps of this thread stop, in tests.
+#[cfg(test)]
+pub mod fault {
+    use std::cell::Cell;
+    use std::io;
+
+    thread_local! {
+        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+        static TORN: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Lets this many steps pass. The one after them fails, and every later one: the program is gone. With `torn`,
+    /// a write that fails has written half of its bytes.
+    pub fn after(steps: usize, torn: bool) {
+        LEFT.set(Some(steps));
+        TORN.set(torn);
+    }
+
+    /// Lets every step pass again. Returns whether one had failed.
+    pub fn clear() -> bool {
+        LEFT.replace(None) == Some(0)
+    }
+
+    /// Of how many bytes a step may write, how many it writes; fewer than asked means it fails then.
+    pub(super) fn pass(bytes: usize) -> io::Result<usize> {
+        match LEFT.get() {
+            None => Ok(bytes),
+            Some(0) => Err(io::Error::other("the program is gone")),
+            Some(1) => {
+                LEFT.set(Some(0));
+                if TORN.get() && bytes > 1 { Ok(bytes / 2) } else { Err(io::Error::other("the program is gone")) }
+            }
+            Some(left) => {
+                LEFT.set(Some(left - 1));
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+use fault::pass;
+
+#[cfg(not(test))]
+fn pass(bytes: usize) -> io::Result<usize> {
+    Ok(bytes)
+}
+
+fn step() -> io::Result<()> {
+    pass(0).map(|_| ())
+}
+
+fn write(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let allowed = pass(bytes.len())?;
+    file.write_all(&bytes[..allowed])?;
+    if allowed < bytes.len() { Err(io::ErrorKind::WriteZero.into()) } else { Ok(()) }
+}
+
+fn flush(file: &File) -> io::Result<()> {
+    step()?;
+    file.sync_all()
+}
+
+/// Makes the names in a file's folder durable.
+pub fn flush_folder(path: &Path) -> io::Result<()> {
+    step()?;
+    File::open(path.parent().unwrap_or(path))?.sync_all()
+}
+
+/// Makes a file that is not there yet, durably.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    step()?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    write(&mut file, bytes)?;
+    flush(&file)?;
+    flush_folder(path)
+}
+
+/// Makes a folder and those above it.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    step()?;
+    fs::create_dir_all(path)
+}
+
+/// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    step()?;
+    let mut temp = tempfile::NamedTempFile::new_in(folder)?;
+    write(temp.as_file_mut(), bytes)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode());
+        temp.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    flush(temp.as_file())?;
+    step()?;
+    temp.persist(path).map_err(|error| error.error)?;
+    flush_folder(path)
+}
+
+/// Appends bytes durably to a file that is there. Returns where they begin. What was written of them before a
+/// failure is taken back as far as that is possible.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<u64> {
+    let mut file = OpenOptions::new().append(true).open(path)?;
+    let before = file.metadata()?.len();
+    let written = write(&mut file, bytes).and_then(|()| {
+        step()?;
+        file.sync_data()
+    });
+    if let Err(error) = written {
+        // The first error is the one worth telling; whoever writes next puts a torn end aside.
+        let _ = step().and_then(|()| file.set_len(before));
+        return Err(error);
+    }
+    Ok(before)
+}
+
+/// Appends whole lines durably to a file of records, which is made if it is not there. An end torn by a crash becomes
+/// a line of its own.
+pub fn append_lines(path: &Path, text: &str) -> io::Result<()> {
+    step()?;
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.seek(SeekFrom::Start(length - 1))?;
+        file.read_exact(&mut last)?;
+    }
+    let joined = if last == *b"\n" { text.to_owned() } else { format!("\n{text}") };
+    write(&mut file, joined.as_bytes())?;
+    step()?;
+    file.sync_data()?;
+    if length == 0 { flush_folder(path) } else { Ok(()) }
+}
+
+/// Cuts a file off, durably.
+pub fn cut(path: &Path, length: u64) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    step()?;
+    file.set_len(length)?;
+    flush(&file)
+}
