@@ -1,8 +1,10 @@
 //! What Strand costs at size: applying ops in memory and into a store, checking after one edit,
 //! reading one definition with the command. Prints one figure a line; `STRAND_SIZE` sets how many
-//! definitions there are (100,000).
+//! definitions there are (100,000). Times of what runs in this process are those of its processor, so that a busy
+//! machine does not show.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -18,19 +20,18 @@ fn main() {
     let ops = make(size);
     let per_second = |count: usize, time: Duration| count as f64 / time.as_secs_f64();
 
-    let start = Instant::now();
+    let given: Vec<Vec<Op>> = ops.chunks(1_000).map(<[Op]>::to_vec).collect();
+    let start = Work::begin();
     let mut state = State::new();
-    for bundle in ops.chunks(1_000) {
-        state.offer(bundle.to_vec());
+    for bundle in given {
+        state.apply(bundle);
     }
-    println!("admit in memory: {:.0} ops/s", per_second(ops.len(), start.elapsed()));
-    state.refresh();
-    println!("admit and resolve in memory: {:.0} ops/s", per_second(ops.len(), start.elapsed()));
+    println!("apply in memory, bundles of 1,000: {:.0} ops/s", per_second(ops.len(), start.done()));
 
     let granted = all_capabilities();
-    let start = Instant::now();
+    let start = Work::begin();
     let mut checks = Checks::full(&state, &granted);
-    println!("full check: {:.2} s", start.elapsed().as_secs_f64());
+    println!("full check: {:.2} s", start.done().as_secs_f64());
     let mut times: Vec<Duration> = (0..50).map(|n| recheck(&mut state, &mut checks, n, size, &granted)).collect();
     times.sort();
     println!("check after one edit: median {:.2} ms, worst {:.2} ms", ms(times[25]), ms(times[49]));
@@ -38,41 +39,81 @@ fn main() {
     let dir = tempfile::tempdir().expect("a folder");
     let root = dir.path().join("bench.strand");
     let mut store = Store::init(&root).expect("a store");
-    let start = Instant::now();
-    for bundle in ops.chunks(1_000) {
-        store.accept(bundle.to_vec()).expect("accepted");
+    let given: Vec<Vec<Op>> = ops.chunks(1_000).map(<[Op]>::to_vec).collect();
+    let (start, clock) = (Work::begin(), Instant::now());
+    for bundle in given {
+        store.accept(bundle).expect("accepted");
     }
-    println!("into the store, bundles of 1,000: {:.0} ops/s", per_second(ops.len(), start.elapsed()));
+    let rate = per_second(ops.len(), start.done());
+    println!(
+        "into the store, bundles of 1,000: {rate:.0} ops/s, with the disk {:.0}",
+        per_second(ops.len(), clock.elapsed())
+    );
     store.checkpoint();
     drop(store);
-    let start = Instant::now();
+    let start = Work::begin();
     Store::open(&root).expect("opened");
-    println!("open from the log alone: {:.2} s", start.elapsed().as_secs_f64());
-    let mut times: Vec<Duration> = (0..20)
+    println!("open after a clean close: {:.2} ms", ms(start.done()));
+    let start = Work::begin();
+    Store::open_from_log(&root).expect("opened");
+    println!("open from the log alone: {:.2} s", start.done().as_secs_f64());
+    let name = |n: usize| format!("fn.f{}", n * size / 40 + 1);
+    command(&root, "view of one definition", 20, 0, |n| vec!["view".into(), name(n)]);
+    command(&root, "view --refs", 20, 0, |n| vec!["view".into(), "--refs".into(), name(n)]);
+    let patch = |n: usize| format!("{{\"params\": \"set n{n}: Int\", \"expr\": \"set n{n}\"}}");
+    command(&root, "edit", 20, 0, |n| vec!["edit".into(), name(n), patch(n)]);
+    command(&root, "refusal to remove what a tenth refers to", 5, 3, |_| vec!["remove".into(), "slot.s0".into()]);
+    let bytes = |name: &str| std::fs::metadata(root.join(".strand").join(name)).map_or(0, |meta| meta.len());
+    let log = bytes("op-log.jsonl") as f64 / ops.len() as f64;
+    println!("log: {log:.0} bytes an op, checkpoint: {} MiB", bytes("store.crdt") >> 20);
+    std::env::var_os("STRAND_KEEP").inspect(|_| println!("kept: {}", dir.keep().display()));
+}
+
+/// Runs the command so often, and tells how long the whole process takes and what of that is work.
+fn command(root: &Path, what: &str, rounds: usize, code: i32, args: impl Fn(usize) -> Vec<String>) {
+    let mut times: Vec<Duration> = (0..rounds)
         .map(|n| {
-            let name = format!("slot.s{}", n * size / 40);
             let start = Instant::now();
-            let out =
-                Command::new(env!("CARGO_BIN_EXE_strand")).arg("--store").arg(&root).args(["view", &name]).output();
-            assert!(out.expect("ran").status.success());
+            let out = Command::new(env!("CARGO_BIN_EXE_strand")).arg("--store").arg(root).args(args(n)).output();
+            let out = out.expect("ran");
+            assert_eq!(out.status.code(), Some(code), "{}", String::from_utf8_lossy(&out.stderr));
             start.elapsed()
         })
         .collect();
     times.sort();
-    println!("strand view of one definition: median {:.2} ms", ms(times[10]));
+    println!("strand {what}: median {:.1} ms, worst {:.1} ms", ms(times[rounds / 2]), ms(times[rounds - 1]));
+}
+
+/// Time of the processor spent by this thread.
+struct Work(Duration);
+
+impl Work {
+    fn begin() -> Work {
+        Work(Work::spent())
+    }
+
+    fn done(&self) -> Duration {
+        Work::spent() - self.0
+    }
+
+    fn spent() -> Duration {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        Duration::from_nanos(stat.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0))
+    }
 }
 
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Slots and fns in turn; each fn refers to the one before.
+/// Slots, fns that refer to the one before, and reducers that all write one slot: a tenth of all.
 fn make(size: usize) -> Vec<Op> {
     let issuer = Issuer { clock: Clock::fixed(1_700_000_000_000, 1), ..Issuer::new("user:bench") };
     let mut state = State::new();
     let mut ops = Vec::with_capacity(size);
     for n in 0..size {
         let (name, body) = match n % 2 {
+            0 if n % 10 == 4 => (format!("reducer.r{n}"), "do= s0 := 1".to_owned()),
             0 => (format!("slot.s{}", n / 2), "Int = 0".to_owned()),
             _ if n % 20 == 1 => (format!("fn.f{}", n / 2), "(n: Int) -> Int = n + 1".to_owned()),
             _ => (format!("fn.f{}", n / 2), format!("(n: Int) -> Int = f{}(n) + 1", n / 2 - 1)),
@@ -87,8 +128,8 @@ fn recheck(state: &mut State, checks: &mut Checks, n: usize, size: usize, grante
     let qname = QName::parse(&format!("fn.f{}", (n * size / 110) / 10 * 10)).expect("a name");
     let draft = Draft::Replace { qname, body: format!("(n: Int) -> Int = n + {n}"), doc: None };
     let ops = issue(state, &draft, &Issuer::new("user:bench")).expect("issued");
-    let start = Instant::now();
+    let start = Work::begin();
     let definitions = ops.iter().map(Op::target).chain(state.take_touched()).collect();
     checks.update(state, granted, &Changed { definitions, rehashed: 0 });
-    start.elapsed()
+    start.done()
 }

@@ -6,6 +6,7 @@ mod command;
 mod converge;
 mod hashes;
 mod language;
+mod killed;
 mod parallel;
 mod terminal;
 mod world;
