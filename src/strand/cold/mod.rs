@@ -16,6 +16,7 @@ pub use shelf::Shelf;
 
 use super::hash::Hash;
 use super::id::{DefId, Layer, OpId};
+use super::lang::resolve::Place;
 use super::op::Op;
 use super::state::{Status, Watch};
 
@@ -47,8 +48,23 @@ pub trait Cold: Debug {
     fn late(&self, name: &Name) -> Vec<DefId>;
     /// Definitions that stand to another in a relation.
     fn related(&self, relation: Relation, to: DefId) -> Vec<DefId>;
+    /// Live definitions that refer to another, with the places where they do.
+    fn mentions(&self, of: DefId) -> Vec<Mention>;
     /// Names that some claimant did not get.
     fn contested(&self) -> Vec<Name>;
+}
+
+/// A definition that refers to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The definition that refers.
+    pub id: DefId,
+    /// Its layer.
+    pub layer: Layer,
+    /// The name it shows.
+    pub label: String,
+    /// Where it refers, each place once.
+    pub places: Vec<Place>,
 }
 
 /// How one definition stands to another.

@@ -1,11 +1,11 @@
 //! Removing: who refers to a definition, and what becomes of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::{Issuer, Refusal, admit, blank, heads, own_heads, settle, target};
+use crate::strand::cold::Mention;
 use crate::strand::id::{DefId, Layer, OpId, QName};
-use crate::strand::lang::ast::To;
 use crate::strand::lang::resolve::Place;
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::State;
@@ -73,18 +73,19 @@ impl fmt::Display for References {
 pub fn references(state: &State, id: DefId) -> References {
     let mut groups: HashMap<Layer, Vec<Referring>> = HashMap::new();
     let linked: BTreeSet<DefId> = state.linked_to(id).into_iter().collect();
-    let mut who: BTreeSet<DefId> = state.referrers(id).into_iter().collect();
-    who.extend(&linked);
+    let mut who: BTreeMap<DefId, Mention> = state.mentions(id).into_iter().map(|found| (found.id, found)).collect();
+    for other in &linked {
+        if let (false, Some(qname)) = (who.contains_key(other), state.qname(*other)) {
+            who.insert(*other, Mention { id: *other, layer: qname.layer, label: qname.name, places: Vec::new() });
+        }
+    }
     who.remove(&id);
-    for other in who {
-        let Some(view) = state.view(other).filter(|view| view.live()) else { continue };
-        let places: BTreeSet<Place> =
-            view.edges.iter().filter(|edge| edge.to == To::Def(id)).map(|edge| edge.place).collect();
+    for (other, Mention { layer, label, places, .. }) in who {
         let mut units: Vec<String> = places.iter().map(Place::to_string).collect();
         if linked.contains(&other) {
             units.push("link".to_owned());
         }
-        groups.entry(view.layer).or_default().push((view.qname().to_string(), units));
+        groups.entry(layer).or_default().push((format!("{layer}.{label}"), units));
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by(|(a, left), (b, right)| right.len().cmp(&left.len()).then(a.cmp(b)));

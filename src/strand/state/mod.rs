@@ -9,7 +9,7 @@ mod resolving;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::cold::{Cold, Ids, Labels, Name, Relation, Row, Sets, Shelf};
+use super::cold::{Cold, Ids, Labels, Mention, Name, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Offered};
 use super::hash::{Encoded, Hash};
 use super::id::{DefId, Layer, OpId, QName, UnitId};
@@ -390,6 +390,22 @@ impl State {
     /// The live definitions that refer to one, or to what stands behind it, by identity.
     pub fn referrers(&self, id: DefId) -> Vec<DefId> {
         self.referrers.get(&id)
+    }
+
+    /// The live definitions that refer to one, by identity, with the places where they do.
+    pub fn mentions(&self, id: DefId) -> Vec<Mention> {
+        let told = self.cold.iter().flat_map(|cold| cold.mentions(id));
+        let mut told: HashMap<DefId, Mention, Ids> = told.map(|mention| (mention.id, mention)).collect();
+        let from_view = |view: &View| {
+            let mut places = view.watch.targets.get(&id).cloned().unwrap_or_default();
+            places.sort_unstable();
+            Mention { id: view.id, layer: view.layer, label: view.label.clone(), places }
+        };
+        let mention = |who: DefId| match (self.views.get(who), told.remove(&who)) {
+            (None, Some(mention)) => Some(mention),
+            _ => self.view(who).map(from_view),
+        };
+        self.referrers(id).into_iter().filter_map(mention).collect()
     }
 
     /// The live definitions linked to one, by identity.

@@ -1,6 +1,6 @@
 //! References: what each name of a body leads to in the present state.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::labels::Relabelled;
 use super::{Edge, Head, State, Status};
@@ -17,8 +17,8 @@ pub struct Watch {
     pub defs: BTreeSet<DefId>,
     /// Every name looked up.
     pub names: BTreeSet<Name>,
-    /// What the references lead to.
-    pub targets: BTreeSet<DefId>,
+    /// What the references lead to, and where those stand.
+    pub targets: BTreeMap<DefId, Vec<Place>>,
     /// What it is linked to.
     pub links: Vec<DefId>,
     /// Whether it is live: then it counts among those who refer.
@@ -63,7 +63,10 @@ impl Env for StateEnv<'_> {
             }
         }
         if let To::Def(target) = reference.to {
-            self.watch.targets.insert(target);
+            let places = self.watch.targets.entry(target).or_default();
+            if !places.contains(&place) {
+                places.push(place);
+            }
         }
         self.edges.push(Edge {
             place,
@@ -181,7 +184,7 @@ impl State {
             self.late.add(name, id);
         }
         if watch.live {
-            for target in &watch.targets {
+            for target in watch.targets.keys() {
                 self.referrers.add(target, id);
             }
             for link in &watch.links {
@@ -197,7 +200,7 @@ impl State {
         for name in &watch.names {
             self.late.take(name, id);
         }
-        for target in &watch.targets {
+        for target in watch.targets.keys() {
             self.referrers.take(target, id);
         }
         for link in &watch.links {

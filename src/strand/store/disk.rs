@@ -4,48 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Where the steps of this thread stop, in tests.
 #[cfg(test)]
-pub mod fault {
-    use std::cell::Cell;
-    use std::io;
-
-    thread_local! {
-        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
-        static TORN: Cell<bool> = const { Cell::new(false) };
-    }
-
-    /// Lets this many steps pass. The one after them fails, and every later one: the program is gone. With `torn`,
-    /// a write that fails has written half of its bytes.
-    pub fn after(steps: usize, torn: bool) {
-        LEFT.set(Some(steps));
-        TORN.set(torn);
-    }
-
-    /// Lets every step pass again. Returns whether one had failed.
-    pub fn clear() -> bool {
-        LEFT.replace(None) == Some(0)
-    }
-
-    /// Of how many bytes a step may write, how many it writes; fewer than asked means it fails then.
-    pub(super) fn pass(bytes: usize) -> io::Result<usize> {
-        match LEFT.get() {
-            None => Ok(bytes),
-            Some(0) => Err(io::Error::other("the program is gone")),
-            Some(1) => {
-                LEFT.set(Some(0));
-                if TORN.get() && bytes > 1 { Ok(bytes / 2) } else { Err(io::Error::other("the program is gone")) }
-            }
-            Some(left) => {
-                LEFT.set(Some(left - 1));
-                Ok(bytes)
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-use fault::pass;
+use super::fault::pass;
 
 #[cfg(not(test))]
 fn pass(bytes: usize) -> io::Result<usize> {

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::disk::fault;
-use super::{Config, Policy, Store, pull, push};
+use super::{Config, Policy, Store, fault, pull, push};
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{Draft, Issuer, Removal};
 use crate::strand::op::Op;

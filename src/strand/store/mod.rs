@@ -5,6 +5,8 @@ mod checkpoint;
 mod disk;
 mod error;
 mod exchange;
+#[cfg(test)]
+mod fault;
 mod files;
 mod locks;
 mod log;

@@ -5,11 +5,11 @@
 mod pack;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::Log;
 use crate::strand::cold::Row as Kept;
@@ -20,7 +20,10 @@ use crate::strand::state::{State, Status, Watch};
 pub use source::{Opened, Source};
 
 /// Another shape of the tables means another number, and a rebuild.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
+
+/// How long the write-ahead log may become, in bytes.
+const LONG_WAL: u64 = 512 << 10;
 
 /// States of a definition. Those up to 2 are live; one without a row of its own has the last.
 const VISIBLE: i64 = 1;
@@ -30,11 +33,12 @@ const VOID: i64 = 4;
 
 /// Kinds of edges, from the definition that has them to what they are about.
 mod kind {
+    /// With places where a live definition refers, and not only meets the other on the way.
     pub const WATCHES: u8 = 1;
-    pub const REFERS: u8 = 2;
-    pub const LINKS: u8 = 3;
-    pub const LATE: u8 = 4;
-    pub const HOLDS: u8 = 5;
+    pub const LINKS: u8 = 2;
+    pub const LATE: u8 = 3;
+    /// A name given by an op that may not be the name of now.
+    pub const HELD: u8 = 4;
 }
 
 const TABLES: &str = "
@@ -48,10 +52,10 @@ const TABLES: &str = "
         by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
         ops BLOB NOT NULL, heads BLOB NOT NULL
     ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE state = 1;
-    CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE state <= 2;
+    CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE name IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE label <> name;
     CREATE TABLE IF NOT EXISTS edges (
-        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, PRIMARY KEY (kind, key, src)
+        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, places BLOB, PRIMARY KEY (kind, key, src)
     ) WITHOUT ROWID;
 ";
 
@@ -110,7 +114,10 @@ pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Ve
         return None;
     }
     let sql = match exact {
-        Some(_) => "SELECT layer, label, hash, text FROM defs WHERE state = 1 AND layer = ?1 AND label = ?2",
+        Some(_) => {
+            "SELECT layer, label, hash, text FROM defs
+                WHERE layer = ?1 AND name = ?2 AND state = 1 AND label = name"
+        }
         None => {
             "SELECT layer, label, hash, text FROM defs WHERE state = 1 AND (?1 IS NULL OR layer = ?1)
                 AND ?2 IS NULL ORDER BY layer, label"
@@ -143,12 +150,31 @@ pub fn remove(root: &Path) {
 /// Brings the checkpoint to where the log ends. Says what went wrong, if something did: the log is
 /// the truth, so nothing is lost by it.
 pub fn write(root: &Path, log: &Log, progress: &Progress) -> Result<(), String> {
-    if attempt(root, log, progress).is_ok() {
-        return Ok(());
+    let first = attempt(root, log, progress);
+    let told = |error: rusqlite::Error| format!("the checkpoint could not be written: {error}");
+    match &first {
+        // Nothing is wrong with what is there; another process or the disk stands in the way.
+        Err(rusqlite::Error::SqliteFailure(failure, _)) if !is_damage(failure.code) => first.map_err(told),
+        Err(_) => {
+            remove(root);
+            attempt(root, log, progress).map_err(told)
+        }
+        Ok(()) => Ok(()),
     }
-    // A damaged checkpoint is made anew.
-    remove(root);
-    attempt(root, log, progress).map_err(|error| format!("the checkpoint could not be written: {error}"))
+}
+
+fn is_damage(code: ErrorCode) -> bool {
+    !matches!(
+        code,
+        ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::DiskFull
+            | ErrorCode::ReadOnly
+            | ErrorCode::CannotOpen
+            | ErrorCode::PermissionDenied
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::OutOfMemory
+    )
 }
 
 fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
@@ -156,10 +182,11 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     db.busy_timeout(std::time::Duration::from_secs(5))?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
-    // Folding the write-ahead log back costs flushes; SQLite does it by itself once it has grown.
+    // Folding the write-ahead log back costs flushes, reading a long one costs every reader: see `fold`.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    db.pragma_update(None, "wal_autocheckpoint", 0)?;
     db.execute_batch(TABLES).or_else(|_| {
-        db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs;")?;
+        db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
         db.execute_batch(TABLES)
     })?;
     // Another process may have come further meanwhile: whoever is behind leaves it be.
@@ -187,7 +214,22 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     set.execute(params!["contested", contested.join(&b'\n')])?;
     set.execute(params!["withdrawn", pack::ids(progress.withdrawn.iter().copied())])?;
     drop(set);
-    tx.commit()
+    tx.commit()?;
+    // What was written stands; a later writer may fold as well.
+    let _ = fold(&db, root);
+    Ok(())
+}
+
+/// Folds a write-ahead log that has grown into the database. Whoever reads just now keeps it from being emptied; then
+/// a later writer does it.
+fn fold(db: &Connection, root: &Path) -> rusqlite::Result<()> {
+    let mut name = path(root).into_os_string();
+    name.push("-wal");
+    if std::fs::metadata(name).is_ok_and(|meta| meta.len() > LONG_WAL) {
+        db.busy_timeout(std::time::Duration::ZERO)?;
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 fn put(
@@ -197,20 +239,20 @@ fn put(
     placed: &BTreeMap<OpId, Place>,
 ) -> rusqlite::Result<()> {
     let graph = state.graph();
-    let mut edges: BTreeSet<Edge> = BTreeSet::new();
+    let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for (id, place) in placed {
         let Some(node) = graph.node(*id) else { continue };
         let void = node.void.as_deref();
         insert.execute(params![id.to_bytes(), place.offset as i64, place.length, node.max_ts, node.anchored, void])?;
-        edges.extend(held_name(graph, *id).map(|key| (kind::HOLDS, key, node.op.target())));
+        edges.extend(held_names(graph, *id).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
     }
     let mut ids: Vec<DefId> = touched.iter().copied().collect();
     ids.sort_unstable();
     put_definitions(tx, state, &ids, &mut edges)?;
-    let mut add = tx.prepare("INSERT OR IGNORE INTO edges VALUES (?1, ?2, ?3)")?;
-    for (kind, key, src) in edges {
-        add.execute(params![kind, key, src.to_bytes()])?;
+    let mut add = tx.prepare("INSERT OR REPLACE INTO edges VALUES (?1, ?2, ?3, ?4)")?;
+    for ((kind, key, src), places) in edges {
+        add.execute(params![kind, key, src.to_bytes(), places])?;
     }
     Ok(())
 }
@@ -218,18 +260,26 @@ fn put(
 /// Kind, what it is about, and whose it is.
 type Edge = (u8, Vec<u8>, DefId);
 
-/// The name a definition came to hold by an op.
-fn held_name(graph: &Graph, id: OpId) -> Option<Vec<u8>> {
-    let node = graph.node(id).filter(|node| node.void.is_none())?;
-    match node.op.kind {
-        Kind::Add => Some(pack::name(node.op.layer, &node.op.name)),
-        Kind::Rename => node.op.name_new.as_ref().map(|name| pack::name(node.op.layer, name)),
+/// The names a definition may hold no more once this op is there. What the only `add` says is its name until another
+/// op names it.
+fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
+    let Some(node) = graph.node(id).filter(|node| node.void.is_none()) else { return Vec::new() };
+    let name = match node.op.kind {
+        Kind::Add if node.op.def.is_some() => Some(&node.op.name),
+        Kind::Rename => node.op.name_new.as_ref(),
         _ => None,
-    }
+    };
+    let first = graph.node(node.op.target()).map(|add| &add.op.name);
+    name.into_iter().flat_map(|name| first.into_iter().chain([name])).map(|n| pack::name(node.op.layer, n)).collect()
 }
 
-/// Writes the rows of definitions, takes out edges they have no more, and collects new ones.
-fn put_definitions(tx: &Transaction, state: &State, ids: &[DefId], edges: &mut BTreeSet<Edge>) -> rusqlite::Result<()> {
+/// Writes the rows of definitions, takes out edges they have no more, and collects those that are new or changed.
+fn put_definitions(
+    tx: &Transaction,
+    state: &State,
+    ids: &[DefId],
+    edges: &mut BTreeMap<Edge, Option<Vec<u8>>>,
+) -> rusqlite::Result<()> {
     let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
     let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
@@ -244,11 +294,11 @@ fn put_definitions(tx: &Transaction, state: &State, ids: &[DefId], edges: &mut B
         let none = Watch::default();
         let now = row.as_ref().map_or(&none, |row| &row.watch);
         if old != *now {
-            let now = edges_of(*id, now);
-            for (kind, about, src) in edges_of(*id, &old).difference(&now) {
+            let (old, now) = (edges_of(*id, &old), edges_of(*id, now));
+            for (kind, about, src) in old.keys().filter(|edge| !now.contains_key(*edge)) {
                 cut.execute(params![kind, about, src.to_bytes()])?;
             }
-            edges.extend(now);
+            edges.extend(now.into_iter().filter(|(edge, places)| old.get(edge) != Some(places)));
         }
         let Some(lattice) = state.graph().lattice(*id) else {
             delete.execute([&key[..]])?;
@@ -294,13 +344,14 @@ fn number(row: &Kept) -> (i64, Option<DefId>) {
     }
 }
 
-fn edges_of(src: DefId, watch: &Watch) -> BTreeSet<Edge> {
-    let to = |kind: u8| move |id: &DefId| (kind, id.to_bytes().to_vec(), src);
-    let mut out: BTreeSet<Edge> = watch.defs.iter().map(to(kind::WATCHES)).collect();
-    out.extend(watch.names.iter().map(|(layer, name)| (kind::LATE, pack::name(*layer, name), src)));
+fn edges_of(src: DefId, watch: &Watch) -> BTreeMap<Edge, Option<Vec<u8>>> {
+    let about = |kind: u8, id: &DefId| (kind, id.to_bytes().to_vec(), src);
+    let places = |id: &DefId| watch.targets.get(id).filter(|_| watch.live).map(|places| pack::places(places));
+    let mut out: BTreeMap<Edge, Option<Vec<u8>>> =
+        watch.defs.iter().map(|id| (about(kind::WATCHES, id), places(id))).collect();
+    out.extend(watch.names.iter().map(|(layer, name)| ((kind::LATE, pack::name(*layer, name), src), None)));
     if watch.live {
-        out.extend(watch.targets.iter().map(to(kind::REFERS)));
-        out.extend(watch.links.iter().map(to(kind::LINKS)));
+        out.extend(watch.links.iter().map(|id| (about(kind::LINKS, id), None)));
     }
     out
 }

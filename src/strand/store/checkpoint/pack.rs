@@ -1,9 +1,10 @@
 //! Identities and names as bytes of a row.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::strand::cold::Name;
 use crate::strand::id::{Layer, OpId};
+use crate::strand::lang::resolve::Place;
 use crate::strand::state::Watch;
 
 /// Identities one after the other.
@@ -39,11 +40,44 @@ fn put_ids(out: &mut Vec<u8>, list: impl ExactSizeIterator<Item = OpId>) {
     list.for_each(|id| out.extend_from_slice(&id.to_bytes()));
 }
 
+/// Headers that hold references.
+const HEADERS: [&str; 4] = ["params", "on", "in", "needs"];
+
+/// Places, a number each.
+pub fn places(places: &[Place]) -> Vec<u8> {
+    let number = |place: &Place| match place {
+        Place::Unit(n) => *n,
+        Place::Header(name) => {
+            let at = HEADERS.iter().position(|header| header == name).unwrap_or(HEADERS.len());
+            u32::MAX - at as u32
+        }
+    };
+    let mut sorted = places.to_vec();
+    sorted.sort_unstable();
+    sorted.iter().flat_map(|place| number(place).to_le_bytes()).collect()
+}
+
+/// The places of [`places`].
+pub fn read_places(bytes: &[u8]) -> Vec<Place> {
+    let place = |chunk: &[u8]| {
+        let number = u32::from_le_bytes(chunk.try_into().ok()?);
+        let header = HEADERS.get((u32::MAX - number) as usize);
+        Some(header.map_or(Place::Unit(number), |name| Place::Header(name)))
+    };
+    bytes.chunks_exact(4).filter_map(place).collect()
+}
+
 /// What a definition's references depend on.
 pub fn watch(watch: &Watch) -> Vec<u8> {
     let mut out = vec![u8::from(watch.live)];
     put_ids(&mut out, watch.defs.iter().copied());
-    put_ids(&mut out, watch.targets.iter().copied());
+    out.extend_from_slice(&(watch.targets.len() as u32).to_le_bytes());
+    for (id, stands) in &watch.targets {
+        out.extend_from_slice(&id.to_bytes());
+        let bytes = places(stands);
+        out.extend_from_slice(&(stands.len() as u32).to_le_bytes());
+        out.extend_from_slice(&bytes);
+    }
     put_ids(&mut out, watch.links.iter().copied());
     for (layer, text) in &watch.names {
         let bytes = name(*layer, text);
@@ -65,7 +99,14 @@ fn take<'b>(bytes: &mut &'b [u8], size: usize) -> Option<&'b [u8]> {
 pub fn read_watch(bytes: &[u8]) -> Option<Watch> {
     let (live, mut rest) = bytes.split_first()?;
     let defs = read_ids(take(&mut rest, 16)?).into_iter().collect();
-    let targets = read_ids(take(&mut rest, 16)?).into_iter().collect();
+    let (count, after) = rest.split_first_chunk::<4>()?;
+    rest = after;
+    let mut targets = BTreeMap::new();
+    for _ in 0..u32::from_le_bytes(*count) {
+        let (id, after) = rest.split_first_chunk::<16>()?;
+        rest = after;
+        targets.insert(OpId::from_bytes(*id), read_places(take(&mut rest, 4)?));
+    }
     let links = read_ids(take(&mut rest, 16)?);
     let mut names = BTreeSet::new();
     while !rest.is_empty() {
@@ -84,7 +125,7 @@ mod tests {
         let packed = Watch {
             defs: [id(1), id(2)].into(),
             names: [(Layer::Fn, "f".to_owned()), (Layer::Slot, "日本".to_owned())].into(),
-            targets: [id(2)].into(),
+            targets: [(id(2), vec![Place::Header("on"), Place::Unit(3)])].into(),
             links: vec![id(7)],
             live: true,
         };

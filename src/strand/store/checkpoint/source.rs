@@ -9,7 +9,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
 use super::{Place, SCHEMA, kind, pack, path};
-use crate::strand::cold::{Cold, ColdOp, ColdOps, Name, Relation, Row};
+use crate::strand::cold::{Cold, ColdOp, ColdOps, Mention, Name, Relation, Row};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
@@ -212,22 +212,38 @@ impl Cold for Source {
     }
 
     fn labelled(&self, layer: Layer, label: &str) -> Option<DefId> {
-        let sql = "SELECT def FROM defs WHERE state = 1 AND layer = ?1 AND label = ?2";
-        self.one(sql, (layer as i64, label), |row| Ok(id(row, 0)))
+        let own = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2 AND state = 1 AND label = name";
+        let given = "SELECT def FROM defs WHERE layer = ?1 AND label = ?2 AND state = 1 AND label <> name";
+        let find = |sql: &str| self.one(sql, (layer as i64, label), |row| Ok(id(row, 0)));
+        find(own).or_else(|| find(given))
     }
 
     fn labels(&self, layer: Layer) -> Vec<(String, DefId)> {
-        let sql = "SELECT label, def FROM defs WHERE state = 1 AND layer = ?1 ORDER BY label";
+        let sql = "SELECT label, def FROM defs WHERE layer = ?1 AND state = 1";
         self.rows(sql, [layer as i64], |row| Ok((row.get(0)?, id(row, 1))))
     }
 
     fn claimants(&self, name: &Name) -> Vec<DefId> {
-        let sql = "SELECT def FROM defs WHERE state <= 2 AND layer = ?1 AND name = ?2";
+        let sql = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2 AND state <= 2";
         self.rows(sql, (name.0 as i64, &name.1), |row| Ok(id(row, 0)))
     }
 
     fn holders(&self, name: &Name) -> Vec<DefId> {
-        self.sources(kind::HOLDS, &pack::name(name.0, &name.1))
+        let sql = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2";
+        let mut now: Vec<DefId> = self.rows(sql, (name.0 as i64, &name.1), |row| Ok(id(row, 0)));
+        now.extend(self.sources(kind::HELD, &pack::name(name.0, &name.1)));
+        now.sort_unstable();
+        now.dedup();
+        now
+    }
+
+    fn mentions(&self, of: DefId) -> Vec<Mention> {
+        let sql = "SELECT edges.src, defs.layer, defs.label, edges.places FROM edges JOIN defs ON defs.def = edges.src
+            WHERE edges.kind = ?1 AND edges.key = ?2 AND edges.places IS NOT NULL AND defs.label IS NOT NULL";
+        self.rows(sql, (kind::WATCHES, &of.to_bytes()[..]), |row| {
+            let places = pack::read_places(blob(row, 3));
+            Ok(Mention { id: id(row, 0), layer: layer(row, 1)?, label: row.get(2)?, places })
+        })
     }
 
     fn late(&self, name: &Name) -> Vec<DefId> {
@@ -235,12 +251,14 @@ impl Cold for Source {
     }
 
     fn related(&self, relation: Relation, to: DefId) -> Vec<DefId> {
-        let kind = match relation {
-            Relation::Watches => kind::WATCHES,
-            Relation::Refers => kind::REFERS,
-            Relation::Links => kind::LINKS,
-        };
-        self.sources(kind, &to.to_bytes())
+        match relation {
+            Relation::Watches => self.sources(kind::WATCHES, &to.to_bytes()),
+            Relation::Links => self.sources(kind::LINKS, &to.to_bytes()),
+            Relation::Refers => {
+                let sql = "SELECT src FROM edges WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL";
+                self.rows(sql, (kind::WATCHES, &to.to_bytes()[..]), |row| Ok(id(row, 0)))
+            }
+        }
     }
 
     fn contested(&self) -> Vec<Name> {
