@@ -35,8 +35,8 @@ impl Finding {
         })
     }
 
-    /// Whether it is worth telling unasked. That a dependency changed says little by itself: most
-    /// definitions are written against an earlier form of what they use.
+    /// Whether it is worth telling unasked. That a dependency changed says little by itself: an op names the heads of
+    /// its own definition, so a change made long after cannot be told from one made at the same time.
     pub fn is_notable(&self) -> bool {
         self.code != "W0904"
     }

@@ -2,8 +2,11 @@
 
 mod call;
 mod definition;
+mod element;
 mod expr;
 mod fault;
+mod matching;
+mod predicate;
 mod render;
 pub mod types;
 

@@ -251,7 +251,7 @@ Exit: 0 done, 6 no such conflict")]
         /// What to do [default: list]
         #[command(subcommand)]
         command: Option<ConflictCommand>,
-        /// Settled ones too, and those that say little (W0904)
+        /// Settled ones too, and what changed beneath a definition since it was written (W0904)
         #[arg(long)]
         all: bool,
     },
@@ -399,7 +399,7 @@ pub struct Check {
     /// Warnings count
     #[arg(long)]
     pub deny_warnings: bool,
-    /// List warnings in JSON as well
+    /// List every warning, in JSON as well, and what changed beneath a definition since (W0904)
     #[arg(long)]
     pub all: bool,
     /// Only these definitions

@@ -47,8 +47,8 @@ pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Resul
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);
     let hidden = hidden_findings(s);
     let merged = if all_kinds && scope.is_none() { findings(state) } else { Vec::new() };
-    let merged: Vec<_> =
-        merged.into_iter().filter(|finding| finding.is_notable() && !hidden.contains(&finding.id())).collect();
+    let told = |finding: &Finding| (args.all || finding.is_notable()) && !hidden.contains(&finding.id());
+    let merged: Vec<_> = merged.into_iter().filter(told).collect();
     let errors = faults.iter().filter(|fault| !fault.warning).count();
     let warnings = faults.len() - errors + merged.len();
     if out.json {

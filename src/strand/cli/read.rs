@@ -13,7 +13,7 @@ use super::out::Out;
 use crate::strand::id::{DefId, Layer, OpId, QName};
 use crate::strand::issue::{Refusal, references, target};
 use crate::strand::lang::{print, unit};
-use crate::strand::op::Op;
+use crate::strand::op::{Change, Op};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, Row, covers, read_checkpoint};
 
@@ -193,6 +193,19 @@ fn view_json(s: &Session, state: &State, view: &View, args: &args::View) -> Valu
     Value::Object(value)
 }
 
+/// A sealed change in few words.
+fn changed(change: &Change) -> String {
+    match change {
+        Change::Set { register, value: Some(value), .. } => format!("{register}: {value}"),
+        Change::Set { register, value: None, .. } => format!("{register}: none"),
+        Change::Insert { regs, .. } => {
+            let regs: Vec<String> = regs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            format!("insert {}", regs.join(", "))
+        }
+        Change::Delete(_) => "delete".to_owned(),
+    }
+}
+
 /// One op as a line: id, time, kind, author, first line of what it says.
 pub fn history_line(op: &Op) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
@@ -202,6 +215,7 @@ pub fn history_line(op: &Op) -> String {
         .or_else(|| op.name_new.as_ref().map(|new| format!("{} -> {new}", op.name)))
         .or_else(|| op.patch.as_ref().map(Value::to_string))
         .or_else(|| op.to.clone())
+        .or_else(|| (!op.changes.is_empty()).then(|| op.changes.iter().map(changed).collect::<Vec<_>>().join("; ")))
         .unwrap_or_default();
     let (time, first) = (time.unwrap_or_default(), text.lines().next().unwrap_or_default().to_owned());
     format!("{} {time} {} {}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()

@@ -1,142 +1,34 @@
 //! Issuing: drafts become sealed ops on the present state, or are refused.
 
+mod draft;
 mod patch;
 mod refusal;
 mod reissue;
 mod remove;
+mod rename;
 mod revert;
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
+pub use draft::{Draft, Issuer};
 pub use patch::{find_tokens, replace_tokens};
 pub use refusal::{Refusal, Unparsed};
 pub use reissue::reissue;
 pub use remove::{References, Removal, references};
 pub use revert::{changed_body, revert};
 
-use super::id::{Clock, DefId, Layer, OpId, QName};
-use super::lang::ast::{Body, Ref, To};
+use super::id::{DefId, Layer, OpId, QName};
+use super::lang::ast::{Body, To};
 use super::lang::names::name_fault;
 use super::lang::parse::parse_body;
 use super::lang::print;
-use super::lang::resolve::{each_ref, hidden};
+use super::lang::resolve::each_ref;
 use super::lang::similar;
-use super::lang::unit::{Parts, Reg, join, split};
+use super::lang::unit::{join, split};
 use super::op::{Change, Dep, Kind, Op};
 use super::state::{Edge, State, View};
-
-/// An op that is not sealed yet.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Draft {
-    /// A new definition, or the return of one (`def`).
-    Add {
-        /// Layer and name.
-        qname: QName,
-        /// Its body.
-        body: String,
-        /// Its doc lines.
-        doc: Option<String>,
-        /// The definition to bring back.
-        def: Option<DefId>,
-    },
-    /// Another body.
-    Replace {
-        /// The definition.
-        qname: QName,
-        /// Its new body.
-        body: String,
-        /// Its doc lines; `None` keeps them.
-        doc: Option<String>,
-    },
-    /// A patch of a body.
-    Edit {
-        /// The definition.
-        qname: QName,
-        /// Addresses and instructions.
-        patch: Value,
-    },
-    /// Another name.
-    Rename {
-        /// The definition.
-        qname: QName,
-        /// The new name.
-        to: String,
-    },
-    /// Away with it.
-    Remove {
-        /// The definition.
-        qname: QName,
-        /// What becomes of those that refer to it.
-        how: Removal,
-    },
-    /// An explicit edge.
-    Link(QName, QName),
-    /// No explicit edge any more.
-    Unlink(QName, QName),
-}
-
-impl Draft {
-    /// Reads a draft op: an op without op-id.
-    pub fn from_json(value: &Value) -> Result<Draft, Refusal> {
-        let wrong = |message: String| Refusal::Malformed(message);
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let need = |name: &str| text(name).ok_or_else(|| wrong(format!("'{name}' is missing in a draft op")));
-        let layer = need("layer")?;
-        let layer = Layer::parse(&layer).ok_or_else(|| wrong(format!("unknown layer '{layer}'")))?;
-        let qname = QName::new(layer, need("name")?);
-        let to = || {
-            let to = need("to")?;
-            QName::parse(&to).ok_or_else(|| wrong(format!("'{to}' is not layer.Name")))
-        };
-        let def = text("def").map(|def| OpId::parse(&def).ok_or_else(|| wrong(format!("'{def}' is not a def-id"))));
-        Ok(match need("op")?.as_str() {
-            "add" => Draft::Add { qname, body: need("body")?, doc: text("doc"), def: def.transpose()? },
-            "replace" => Draft::Replace { qname, body: need("body")?, doc: text("doc") },
-            "edit" => {
-                let patch = value.get("patch").cloned();
-                Draft::Edit { qname, patch: patch.ok_or_else(|| wrong("'patch' is missing in an edit".to_owned()))? }
-            }
-            "rename" => Draft::Rename { qname, to: need("name-new")? },
-            "remove" => Draft::Remove { qname, how: Removal::Refuse },
-            "link" => Draft::Link(qname, to()?),
-            "unlink" => Draft::Unlink(qname, to()?),
-            other => return Err(wrong(format!("unknown op '{other}'"))),
-        })
-    }
-}
-
-/// Who issues, and why.
-#[derive(Clone, Debug)]
-pub struct Issuer {
-    /// The author of the ops.
-    pub author: String,
-    /// The bundle they join.
-    pub bundle: Option<String>,
-    /// Why they were generated.
-    pub cause: Option<String>,
-    /// Where their times and ids come from.
-    pub clock: Clock,
-}
-
-impl Issuer {
-    /// An author who issues single ops by hand.
-    pub fn new(author: impl Into<String>) -> Issuer {
-        Issuer { author: author.into(), bundle: None, cause: None, clock: Clock::default() }
-    }
-
-    /// The same for ops that stand or fall together.
-    pub fn bundled(&self) -> Issuer {
-        let id = self.clock.op_id().to_string();
-        Issuer { bundle: Some(format!("bnd_{}", id.trim_start_matches("op_"))), ..self.clone() }
-    }
-
-    /// The same for a reason.
-    pub fn because(&self, cause: &str) -> Issuer {
-        Issuer { cause: Some(cause.to_owned()), ..self.clone() }
-    }
-}
 
 /// Seals a draft on the state and admits what comes of it there. On refusal the state is as before.
 pub fn issue(state: &mut State, draft: &Draft, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
@@ -177,7 +69,7 @@ fn seal(state: &mut State, draft: &Draft, issuer: &Issuer, made: &mut Vec<Op>) -
         Draft::Add { qname, body, doc, def } => add(state, qname, body, doc.clone(), *def, issuer, made),
         Draft::Replace { qname, body, doc } => replace(state, qname, body, doc.clone(), issuer, made),
         Draft::Edit { qname, patch } => edit(state, qname, patch, issuer, made),
-        Draft::Rename { qname, to } => rename(state, qname, to, issuer, made),
+        Draft::Rename { qname, to } => rename::rename(state, qname, to, issuer, made),
         Draft::Remove { qname, how } => remove::remove(state, qname, *how, issuer, made),
         Draft::Link(from, to) => link(state, Kind::Link, from, to, issuer, made),
         Draft::Unlink(from, to) => link(state, Kind::Unlink, from, to, issuer, made),
@@ -258,6 +150,10 @@ fn edit(state: &mut State, qname: &QName, patch: &Value, issuer: &Issuer, made: 
     let view = target(state, qname)?;
     let mut op = blank(Kind::Edit, qname, issuer);
     let sealed = patch::seal(view, patch, op.id)?;
+    // Units put into units, each fine alone, must not nest deeper than a text may.
+    if parse_body(view.layer, &print::body(&sealed.body)).is_err() {
+        return Err(Refusal::PatchFailed("this is nested too deeply".to_owned()));
+    }
     op.patch = Some(patch.clone());
     op.changes = sealed.changes;
     admit_edit(state, view.id, op, sealed.body, made);
@@ -290,53 +186,6 @@ fn admit_edit(state: &mut State, def: DefId, mut op: Op, mut body: Body, made: &
     admit(state, op, parents, made);
 }
 
-fn rename(state: &mut State, qname: &QName, to: &str, issuer: &Issuer, made: &mut Vec<Op>) -> Result<(), Refusal> {
-    let view = target(state, qname)?;
-    let to = match to.split_once('.') {
-        Some((layer, name)) if layer == qname.layer.word() => name,
-        Some(_) => return Err(Refusal::BadName(format!("'{to}' is not a name in the layer {}", qname.layer))),
-        None => to,
-    };
-    checked_name(qname.layer, to)?;
-    if state.find(qname.layer, to).is_some() {
-        return Err(Refusal::Exists(format!("{}.{to}", qname.layer)));
-    }
-    let id = view.id;
-    stays_in_sight(state, id, to)?;
-    let mentions = late_mentions(state, id);
-    let mentions: Vec<_> =
-        mentions.into_iter().filter_map(|who| rewrite_late(state, who, id, to).map(|made| (who, made))).collect();
-    let absorbed = state.absorbed_by(id);
-    let issuer = if mentions.is_empty() && absorbed.is_empty() || issuer.bundle.is_some() {
-        issuer.clone()
-    } else {
-        issuer.bundled()
-    };
-    settle(state, id, &issuer, made);
-    let mut op = blank(Kind::Rename, qname, &issuer);
-    op.def = Some(id);
-    op.name_new = Some(to.to_owned());
-    let mut parents = own_heads(state, id);
-    parents.extend(heads(state, absorbed));
-    admit(state, op, parents, made);
-    for (who, (changes, body)) in mentions {
-        edit_sealed(state, who, |_| (changes, body), &issuer.because("rename"), made);
-    }
-    Ok(())
-}
-
-/// Refuses a name that a binder has where the slot is read: as text it would mean the binder.
-fn stays_in_sight(state: &State, id: DefId, to: &str) -> Result<(), Refusal> {
-    let called = |reference: &Ref| (reference.def() == Some(id)).then(|| to.to_owned());
-    for view in state.referrers(id).into_iter().filter_map(|who| state.view(who)).filter(|view| view.visible()) {
-        if let Some((place, _)) = hidden(&view.body, &called).into_iter().find(|(_, name)| name == to) {
-            let message = format!("{}:{place} reads it where '{to}' is the name of something else", view.qname());
-            return Err(Refusal::Hidden(format!("cannot rename to {to}: {message}")));
-        }
-    }
-    Ok(())
-}
-
 /// Removes what an absorber absorbs, so that it cannot come back under a freed name.
 fn settle(state: &mut State, id: DefId, issuer: &Issuer, made: &mut Vec<Op>) {
     for absorbed in state.absorbed_by(id) {
@@ -349,55 +198,6 @@ fn settle(state: &mut State, id: DefId, issuer: &Issuer, made: &mut Vec<Op>) {
         parents.extend(heads(state, Some(id)));
         admit(state, op, parents, made);
     }
-}
-
-/// Definitions that mention another by name only.
-fn late_mentions(state: &State, id: DefId) -> Vec<DefId> {
-    let mentions = |edge: &Edge| edge.to == To::Def(id) && edge.bound.is_none();
-    let referrers = state.referrers(id).into_iter();
-    referrers
-        .filter(|who| state.view(*who).is_some_and(|view| view.visible() && view.edges.iter().any(mentions)))
-        .collect()
-}
-
-/// The registers of a definition that mention another by name only, with its new name, and the
-/// body they make.
-fn rewrite_late(state: &State, who: DefId, id: DefId, new_name: &str) -> Option<(Vec<Change>, Body)> {
-    let view = state.view(who)?;
-    let Parts { mut header, mut units } = split(&view.body);
-    let mut changes = Vec::new();
-    let mut rewrite = |unit, name: &str, reg: &mut Reg| {
-        if name_late(reg, id, new_name) {
-            changes.push(Change::Set { unit, register: name.to_owned(), value: Some(reg.text()) });
-        }
-    };
-    for (name, reg) in &mut header {
-        rewrite(None, name, reg);
-    }
-    for (unit, unit_id) in units.iter_mut().zip(&view.units) {
-        for (name, reg) in &mut unit.regs {
-            rewrite(Some(*unit_id), name, reg);
-        }
-    }
-    let body = join(view.layer, Parts { header, units })?;
-    (!changes.is_empty()).then_some((changes, body))
-}
-
-/// Gives a register's late mentions of a definition its new name, and binds them. Every name of
-/// such a register counts as written anew.
-fn name_late(reg: &mut Reg, id: DefId, new_name: &str) -> bool {
-    let mut found = false;
-    each_ref(reg, &mut |reference| found |= reference.bound.is_none() && reference.to == To::Def(id));
-    if found {
-        each_ref(reg, &mut |reference| {
-            reference.writer = None;
-            if reference.bound.is_none() && reference.to == To::Def(id) {
-                reference.name = new_name.to_owned();
-                reference.bound = Some(id);
-            }
-        });
-    }
-    found
 }
 
 fn link(

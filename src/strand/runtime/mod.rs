@@ -8,4 +8,5 @@ pub mod run;
 pub mod value;
 mod world;
 
-pub use replay::{Replay, perform, replay};
+pub use replay::{Replay, again, perform, play, replay};
+pub use world::Primitives;

@@ -71,51 +71,6 @@ fn an_app_runs_and_replays() {
     assert_eq!(world.out(0, &["replay", "latest", "--at-graph"]), "replay ok (3 steps)\n");
 }
 
-/// A thousand chance events of the todo app, each episode replayed on the graph it ran on.
-#[test]
-fn a_thousand_events_replay_equal() {
-    use nebula::strand::id::QName;
-    use nebula::strand::issue::{Draft, Issuer};
-    use nebula::strand::runtime::run::{Slots, Trigger, World, run};
-    use nebula::strand::state::{State, View};
-
-    struct Silent;
-    impl World for Silent {
-        fn answer(&mut self, _: &View, _: &str, _: &[Value]) -> Option<Value> {
-            None
-        }
-    }
-    let mut state = State::new();
-    for found in nebula::strand::lang::parse::parse_definitions(TODO).unwrap() {
-        let definition = found.result.unwrap();
-        let body = nebula::strand::lang::print::body(&definition.body);
-        let draft = Draft::Add { qname: QName::new(definition.layer, definition.name), body, doc: None, def: None };
-        nebula::strand::issue::issue(&mut state, &draft, &Issuer::new("user:me")).unwrap();
-    }
-    let tile = |name: &str| QName::parse(&format!("tile.{name}")).unwrap();
-    let (mut slots, mut seed) = (Slots::new(), 7u64);
-    for step in 0..1_000 {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let n = (seed >> 33) % 40;
-        let trigger = match (seed >> 60) % 5 {
-            0 => Trigger::Set(QName::parse("slot.draft").unwrap(), Value::from(format!("item {step}"))),
-            1 => Trigger::Event(tile("NewForm"), "submit".into(), None),
-            2 => Trigger::Event(tile("TodoRow"), "toggle".into(), Some(n.into())),
-            3 => Trigger::Event(tile("TodoRow"), "delete".into(), Some(n.into())),
-            _ => Trigger::Event(
-                tile("FilterBar"),
-                "pick".into(),
-                Some(Value::from(["All", "Active", "Done"][n as usize % 3])),
-            ),
-        };
-        let first = run(&state, &trigger, slots.clone(), &mut Silent).unwrap();
-        let again = run(&state, &trigger, slots, &mut Silent).unwrap();
-        assert_eq!(first.steps, again.steps);
-        slots = first.slots;
-    }
-    assert!(slots.len() >= 4);
-}
-
 /// The keys of an object, in order.
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().map(|object| object.keys().map(String::as_str).collect()).unwrap_or_default()
@@ -124,6 +79,18 @@ fn keys(value: &Value) -> Vec<&str> {
 const WRITTEN: [&str; 4] = ["op-id", "qname", "hash", "diagnostics"];
 const EXCHANGED: [&str; 8] =
     ["accepted", "duplicate", "pending", "rejected", "absorbed", "healed", "warnings", "state-hash"];
+
+#[test]
+fn elements_put_into_elements_nest_no_deeper_than_a_text_may() {
+    let world = World::new();
+    world.load("tile T = row { row { row { row { text(value=\"x\") } } } }");
+    let nest = "row { ".repeat(80) + "text(value=\"y\")" + &" }".repeat(80);
+    let insert = |unit: usize| json!({format!("body:{unit}"): {"insert-child": nest}}).to_string();
+    world.out(0, &["edit", "tile.T", &insert(4)]);
+    assert!(world.err(2, &["edit", "tile.T", &insert(80)]).contains("this is nested too deeply"));
+    world.out(0, &["sync"]);
+    assert_eq!(world.out(0, &["sync"]), "+0 ~0 -0 files, 0 ops, 0 conflicts\n");
+}
 
 #[test]
 fn every_command_answers_in_json_with_its_keys() {

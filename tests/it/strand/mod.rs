@@ -4,6 +4,7 @@ mod chapter;
 mod checkpoint;
 mod command;
 mod converge;
+mod episodes;
 mod hashes;
 mod killed;
 mod language;

@@ -11,15 +11,15 @@ use crate::strand::lang::token::{SyntaxError, Tok};
 /// A body from its text, or every fault found in it.
 pub fn parse_body(layer: Layer, text: &str) -> Result<Body, Vec<SyntaxError>> {
     let mut parser = Parser::new(text).map_err(|error| vec![error])?;
-    let mut faults = Vec::new();
     let body = match layer {
         Layer::Type => parser.type_body().map(Body::Type),
         Layer::Slot => parser.slot_body(),
         Layer::Effect => parser.effect_body(),
-        Layer::Reducer => parser.reducer_body(&mut faults),
+        Layer::Reducer => parser.reducer_body(),
         Layer::Tile => parser.tile_body(),
         Layer::Fn => parser.fn_body(),
     };
+    let mut faults = std::mem::take(&mut parser.faults);
     match body.and_then(|body| parser.finish().map(|()| body)) {
         Ok(body) if faults.is_empty() => Ok(body),
         Ok(_) => Err(faults),
@@ -93,7 +93,7 @@ impl Parser<'_> {
         match self.peek() {
             Tok::Sym("{") => {
                 self.at += 1;
-                Ok(TypeBody::Record(self.list("}", Parser::field)?))
+                Ok(TypeBody::Record(self.fields()?))
             }
             Tok::Sym("|") => {
                 let mut variants = Vec::new();
@@ -113,6 +113,28 @@ impl Parser<'_> {
                 Ok(TypeBody::Plain { nominal, base, pred })
             }
         }
+    }
+
+    /// The fields of a record to the closing brace, the opening one already taken. A faulty one is skipped and noted.
+    fn fields(&mut self) -> Parsed<Vec<Field>> {
+        let mut fields = Vec::new();
+        while !self.eat("}") {
+            let from = self.at;
+            let field = self.field().and_then(|field| match self.peek() {
+                Tok::Sym("," | "}") => Ok(field),
+                _ => Err(self.unexpected("',' or '}'")),
+            });
+            match field {
+                Ok(field) => fields.push(field),
+                Err(fault) => self.skip(from, fault, |tok| matches!(tok, Tok::Sym("," | "}"))),
+            }
+            if self.peek() == Tok::End {
+                // The brace that is missing was told with the field before it.
+                return Ok(fields);
+            }
+            self.eat(",");
+        }
+        Ok(fields)
     }
 
     /// A variant, its bar optional where it stands alone.
@@ -165,7 +187,7 @@ impl Parser<'_> {
         Ok(Body::Fn { params, returns, expr: self.expr()? })
     }
 
-    fn reducer_body(&mut self, faults: &mut Vec<SyntaxError>) -> Parsed<Body> {
+    fn reducer_body(&mut self) -> Parsed<Body> {
         let on = if self.eat_label("on") { Some(self.selector()?) } else { None };
         let input = if self.eat_label("in") { Some(self.input()?) } else { None };
         if !self.eat_label("do") {
@@ -175,7 +197,7 @@ impl Parser<'_> {
                 "'do='"
             }));
         }
-        let stmts = self.statements(faults);
+        let stmts = self.statements();
         Ok(Body::Reducer { on, input, stmts })
     }
 
@@ -195,7 +217,7 @@ impl Parser<'_> {
     }
 
     /// Statements to the end of the text. A faulty one is skipped to its end and noted.
-    pub(super) fn statements(&mut self, faults: &mut Vec<SyntaxError>) -> Vec<Stmt> {
+    pub(super) fn statements(&mut self) -> Vec<Stmt> {
         let mut stmts = Vec::new();
         self.by_line = true;
         loop {
@@ -206,19 +228,14 @@ impl Parser<'_> {
             if self.peek() == Tok::End {
                 break;
             }
+            let from = self.at;
             let result = self.statement().and_then(|stmt| match self.peek() {
                 Tok::End | Tok::Newline | Tok::Sym(";") => Ok(stmt),
                 _ => Err(self.unexpected("the end of the statement")),
             });
             match result {
                 Ok(stmt) => stmts.push(stmt),
-                Err(error) => {
-                    faults.push(error);
-                    self.by_line = true;
-                    while !matches!(self.peek(), Tok::End | Tok::Newline | Tok::Sym(";")) {
-                        self.at += 1;
-                    }
-                }
+                Err(fault) => self.skip(from, fault, |tok| matches!(tok, Tok::Newline | Tok::Sym(";"))),
             }
         }
         self.by_line = false;
@@ -302,10 +319,20 @@ impl Parser<'_> {
                 if p.eat("}") {
                     return Ok(children);
                 }
-                children.push(p.element()?);
-                match p.peek() {
-                    Tok::Newline | Tok::Sym(";" | "}") => {}
-                    _ => return Err(p.unexpected("the end of the element")),
+                let from = p.at;
+                let child = p.element().and_then(|child| match p.peek() {
+                    Tok::Newline | Tok::Sym(";" | "}") => Ok(child),
+                    // What a skipped part ran into was told already.
+                    Tok::End if !p.faults.is_empty() => Ok(child),
+                    Tok::End => Err(p.unexpected("'}'")),
+                    _ => Err(p.unexpected("the end of the element")),
+                });
+                match child {
+                    Ok(child) => children.push(child),
+                    Err(fault) => p.skip(from, fault, |tok| matches!(tok, Tok::Newline | Tok::Sym(";" | "}"))),
+                }
+                if p.peek() == Tok::End {
+                    return Ok(children);
                 }
             }
         })?;

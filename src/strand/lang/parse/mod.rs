@@ -33,13 +33,15 @@ struct Parser<'a> {
     /// The token that began the current statement: a newline before it ends nothing.
     began: usize,
     depth: u32,
+    /// What was wrong in parts that could be skipped: a statement, an element, a field.
+    faults: Vec<SyntaxError>,
     /// How tall the tallest of the parts is that were read here so far, in expressions.
     height: u32,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parsed<Parser<'a>> {
-        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0, height: 0 })
+        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0, faults: Vec::new(), height: 0 })
     }
 
     fn peek(&self) -> Tok<'a> {
@@ -121,8 +123,32 @@ impl<'a> Parser<'a> {
         SyntaxError::new(place, format!("expected {wanted}, found {found}"))
     }
 
-    fn finish(&self) -> Parsed<()> {
-        if self.peek() == Tok::End { Ok(()) } else { Err(self.unexpected("the end of the text")) }
+    /// Wants the end of the text, and nothing skipped on the way.
+    fn finish(&mut self) -> Parsed<()> {
+        if self.peek() != Tok::End {
+            return Err(self.unexpected("the end of the text"));
+        }
+        if self.faults.is_empty() { Ok(()) } else { Err(self.faults.remove(0)) }
+    }
+
+    /// Notes a fault in a part that began at a token, and goes on to where the part ends: outside every bracket that
+    /// it opened, at a token that `ends` it. What follows is then read as if it were alone.
+    fn skip(&mut self, from: usize, fault: SyntaxError, ends: impl Fn(Tok) -> bool) {
+        self.faults.push(fault);
+        let step = |tok: Tok| match tok {
+            Tok::Sym("(" | "[" | "{") => 1,
+            Tok::Sym(")" | "]" | "}") => -1,
+            _ => 0,
+        };
+        let mut open: i32 = self.tokens[from..self.at].iter().map(|token| step(token.tok)).sum();
+        loop {
+            let tok = self.peek();
+            if tok == Tok::End || open <= 0 && ends(tok) {
+                return;
+            }
+            open += step(self.tokens[self.at].tok);
+            self.at += 1;
+        }
     }
 
     /// Runs a part inside brackets, where newlines are white space.

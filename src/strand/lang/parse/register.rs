@@ -102,9 +102,8 @@ pub fn parse_register(category: Category, text: &str) -> Result<Reg, SyntaxError
 /// Parses one or more statements, separated by `;` or newlines.
 pub fn parse_statements(text: &str) -> Result<Vec<Stmt>, SyntaxError> {
     let mut p = Parser::new(text)?;
-    let mut faults = Vec::new();
-    let stmts = p.statements(&mut faults);
-    faults.into_iter().next().map_or(Ok(stmts), Err)
+    let stmts = p.statements();
+    p.finish().map(|()| stmts)
 }
 
 /// Parses one or more elements, separated by `;` or newlines.
@@ -118,7 +117,7 @@ pub fn parse_elements(text: &str) -> Result<Vec<Element>, SyntaxError> {
             p.began = p.at;
         }
         if p.peek() == Tok::End {
-            return Ok(elements);
+            return p.finish().map(|()| elements);
         }
         elements.push(p.element()?);
         if !matches!(p.peek(), Tok::End | Tok::Newline | Tok::Sym(";")) {

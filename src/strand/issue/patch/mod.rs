@@ -1,8 +1,13 @@
 //! Patches: what a person or a model writes for an `edit`, turned into sealed changes.
 
+mod read;
+mod tokens;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+
+pub use tokens::{find_tokens, replace_tokens};
 
 use super::Refusal;
 use crate::strand::id::{Layer, OpId, UnitId};
@@ -11,13 +16,14 @@ use crate::strand::lang::parse::{
     category, parse_body, parse_elements, parse_members, parse_register, parse_statements,
 };
 use crate::strand::lang::print;
-use crate::strand::lang::token::lex;
 use crate::strand::lang::unit::{
     Parts, Reg, RegName, Unit, field_unit, form, has_units, join, mandatory, push_element, split, stmt_unit,
     variant_unit,
 };
 use crate::strand::op::Change;
 use crate::strand::state::View;
+use read::{Address, Step, read_patch};
+use tokens::replace_plain;
 
 /// A sealed patch.
 pub struct Sealed {
@@ -25,26 +31,6 @@ pub struct Sealed {
     pub changes: Vec<Change>,
     /// The body as it will be, with the new names not yet looked up.
     pub body: Body,
-}
-
-/// One instruction of a patch.
-#[derive(Clone, Debug, PartialEq)]
-enum Step {
-    Replace { from: String, to: String, all: bool },
-    Set(String),
-    Insert(String),
-    InsertChild(String),
-    Delete,
-    Add(String, String),
-    Unset(String),
-}
-
-/// What a patch addresses, in the order of application.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Address {
-    Header(String),
-    Unit(usize),
-    Part(usize, String),
 }
 
 /// A unit while it is patched.
@@ -79,151 +65,6 @@ pub fn seal(view: &View, patch: &Value, op: OpId) -> Result<Sealed, Refusal> {
         work.chain = None;
     }
     work.finish()
-}
-
-/// A patch object as addresses with their instructions, addresses ascending.
-fn read_patch(layer: Layer, patch: &Value) -> Result<BTreeMap<Address, Vec<Step>>, Refusal> {
-    let object = patch.as_object().ok_or_else(|| failed("a patch is an object of addresses and instructions"))?;
-    let mut out = BTreeMap::new();
-    for (address, instruction) in object {
-        let address = read_address(layer, address)?;
-        let list = match instruction {
-            Value::Array(list) => list.iter().collect(),
-            one => vec![one],
-        };
-        let steps = list.into_iter().map(read_step).collect::<Result<Vec<_>, _>>()?;
-        out.insert(address, steps.into_iter().flatten().collect());
-    }
-    if out.is_empty() { Err(failed("the patch is empty")) } else { Ok(out) }
-}
-
-fn read_address(layer: Layer, text: &str) -> Result<Address, Refusal> {
-    if let Some(rest) = text.strip_prefix("body:") {
-        let (number, part) = match rest.split_once('.') {
-            Some((number, part)) => (number, Some(part.to_owned())),
-            None => (rest, None),
-        };
-        let number = number.parse().map_err(|_| failed(format!("'{text}' is not an address: use body:N")))?;
-        return Ok(part.map_or(Address::Unit(number), |part| Address::Part(number, part)));
-    }
-    if category(layer, false, text).is_none() {
-        return Err(failed(format!("a {layer} has no '{text}' to address")));
-    }
-    Ok(Address::Header(text.to_owned()))
-}
-
-fn read_step(value: &Value) -> Result<Vec<Step>, Refusal> {
-    if let Some(text) = value.as_str() {
-        return read_instruction(text).map(|step| vec![step]);
-    }
-    let object = value.as_object().ok_or_else(|| failed("an instruction is a string or an object"))?;
-    let mut steps = Vec::new();
-    for (name, value) in object {
-        let text = || value.as_str().map(str::to_owned).ok_or_else(|| failed(format!("'{name}' needs a string")));
-        match name.as_str() {
-            "replace" | "replace-all" => {
-                let pair = value.as_array().filter(|pair| pair.len() == 2);
-                let pair: Option<Vec<&str>> = pair.and_then(|pair| pair.iter().map(Value::as_str).collect());
-                let pair = pair.ok_or_else(|| failed(format!("'{name}' needs two strings")))?;
-                let (from, to) = (pair[0].to_owned(), pair[1].to_owned());
-                steps.push(Step::Replace { from, to, all: name == "replace-all" });
-            }
-            "set" => steps.push(Step::Set(text()?)),
-            "insert" => steps.push(Step::Insert(text()?)),
-            "insert-child" => steps.push(Step::InsertChild(text()?)),
-            "delete" => steps.push(Step::Delete),
-            "unset" => steps.push(Step::Unset(text()?)),
-            "add" => {
-                let args = value.as_object().ok_or_else(|| failed("'add' needs an object"))?;
-                for (name, value) in args {
-                    let value = value.as_str().ok_or_else(|| failed("'add' needs texts"))?;
-                    steps.push(Step::Add(name.clone(), value.to_owned()));
-                }
-            }
-            other => return Err(failed(format!("unknown instruction '{other}'"))),
-        }
-    }
-    Ok(steps)
-}
-
-fn read_instruction(text: &str) -> Result<Step, Refusal> {
-    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-    Ok(match word {
-        "replace" | "replace-all" => {
-            let wrong = || failed(format!("'{text}' is not {word} 'a' -> 'b'"));
-            let (from, rest) = quoted(rest.trim()).ok_or_else(wrong)?;
-            let rest = rest.trim_start().strip_prefix("->").ok_or_else(wrong)?;
-            let (to, rest) = quoted(rest.trim_start()).ok_or_else(wrong)?;
-            if !rest.trim().is_empty() {
-                return Err(wrong());
-            }
-            Step::Replace { from, to, all: word == "replace-all" }
-        }
-        "set" => Step::Set(rest.to_owned()),
-        "insert" => Step::Insert(rest.to_owned()),
-        "insert-child" => Step::InsertChild(rest.to_owned()),
-        "delete" if rest.trim().is_empty() => Step::Delete,
-        "unset" => Step::Unset(rest.trim().to_owned()),
-        "add" => {
-            let (name, value) = rest.split_once('=').ok_or_else(|| failed(format!("'{text}' is not add NAME=EXPR")))?;
-            Step::Add(name.trim().to_owned(), value.trim().to_owned())
-        }
-        _ => return Err(failed(format!("unknown instruction '{text}'"))),
-    })
-}
-
-/// A text in single quotes, with `\'` and `\\`, and what follows it.
-fn quoted(text: &str) -> Option<(String, &str)> {
-    let mut out = String::new();
-    let mut chars = text.strip_prefix('\'')?.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\'' => return Some((out, &text[at + 2..])),
-            '\\' => out.push(chars.next()?.1),
-            c => out.push(c),
-        }
-    }
-    None
-}
-
-/// Replaces a token sequence in a text.
-pub fn replace_tokens(text: &str, from: &str, to: &str, all: bool) -> Result<String, Refusal> {
-    let places = find_tokens(text, from)?;
-    match places.len() {
-        0 => return Err(failed(format!("'{from}' does not occur in '{text}'"))),
-        n if n > 1 && !all => return Err(Refusal::PatchAmbiguous(format!("'{from}' occurs {n} times in '{text}'"))),
-        _ => {}
-    }
-    let (mut out, mut at) = (String::new(), 0);
-    for (start, end) in places {
-        out.push_str(&text[at..start]);
-        out.push_str(to);
-        at = end;
-    }
-    out.push_str(&text[at..]);
-    Ok(out)
-}
-
-/// Where a token sequence stands in a text, without overlaps.
-pub fn find_tokens(text: &str, from: &str) -> Result<Vec<(usize, usize)>, Refusal> {
-    let fault = |part: &str| failed(format!("'{part}' is not a sequence of tokens"));
-    let haystack = lex(text).map_err(|_| fault(text))?;
-    let needle = lex(from).map_err(|_| fault(from))?;
-    let needle = &needle[..needle.len() - 1];
-    if needle.is_empty() {
-        return Err(failed("there is nothing to look for"));
-    }
-    let (mut places, mut at) = (Vec::new(), 0);
-    while at + needle.len() < haystack.len() {
-        let window = &haystack[at..at + needle.len()];
-        if window.iter().zip(needle).all(|(a, b)| a.tok == b.tok) {
-            places.push((window[0].start, window[needle.len() - 1].end));
-            at += needle.len();
-        } else {
-            at += 1;
-        }
-    }
-    Ok(places)
 }
 
 struct Work<'v> {
@@ -627,13 +468,5 @@ fn unit_changes(id: UnitId, old: &BTreeMap<RegName, Reg>, new: &BTreeMap<RegName
         if (forced || old.get(name).map(Reg::text) != value) && !leave {
             changes.push(Change::Set { unit: Some(id), register: name.to_string(), value });
         }
-    }
-}
-
-fn replace_plain(text: &str, from: &str, to: &str, all: bool) -> Result<String, Refusal> {
-    match text.matches(from).count() {
-        0 => Err(failed(format!("'{from}' does not occur in the doc"))),
-        n if n > 1 && !all => Err(Refusal::PatchAmbiguous(format!("'{from}' occurs {n} times in the doc"))),
-        _ => Ok(text.replace(from, to)),
     }
 }
