@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use crate::protocol::{Call, CallState};
+use crate::protocol::{Attached, Call, CallState};
 
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
@@ -46,6 +46,17 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
     error.chain().any(broken)
+}
+
+/// A file that joined a message, in one line: `attached src/a.rs:3-5, 3 lines`.
+pub fn attached(a: &Attached) -> String {
+    let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
+    let size = match a.lines {
+        Some(1) => "1 line".to_string(),
+        Some(n) => format!("{n} lines"),
+        None => format!("{} bytes", a.bytes),
+    };
+    format!("attached {}{range}, {size}", a.path)
 }
 
 /// A finished call in one line, and its reason if it has one.

@@ -137,7 +137,7 @@ fn count(n: usize, what: &str) -> String {
 fn watch(progress: Progress) -> bool {
     let mut to = std::io::stderr();
     let last = progress.done == progress.changed;
-    if to.is_terminal() && progress.changed > 200 && (last || progress.done.is_multiple_of(100)) {
+    if progress.changed > 200 && (last || progress.done.is_multiple_of(100)) && to.is_terminal() {
         let end = if last { "\n" } else { "" };
         let _ = write!(to, "\r{} of {} files{end}", progress.done, progress.changed);
         let _ = to.flush();

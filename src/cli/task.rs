@@ -186,7 +186,12 @@ impl Printer {
                 Ok(())
             }
             Item::Notice(Notice { level, title, detail, .. }) => self.notice(level, &title, &detail),
-            Item::User { .. } => Ok(()),
+            Item::User { attached, .. } => {
+                if !self.json {
+                    attached.iter().for_each(|a| print::aside(print::attached(a)));
+                }
+                Ok(())
+            }
         }
     }
 

@@ -255,6 +255,29 @@ fn a_message_that_nobody_can_approve_is_not_asked_for() {
     assert!(server.accept().is_err(), "no model was asked");
 }
 
+#[test]
+fn a_task_lists_what_joined_its_prompt() {
+    let world = World::new().file("docs/p.md", "Prices round half to even.\n").file("a.rs", "fn a() {}\n");
+    let recording = world.home().join("r.jsonl");
+    let lines = [
+        json!({"recording": 1, "model": "m", "provider": "p"}),
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"text": "Fine."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    std::fs::write(&recording, lines.map(|l| l.to_string()).join("\n")).expect("written");
+    let output = Process::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["task", "@a.rs @rag prices", "--replay"])
+        .arg(&recording)
+        .env_remove("NEBULA_HOME")
+        .env("HOME", world.home())
+        .current_dir(world.root())
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("attached a.rs, 1 line\n") && said.contains("attached docs/p.md:1-1, 1 line\n"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_mentioned_is_still_known_after_a_resume() {
     let world = World::new()

@@ -165,3 +165,20 @@ fn a_commit_message_that_is_being_written_can_be_stopped() {
     stage.tell(Event::CommitEnded);
     assert!(stage.text().contains("ready"));
 }
+
+#[test]
+fn in_a_narrow_terminal_the_preview_stands_below_the_list() {
+    let mut stage = Stage::new(80, 24, "dark");
+    let info = SessionInfo { id: "s".into(), title: None, resumed: 0, status: status() };
+    stage.tell(Event::Opened(info));
+    stage.keys("see @cart");
+    files(&mut stage, "cart", &["src/cart.rs", "tests/cart.rs", "docs/cart.md", "docs/carts/設計.md"]);
+    preview(&mut stage, "src/cart.rs", 60);
+    insta::assert_snapshot!("mention-80", stage.text());
+    stage.keys("<ctrl-d>");
+    assert!(!stage.text().contains("1  line 1 "));
+    stage.keys("<esc><ctrl-u><ctrl-p>/file<enter>");
+    files(&mut stage, "", &["src/cart.rs", "tests/cart.rs"]);
+    preview(&mut stage, "src/cart.rs", 60);
+    insta::assert_snapshot!("file-80", stage.text());
+}

@@ -20,6 +20,9 @@ use super::{Error, Trouble, count, int, now_ms, tokens};
 /// Counts up when the schema or what is indexed changes.
 const VERSION: i64 = 1;
 
+/// How long a write waits for another process.
+const BUSY: Duration = Duration::from_secs(60);
+
 /// The index.
 pub struct Rag {
     conn: Mutex<Connection>,
@@ -163,11 +166,15 @@ impl Rag {
     }
 
     /// Indexes files with their texts, in one transaction; a file that is no text comes with an empty one, so that it is
-    /// not read again. Some hundred files at a time are a good measure.
+    /// not read again, and one that another process indexed meanwhile is left as it is. Some hundred files at a time are a
+    /// good measure.
     pub fn put(&self, source: SourceId, files: &[(&Seen, &str)]) -> Result<(), Error> {
         let mut conn = self.conn();
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (file, text) in files {
+            if is_known(&tx, source, file)? {
+                continue;
+            }
             forget_path(&tx, source, &file.path)?;
             tx.prepare_cached("INSERT INTO files(source, path, mtime_ns, size) VALUES(?1, ?2, ?3, ?4)")?
                 .execute(params![source.0, file.path, file.mtime_ns, int(file.size)])?;
@@ -216,7 +223,8 @@ impl Rag {
 
 fn connect(path: &Path) -> Result<Connection, Error> {
     let mut conn = Connection::open(path)?;
-    conn.busy_timeout(Duration::from_secs(5))?;
+    // Two that index at once take turns at their transactions, and each may have to wait for many.
+    conn.busy_timeout(BUSY)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "cache_size", -16_000)?;
@@ -233,6 +241,16 @@ fn connect(path: &Path) -> Result<Connection, Error> {
         VERSION => Ok(conn),
         found => Err(Error::Newer { found, known: VERSION }),
     }
+}
+
+/// Whether a file is indexed as it is.
+fn is_known(tx: &Transaction<'_>, source: SourceId, file: &Seen) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM files WHERE source = ?1 AND path = ?2 AND mtime_ns = ?3 AND size = ?4";
+    let found = tx
+        .prepare_cached(sql)?
+        .query_row(params![source.0, file.path, file.mtime_ns, int(file.size)], |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
 }
 
 fn forget_path(tx: &Transaction<'_>, source: SourceId, path: &str) -> Result<(), Error> {

@@ -44,7 +44,9 @@ pub(super) fn run(conn: &Connection, project: &str, words: &str, limit: usize) -
     } else if let Some(rarest) = known.first() {
         // All are common: passages that hold them all, or any that hold the rarest; too many to be ranked.
         let all: Vec<&str> = known.iter().map(|w| w.query.as_str()).collect();
-        found.extend(search(conn, Index::Words, &all.join(" AND "), project, limit, &mut best)?);
+        let all = all.join(" AND ");
+        let index = if held(conn, &all)? <= COMMON { Index::Words } else { Index::Unranked };
+        found.extend(search(conn, index, &all, project, limit, &mut best)?);
         if found.is_empty() {
             found.extend(search(conn, Index::Unranked, &rarest.query, project, limit, &mut best)?);
         }

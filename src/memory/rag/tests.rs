@@ -79,3 +79,16 @@ fn a_useless_index_is_made_anew() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     assert!(Rag::open(&path).unwrap().sources("/p").unwrap().is_empty());
 }
+
+#[test]
+fn what_another_process_indexed_meanwhile_is_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (rag, source) = filled(dir.path());
+    let other = Rag::open(&dir.path().join("rag.db")).unwrap();
+    let file = seen("new.md", 7);
+    rag.put(source, &[(&file, "first words")]).unwrap();
+    other.put(source, &[(&file, "never read")]).unwrap();
+    assert_eq!(found(&rag, "first"), ["new.md:1-1"]);
+    other.put(source, &[(&seen("new.md", 8), "second words")]).unwrap();
+    assert_eq!((found(&rag, "first").len(), found(&rag, "second").len()), (0, 1));
+}

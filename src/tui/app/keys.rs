@@ -214,8 +214,8 @@ impl App {
     }
 
     fn act_completion(&mut self, action: Action) -> Vec<Effect> {
-        let height = crate::tui::popup::finder::place(self.rects.all, self.rects.bar.y, 0);
-        let rows = finder::rows(height);
+        let area = finder::place(self.rects.all, self.rects.bar.y, 0);
+        let rows = finder::rows(area);
         let Some(completion) = &mut self.completion else { return self.act_input(action) };
         match action {
             Action::Up | Action::Down => {
@@ -223,7 +223,7 @@ impl App {
                 self.ask_all(Owner::Completion, asked)
             }
             Action::PreviewUp | Action::PreviewDown => {
-                completion.scroll(action == Action::PreviewDown, rows.saturating_sub(1));
+                completion.scroll(action == Action::PreviewDown, finder::preview_rows(area));
                 Vec::new()
             }
             // The list is that of a letter before: what it begins with may be another file.

@@ -13,8 +13,10 @@ use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 
-/// Columns from which there is room for a preview.
-const PREVIEW: u16 = 90;
+/// Columns from which the preview stands beside the list.
+const BESIDE: u16 = 90;
+/// Rows inside the border from which it stands below the list otherwise.
+const BELOW: u16 = 9;
 
 /// The finder of `/file`: a completion with a line of its own.
 #[derive(Debug, Default)]
@@ -22,7 +24,8 @@ pub struct Finder {
     /// The list.
     pub list: Completion,
     editor: Editor,
-    rows: usize,
+    /// The area of the border, without the line.
+    area: Rect,
 }
 
 /// What became of a key.
@@ -63,9 +66,9 @@ impl Finder {
     /// Does an action.
     pub fn act(&mut self, action: Action) -> Said {
         match action {
-            Action::Up | Action::Down => Said::Ask(self.list.step(action == Action::Down, self.rows)),
+            Action::Up | Action::Down => Said::Ask(self.list.step(action == Action::Down, rows(self.area))),
             Action::PreviewUp | Action::PreviewDown => {
-                self.list.scroll(action == Action::PreviewDown, self.rows);
+                self.list.scroll(action == Action::PreviewDown, preview_rows(self.area));
                 Said::Ask(Vec::new())
             }
             Action::Insert | Action::Choose if self.list.path().is_some() => Said::Took,
@@ -80,7 +83,7 @@ impl Finder {
 
     /// Tells it the size of the screen that is drawn next.
     pub fn measure(&mut self, body: Rect) {
-        self.rows = usize::from(body.height.saturating_sub(4));
+        self.area = below_line(body);
     }
 
     /// Draws it over the body and tells where the cursor goes.
@@ -92,14 +95,52 @@ impl Finder {
         let rows = self.editor.rows(width);
         let text = rows.rows[rows.caret.0].text();
         paint::text(buf, body.x + 5, body.y + 1, width, &text, ctx.theme.style(Role::Text));
-        draw(&self.list, Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body }, buf, ctx);
+        draw(&self.list, below_line(body), buf, ctx);
         Some(Position::new(body.x + 5 + rows.caret.1 as u16, body.y + 1))
     }
 }
 
-/// Rows of the list in the completion above the input.
+/// The finder without the line that is typed in.
+fn below_line(body: Rect) -> Rect {
+    Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body }
+}
+
+/// Where things stand inside a border.
+struct Parts {
+    list: Rect,
+    /// Without rows where there is no room for it.
+    preview: Rect,
+    /// The rule between them.
+    rule: Rect,
+}
+
+fn parts(area: Rect) -> Parts {
+    let (width, height) = (area.width.saturating_sub(2), area.height.saturating_sub(2));
+    let inside = Rect { x: area.x + 1, y: area.y + 1, width, height };
+    if area.width >= BESIDE {
+        let wide = (width * 2 / 5).clamp(40, 60);
+        let x = inside.x + wide;
+        let preview = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
+        return Parts { list: Rect { width: wide, ..inside }, preview, rule: Rect { x, width: 1, ..inside } };
+    }
+    if height < BELOW {
+        let none = Rect { height: 0, ..inside };
+        return Parts { list: inside, preview: none, rule: none };
+    }
+    let list = Rect { height: (height * 2 / 5).max(3), ..inside };
+    let rule = Rect { y: list.bottom(), height: 1, ..inside };
+    let preview = Rect { x: inside.x + 1, y: rule.y + 1, width: width - 1, height: inside.bottom() - rule.y - 1 };
+    Parts { list, preview, rule }
+}
+
+/// Rows of the list inside a border.
 pub fn rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(2))
+    usize::from(parts(area).list.height)
+}
+
+/// Lines of the file in the preview inside a border.
+pub fn preview_rows(area: Rect) -> usize {
+    usize::from(parts(area).preview.height.saturating_sub(1))
 }
 
 /// Where the completion goes: its bottom edge on the row above the input line, its left edge at the `@`.
@@ -126,52 +167,52 @@ fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         (true, false) => format!("{} of {} so far", thousands(list.hits.len()), thousands(list.total)),
     };
     let completion = Context::Completion;
-    let mut keys = super::keys(ctx, completion, [(Action::Insert, "insert")]);
-    keys.extend(pair(ctx, completion, [Action::Up, Action::Down], "choose"));
-    if area.width >= PREVIEW {
-        keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], "scroll preview"));
+    let mut keys = Vec::new();
+    if !list.hits.is_empty() {
+        keys = super::keys(ctx, completion, [(Action::Insert, "insert")]);
+        keys.extend(pair(ctx, completion, [Action::Up, Action::Down], "choose"));
+        if parts(area).preview.height > 0 {
+            let word = if area.width >= BESIDE { "scroll preview" } else { "scroll" };
+            keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], word));
+        }
+        keys.push((":10-40".into(), if area.width >= BESIDE { "only these lines" } else { "lines" }));
     }
-    keys.push((":10-40".into(), "only these lines"));
     keys.extend(super::keys(ctx, completion, [(Action::Close, "close")]));
     border(area, "files", &note, &keys, buf, ctx);
 }
 
 /// The list and, where there is room, the preview of the selected file; `area` is the border's.
 fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let preview = area.width >= PREVIEW;
-    let inside = Rect {
-        x: area.x + 1,
-        y: area.y + 1,
-        width: area.width.saturating_sub(2),
-        height: area.height.saturating_sub(2),
-    };
-    let wide = if !preview { inside.width } else { (inside.width * 2 / 5).clamp(40, 60) };
-    let rows = usize::from(inside.height);
+    let Parts { list: left, preview, rule } = parts(area);
+    let rows = usize::from(left.height);
     let top = list.top.max((list.selected + 1).saturating_sub(rows));
     for (i, (path, at)) in list.hits.iter().enumerate().skip(top).take(rows) {
-        let y = inside.y + (i - top) as u16;
-        entry(path, at, Rect { y, height: 1, width: wide, ..inside }, buf, ctx);
+        let row = Rect { y: left.y + (i - top) as u16, height: 1, ..left };
+        entry(path, at, row, buf, ctx);
         if i == list.selected {
-            select(Rect { y, height: 1, width: wide, ..inside }, buf, ctx);
+            select(row, buf, ctx);
         }
     }
-    if list.hits.is_empty() && list.listed && list.complete {
-        paint::text(buf, inside.x + 2, inside.y, usize::from(wide) - 2, "no file matches", ctx.theme.style(Role::Dim));
+    if list.hits.is_empty() {
+        if list.listed && list.complete {
+            let room = usize::from(left.width.saturating_sub(2));
+            paint::text(buf, left.x + 2, left.y, room, "no file matches", ctx.theme.style(Role::Dim));
+        }
+        return;
     }
-    if preview {
-        let x = inside.x + wide;
-        for y in inside.top()..inside.bottom() {
-            buf[(x, y)].set_symbol(ctx.glyphs.upright).set_style(ctx.theme.style(Role::Line));
-        }
-        let right = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
-        if let Some(p) = list.preview.as_ref().filter(|p| list.path() == Some(&p.path)) {
-            text(p, list.scroll, right, buf, ctx);
-            let bar = Rect { x: inside.right().saturating_sub(1), width: 1, ..inside };
-            thumb(bar, p.lines.as_ref().map_or(0, Vec::len), list.scroll, buf, ctx);
-        }
-    } else {
-        let bar = Rect { x: inside.right().saturating_sub(1), width: 1, ..inside };
+    let beside = rule.width == 1;
+    if !beside {
+        let bar = Rect { x: left.right().saturating_sub(1), width: 1, ..left };
         thumb(bar, list.hits.len(), top, buf, ctx);
+    }
+    let glyph = if beside { ctx.glyphs.upright } else { ctx.glyphs.rule };
+    for at in rule.positions() {
+        buf[at].set_symbol(glyph).set_style(ctx.theme.style(Role::Line));
+    }
+    if let Some(p) = list.preview.as_ref().filter(|p| preview.height > 0 && list.path() == Some(&p.path)) {
+        text(p, list.scroll, preview, buf, ctx);
+        let bar = Rect { x: preview.right().saturating_sub(1), width: 1, ..preview };
+        thumb(bar, p.lines.as_ref().map_or(0, Vec::len), list.scroll, buf, ctx);
     }
 }
 
@@ -209,6 +250,7 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let width = usize::from(area.width.saturating_sub(2));
     let dim = ctx.theme.style(Role::Dim);
     let size = match &p.lines {
+        Some(_) if p.path.ends_with('/') && p.count == 1 => "1 name".into(),
         Some(_) if p.path.ends_with('/') => format!("{} names", thousands(p.count)),
         Some(_) => format!("{} lines, {}", thousands(p.count), bytes(p.bytes)),
         None => bytes(p.bytes),
