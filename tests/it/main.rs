@@ -5,6 +5,7 @@ mod edits;
 mod frames;
 mod memory;
 mod mentions;
+mod play;
 mod pty;
 mod road;
 mod rules;

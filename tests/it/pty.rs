@@ -75,6 +75,26 @@ impl Terminal {
         }
     }
 
+    /// Waits likewise, and hands over every screen that was drawn meanwhile.
+    pub fn watch(&mut self, text: &str, mut see: impl FnMut(&str)) {
+        /// Ends a synchronized update: what is there now is what a person sees.
+        const DRAWN: &[u8] = b"\x1b[?2026l";
+        let end = Instant::now() + PATIENCE;
+        let mut rest = Vec::new();
+        while !self.screen.screen().contents().contains(text) {
+            match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => rest.extend(bytes),
+                Err(_) => panic!("{text:?} did not appear:\n{}", self.screen.screen().contents()),
+            }
+            while let Some(at) = rest.windows(DRAWN.len()).position(|w| w == DRAWN) {
+                let frame: Vec<u8> = rest.drain(..at + DRAWN.len()).collect();
+                self.screen.process(&frame);
+                see(&self.screen.screen().contents());
+            }
+        }
+        self.screen.process(&rest);
+    }
+
     /// Types.
     pub fn keys(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).expect("written");
@@ -82,7 +102,7 @@ impl Terminal {
     }
 
     /// Presses a key again and again until something appears: a fresh proposal ignores keys until typing has paused.
-    fn press_until(&mut self, key: &str, text: &str) {
+    pub fn press_until(&mut self, key: &str, text: &str) {
         let end = Instant::now() + PATIENCE;
         while !self.screen.screen().contents().contains(text) {
             assert!(Instant::now() < end, "{text:?} did not appear:\n{}", self.screen.screen().contents());
@@ -100,7 +120,7 @@ impl Terminal {
     }
 
     /// Ctrl-C twice; the exit code.
-    fn leave(mut self) -> u32 {
+    pub fn leave(mut self) -> u32 {
         self.keys("\u{3}\u{3}");
         self.child.wait().expect("it ends").exit_code()
     }
