@@ -91,7 +91,8 @@ pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &C
     let mut said = std::collections::HashSet::new();
     for (p, results) in each(&mut pending, &results) {
         let one = tell(env, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
-        all_well &= one.record.ok;
+        // A model that asked for what is there already believes that it changed something.
+        all_well &= one.record.ok && results.iter().all(|r| r.fate != edit::Fate::Same);
         told.push(one);
     }
     Done { results: told, all_well }
@@ -376,7 +377,8 @@ fn verdict(
     settled: Option<(&Proposal, &Settled)>,
     said: &mut std::collections::HashSet<String>,
 ) -> Verdict {
-    let Some((proposal, settled)) = settled else {
+    let placed = results.iter().any(|r| matches!(r.fate, edit::Fate::Landed(_)));
+    let Some((proposal, settled)) = settled.filter(|_| placed) else {
         // Placed, but it changes nothing.
         return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, told: None };
     };

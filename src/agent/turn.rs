@@ -100,12 +100,17 @@ async fn act(
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         match act {
-            Act::Edit(shown, edit) => work.edits.push(shown, None, vec![*edit]),
+            Act::Edit(shown, edit) => {
+                if repeats.thrice(&edit.by, &format!("{:?} {:?}", edit.path, edit.op)) {
+                    asked_again = Some(format!("edit in the format {}", edit.format.name()));
+                }
+                work.edits.push(shown, None, vec![*edit]);
+            }
             Act::Dropped(item, record) => work.tell(item, *record),
             Act::Call(call) if halted => work.interrupted(*call).await,
             Act::Call(call) => {
-                if repeats.thrice(&call.call) {
-                    asked_again = Some(call.call.name.clone());
+                if repeats.thrice(&call.call.name, &call.call.arguments) {
+                    asked_again = Some(format!("call of {}", call.call.name));
                 }
                 work.call(*call).await;
             }
@@ -122,8 +127,8 @@ async fn act(
     if let Some(end) = cut {
         return Next::End(end);
     }
-    if let Some(name) = asked_again {
-        let title = format!("the same call of {name} three times in a row; nebula stopped to ask");
+    if let Some(what) = asked_again.filter(|_| go_on) {
+        let title = format!("the same {what} three times in a row; nebula stopped to ask");
         env.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::GoOn]).await;
         return Next::End(TurnEnd::Asking(title));
     }
@@ -372,7 +377,7 @@ impl Work<'_> {
 /// What a call that was not run is answered.
 const INTERRUPTED: &str = "interrupted by the user";
 
-/// Tells the same call made again and again.
+/// Tells the same call or edit made again and again.
 #[derive(Default)]
 struct Repeats {
     last: Option<(String, String)>,
@@ -381,8 +386,8 @@ struct Repeats {
 
 impl Repeats {
     /// Whether this is the third time in a row.
-    fn thrice(&mut self, call: &ToolCall) -> bool {
-        let this = (call.name.clone(), call.arguments.clone());
+    fn thrice(&mut self, name: &str, arguments: &str) -> bool {
+        let this = (name.to_string(), arguments.to_string());
         self.times = if self.last.as_ref() == Some(&this) { self.times + 1 } else { 1 };
         self.last = Some(this);
         self.times == 3

@@ -13,17 +13,17 @@ use nebula::edit::{self, Current, Edit, Fate, Format, Outcome, Rules, calls};
 use nebula::proposal::State;
 
 /// Files by path.
-type Files = BTreeMap<String, Vec<u8>>;
+pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// What an answer comes to.
 #[derive(Debug, Default, PartialEq)]
-struct Answer {
-    prose: String,
-    edits: Vec<Edit>,
+pub struct Answer {
+    pub prose: String,
+    pub edits: Vec<Edit>,
     /// What could not be used, and why.
-    broken: Vec<String>,
+    pub broken: Vec<String>,
     /// The growth of each edit, joined by part.
-    growth: BTreeMap<usize, BTreeMap<String, String>>,
+    pub growth: BTreeMap<usize, BTreeMap<String, String>>,
 }
 
 fn known(files: &Files) -> Vec<Known> {
@@ -67,7 +67,7 @@ fn answer_by(text: &str, size: usize, expected: Option<Format>, files: &Files, e
 }
 
 /// Reads an answer whole and in many chunkings, which must make no difference.
-fn answer_any(name: &str, text: &str, expected: Option<Format>, files: &Files, end: End) -> Answer {
+pub fn answer_any(name: &str, text: &str, expected: Option<Format>, files: &Files, end: End) -> Answer {
     let whole = answer([text].into_iter(), expected, files, end);
     for size in [1, 2, 3, 5, 17, 64] {
         assert_eq!(answer_by(text, size, expected, files, end), whole, "{name} in pieces of {size}");
@@ -75,7 +75,7 @@ fn answer_any(name: &str, text: &str, expected: Option<Format>, files: &Files, e
     whole
 }
 
-fn place(edits: &[Edit], files: &Files) -> Outcome {
+pub fn place(edits: &[Edit], files: &Files) -> Outcome {
     let mut lookup = |path: &str| {
         let path = path.strip_prefix("./").unwrap_or(path).to_string();
         let state = files.get(&path).map_or(State::Absent, |bytes| State::file(bytes.as_slice()));
@@ -86,7 +86,7 @@ fn place(edits: &[Edit], files: &Files) -> Outcome {
 }
 
 /// The files after the changes.
-fn after(outcome: &Outcome, files: &Files) -> Files {
+pub fn after(outcome: &Outcome, files: &Files) -> Files {
     let mut after = files.clone();
     for change in &outcome.changes {
         match change.after.bytes() {
@@ -98,22 +98,22 @@ fn after(outcome: &Outcome, files: &Files) -> Files {
 }
 
 /// What the model is told of all that did not land.
-fn told(answer: &Answer, outcome: &Outcome) -> String {
+pub fn told(answer: &Answer, outcome: &Outcome) -> String {
     let failed = outcome.results.iter().filter(|r| !matches!(r.fate, Fate::Landed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }
 
-fn fixtures(name: &str) -> PathBuf {
+pub fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn folders(root: &Path) -> Vec<PathBuf> {
+pub fn folders(root: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     paths.into_iter().filter(|p| p.is_dir()).collect()
 }
 
-fn files(root: &Path) -> Files {
+pub fn files(root: &Path) -> Files {
     let mut files = Files::new();
     let mut todo = vec![root.to_path_buf()];
     while let Some(folder) = todo.pop().filter(|f| f.is_dir()) {
@@ -172,45 +172,6 @@ fn every_case_of_the_corpus_lands_or_is_refused_as_it_should() {
     let failed = folders.iter().filter(|folder| std::panic::catch_unwind(|| check_case(folder)).is_err()).count();
     assert_eq!(failed, 0, "of {} cases", folders.len());
     assert!(folders.len() >= 150, "only {} cases", folders.len());
-}
-
-/// The replies of a real model: what each must come to is stored beside it, as bytes (`after`) or as the whole text the
-/// model is told (`told`).
-#[test]
-fn real_replies_land_or_are_refused_with_help() {
-    for folder in folders(&fixtures("model-replies")) {
-        let before: Files = files(&folder)
-            .into_iter()
-            .filter(|(p, _)| p.ends_with(".py") && p != "check.py" && !p.contains('/'))
-            .collect();
-        let path = before.keys().next().unwrap().clone();
-        for (name, reply) in replies(&folder) {
-            let label = format!("{} {name}", folder.display());
-            let answer = answer_any(&label, &reply, None, &before, End::Ordinary);
-            let outcome = place(&answer.edits, &before);
-            let stored = |kind: &str| std::fs::read(folder.join("expected").join(&name).join(kind)).ok();
-            let now = after(&outcome, &before).remove(&path);
-            let wanted = stored("after").unwrap_or_else(|| before[&path].clone());
-            assert_eq!(now.map(|b| String::from_utf8(b).unwrap()), Some(String::from_utf8(wanted).unwrap()), "{label}");
-            let wanted = String::from_utf8(stored("told").unwrap_or_default()).unwrap();
-            assert_eq!(told(&answer, &outcome), wanted, "{label}");
-        }
-    }
-}
-
-/// All replies of a task by name.
-fn replies(folder: &Path) -> Vec<(String, String)> {
-    let mut replies = Vec::new();
-    for (name, bytes) in files(folder) {
-        let text = String::from_utf8(bytes).unwrap();
-        if name.starts_with("reply.") {
-            replies.push((name, text));
-        } else if name.starts_with("replies.") {
-            let list: Vec<String> = serde_json::from_str(&text).unwrap();
-            replies.extend(list.into_iter().enumerate().map(|(i, text)| (format!("{name}.{i}"), text)));
-        }
-    }
-    replies
 }
 
 /// A change of whole lines, written in a format. `first` is the number of the first line, from 1.
@@ -409,48 +370,4 @@ mod properties {
         "<",
         "&lt;",
     ];
-}
-
-/// The same replies through `nebula patch`: what a person would have to look at is not written by `--yes`, the rest comes to
-/// the same bytes, and what is refused leaves the file alone and helps.
-#[test]
-fn real_replies_come_to_the_same_through_the_command() {
-    let home = tempfile::tempdir().unwrap();
-    for folder in folders(&fixtures("model-replies")) {
-        let before: Files = files(&folder)
-            .into_iter()
-            .filter(|(p, _)| p.ends_with(".py") && p != "check.py" && !p.contains('/'))
-            .collect();
-        let path = before.keys().next().unwrap().clone();
-        for (name, reply) in replies(&folder) {
-            let answer = answer_any(&name, &reply, None, &before, End::Ordinary);
-            let outcome = place(&answer.edits, &before);
-            let ok = outcome.ok() && answer.broken.is_empty() && !answer.edits.is_empty();
-            let inexact = outcome.results.iter().any(|r| r.rung() == Some(nebula::proposal::Rung::Inexact));
-            let root = tempfile::tempdir().unwrap();
-            std::fs::create_dir(root.path().join(".shaft")).unwrap();
-            std::fs::write(root.path().join(&path), &before[&path]).unwrap();
-            std::fs::write(root.path().join("reply"), &reply).unwrap();
-            let ran = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
-                .args(["patch", "--yes", "reply"])
-                .current_dir(root.path())
-                .env("HOME", home.path())
-                .env("NEBULA_HOME", home.path().join(".nebula"))
-                .output()
-                .unwrap();
-            let label = format!("{} {name}: {}", folder.display(), String::from_utf8_lossy(&ran.stderr));
-            let now = std::fs::read(root.path().join(&path)).unwrap();
-            let wanted =
-                if ok && !inexact { after(&outcome, &before).remove(&path).unwrap() } else { before[&path].clone() };
-            assert_eq!(String::from_utf8(now).unwrap(), String::from_utf8(wanted).unwrap(), "{label}");
-            let code = if !ok {
-                1
-            } else if inexact {
-                3
-            } else {
-                0
-            };
-            assert_eq!(ran.status.code(), Some(code), "{label}");
-        }
-    }
 }

@@ -7,6 +7,7 @@ mod memory;
 mod mentions;
 mod play;
 mod pty;
+mod replies;
 mod road;
 mod rules;
 mod scenes;
