@@ -159,7 +159,11 @@ impl Env {
 
     /// Takes what memory answered. An error is kept for the banner: the session goes on.
     pub fn kept<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
-        result.map_err(|e| *self.trouble() = Some(e.to_string())).ok()
+        let keep = |e: memory::Error| {
+            self.memory.suspect(&e);
+            *self.trouble() = Some(e.to_string());
+        };
+        result.map_err(keep).ok()
     }
 
     /// Why something could not be kept in memory, if that happened.

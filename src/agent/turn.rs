@@ -63,7 +63,8 @@ async fn steps(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) 
     loop {
         let limit = env.live().max_steps;
         if limit > 0 && count == limit {
-            let title = format!("{limit} steps in this turn; nebula stopped to ask");
+            let steps = if limit == 1 { "step" } else { "steps" };
+            let title = format!("{limit} {steps} in this turn; nebula stopped to ask");
             let detail = "What was done so far is kept.";
             env.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::GoOn]).await;
             return TurnEnd::Asking(title);

@@ -104,6 +104,16 @@ pub enum Error {
         /// How many.
         count: usize,
     },
+    /// The disk refused a state of a file.
+    #[error("{file} into {}: {source}", folder.display())]
+    State {
+        /// Normalised path of the file.
+        file: String,
+        /// Where its version was to lie.
+        folder: PathBuf,
+        /// What the disk said.
+        source: io::Error,
+    },
     /// The disk refused.
     #[error("{}: {source}", path.display())]
     Io {

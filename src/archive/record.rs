@@ -83,13 +83,14 @@ impl Archive {
         let (mut pending, mut open, mut touched) = (Vec::new(), Vec::new(), BTreeSet::new());
         let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
             let folder = self.file_folder(path);
-            if make_folder(&folder).map_err(at(&folder))? {
+            let fail = |source| Error::State { file: (*path).to_string(), folder: folder.clone(), source };
+            if make_folder(&folder).map_err(fail)? {
                 touched.insert(self.folder.clone());
             }
             let name = folder.join(version::name(file.version, path, state));
             let result = self.write_version(&folder, name, state, &mut pending, &mut open);
             touched.insert(folder.clone());
-            result.map_err(at(&folder))
+            result.map_err(fail)
         });
         let step = |name| self.reach(name).map_err(at(&self.folder));
         let named = written.and_then(|()| {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::print::{coloured, seen};
 use crate::proposal::{FileChange, HunkKind, State, lines};
 
 /// Unchanged lines around a change.
@@ -13,9 +14,10 @@ const OLD: &str = "\x1b[31m";
 const NEW: &str = "\x1b[32m";
 const PLAIN: &str = "\x1b[0m";
 
-/// One file's change as a unified diff; nothing where nothing changes. With `colour` for a terminal.
-pub fn unified(change: &FileChange, colour: bool) -> Vec<u8> {
-    let mut out = Diff { bytes: Vec::new(), colour };
+/// One file's change as a unified diff; nothing where nothing changes. For a `terminal` in colour, and with what would
+/// act on it shown; otherwise byte for byte.
+pub fn unified(change: &FileChange, terminal: bool) -> Vec<u8> {
+    let mut out = Diff { bytes: Vec::new(), terminal, colour: terminal && coloured() };
     if change.before != change.after && !change.hunks.is_empty() {
         out.file(change);
     }
@@ -24,11 +26,19 @@ pub fn unified(change: &FileChange, colour: bool) -> Vec<u8> {
 
 struct Diff {
     bytes: Vec<u8>,
+    terminal: bool,
     colour: bool,
 }
 
 impl Diff {
     fn line(&mut self, paint: &str, text: &[u8]) {
+        let shown;
+        let text = if self.terminal {
+            shown = seen(&String::from_utf8_lossy(text)).replace('\n', "^J");
+            shown.as_bytes()
+        } else {
+            text
+        };
         if self.colour && !paint.is_empty() {
             self.bytes.extend_from_slice(paint.as_bytes());
             self.bytes.extend_from_slice(text);
@@ -204,6 +214,14 @@ mod tests {
             "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
         );
         assert!(text(file(b"\0", None), file(b"\x01\0", None)).ends_with("Binary files a/f and b/f differ\n"));
+    }
+
+    #[test]
+    fn a_terminal_is_shown_what_would_hide_a_change() {
+        let change = FileChange::new("f", State::Absent, State::file(&b"ok\x1b[1A\x1b[2K\r\n"[..]), "", &[]);
+        let text = String::from_utf8(unified(&change, true)).expect("text");
+        assert!(text.contains("+ok^[[1A^[[2K^M"), "{text:?}");
+        assert!(String::from_utf8(unified(&change, false)).expect("text").contains("+ok\x1b[1A\x1b[2K\r\n"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::config::{Config, Env, FORMATS, Flags, PROVIDERS, Paths};
 use crate::edit::Format;
 use crate::memory::{self, Memory};
 use crate::protocol::{Mode, SessionChoice};
-use crate::provider::{Provider, Replay};
+use crate::provider::{Provider, Recorder, Replay};
 use crate::workspace::Workspace;
 
 /// The exit code for what cannot be meant.
@@ -186,16 +186,28 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     if !matches!(command, Cmd::Doctor(_)) {
         context.config.warnings.iter().for_each(print::complain);
     }
+    let ended = run_command(&mut context, command);
+    if let Some(damage) = ended.as_ref().err().and_then(|e| e.downcast_ref::<memory::Error>())
+        && damage.trouble() == Some(memory::Trouble::Corrupt)
+    {
+        // Read whole, and moved aside if it is damaged, which is told.
+        context.memory().suspect(damage);
+        drop(context.memory());
+    }
+    ended
+}
+
+fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
     match command {
-        Cmd::Task(args) => run_task(&context, args),
-        Cmd::Sessions { what } => sessions::run(&context, what),
-        Cmd::Model(args) => settings::model(&mut context, &args),
-        Cmd::Config { what } => settings::config(&mut context, what),
-        Cmd::Rag { what } => rag::run(&context, what),
-        Cmd::Commit(args) => commit::run(&context, &args),
-        Cmd::Doctor(args) => settings::doctor(&mut context, args.json),
-        Cmd::Stats(args) => settings::stats(&context, args.json),
-        Cmd::Files(command) => run_files(&context, &command),
+        Cmd::Task(args) => run_task(context, args),
+        Cmd::Sessions { what } => sessions::run(context, what),
+        Cmd::Model(args) => settings::model(context, &args),
+        Cmd::Config { what } => settings::config(context, what),
+        Cmd::Rag { what } => rag::run(context, what),
+        Cmd::Commit(args) => commit::run(context, &args),
+        Cmd::Doctor(args) => settings::doctor(context, args.json),
+        Cmd::Stats(args) => settings::stats(context, args.json),
+        Cmd::Files(command) => run_files(context, &command),
         Cmd::Demo | Cmd::Strand { .. } | Cmd::Completions { .. } => Ok(0),
     }
 }
@@ -309,7 +321,7 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         format: context.global.format.clone(),
         session: context.global.resume.clone().filter(|id| !id.is_empty()),
         can_ask: print::at_terminal(),
-        colour: print::colour(),
+        terminal: print::to_terminal(),
         input: &mut input,
         out: &mut out,
         err: &mut err,
@@ -330,6 +342,12 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     let ask = context.config.approval == "ask" && print::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
         bail!(Usage("--approve ask needs a terminal: use --approve edits, all or none".into()));
+    }
+    if context.global.resume.as_deref() == Some("") {
+        bail!(Usage("--resume needs the beginning of a session's id here: `nebula sessions list` shows them".into()));
+    }
+    if let Some(path) = &context.global.record {
+        Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;
     }
     let mut parts = context.parts()?;
     if parts.config.approval == "ask" && !ask {

@@ -1,5 +1,6 @@
 //! What the commands print: lines, call lines, complaints, questions at the terminal.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -59,6 +60,33 @@ pub fn attached(a: &Attached) -> String {
     format!("attached {}{range}, {size}", a.path)
 }
 
+/// Whether a terminal may be given colours.
+pub fn coloured() -> bool {
+    std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Text as a terminal may be given it: what would move the cursor, hide text or turn its direction is shown instead of
+/// done, `^[` for an escape. Line breaks and tabs stay.
+pub fn seen(text: &str) -> Cow<'_, str> {
+    let unseen = |c: char| {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || c.is_control() && c != '\n' && c != '\t'
+    };
+    if !text.contains(unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match u8::try_from(c) {
+            _ if !unseen(c) => out.push(c),
+            // The caret names the key that types it.
+            Ok(byte @ (..0x20 | 0x7f)) => out.extend(['^', char::from(byte ^ 0x40)]),
+            _ => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
     let (glyph, code) = match call.state {
@@ -68,15 +96,15 @@ pub fn call_line(call: &Call, colour: bool) -> String {
         _ => ("✗", RED),
     };
     let glyph = if colour && !code.is_empty() { format!("{code}{glyph}{RESET}") } else { glyph.to_string() };
-    let mut line = format!("{glyph} {} {}", call.name, call.main);
+    let mut line = format!("{glyph} {} {}", seen(&call.name), seen(&call.main).replace('\n', "^J"));
     if let Some(counts) = call.counts {
         line.push_str(&format!("  +{} −{}", counts.added, counts.removed));
     }
     if !call.summary.is_empty() {
-        line.push_str(&format!("  {}", call.summary));
+        line.push_str(&format!("  {}", seen(&call.summary)));
     }
     if let Some(reason) = &call.reason {
-        line.push_str(&format!("\n  {reason}"));
+        line.push_str(&format!("\n  {}", seen(reason)));
     }
     line
 }
@@ -99,14 +127,20 @@ pub fn at_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Whether standard output takes colours.
-pub fn colour() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+/// Whether standard output is a terminal.
+pub fn to_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_shown() {
+        assert_eq!(seen("a\tb\n日本"), "a\tb\n日本");
+        assert_eq!(seen("\x1b[2J\r\x7f\u{9b}x\u{202e}y"), "^[[2J^M^?<U+009B>x<U+202E>y");
+    }
 
     #[test]
     fn a_cause_is_told_once() {

@@ -52,7 +52,7 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
     let mut printer = Printer::new(task.json, task.ask);
     let say = |command| handle.commands.send(command).is_ok();
     say(Command::Open(task.session));
-    say(Command::Submit(Prompt { text: task.prompt }));
+    let mut prompt = Some(Prompt { text: task.prompt });
     let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let mut stopped = None;
     let exit = loop {
@@ -66,6 +66,10 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
                     Err(why) => break Err(why),
                 };
                 step.commands.into_iter().for_each(|c| { say(c); });
+                // Into the session that was asked for, or none.
+                if let Some(prompt) = prompt.take_if(|_| printer.opened) {
+                    say(Command::Submit(prompt));
+                }
                 match step.exit {
                     Some(Exit::Interrupted) => break Ok(stopped.unwrap_or(Exit::Interrupted)),
                     Some(exit) => break Ok(exit),
@@ -97,7 +101,10 @@ struct StepDone {
 struct Printer {
     json: bool,
     ask: bool,
-    colour: bool,
+    /// Standard error is a terminal.
+    terminal: bool,
+    /// The first line of `--json`, until something follows: a local model may be found meanwhile.
+    session: Option<Value>,
     opened: bool,
     /// Entries whose text goes to standard output as it grows.
     answer: Option<ItemId>,
@@ -116,7 +123,8 @@ impl Printer {
         Printer {
             json,
             ask,
-            colour: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            terminal: io::stderr().is_terminal(),
+            session: None,
             opened: false,
             answer: None,
             thinking: None,
@@ -134,7 +142,18 @@ impl Printer {
             Event::Opened(info) => {
                 self.opened = true;
                 let model = info.status.model.unwrap_or_default();
-                self.line(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}))?;
+                self.session =
+                    Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
+            }
+            Event::Status(status) => {
+                if let (Some(session), Some(model)) = (&mut self.session, status.model) {
+                    session["model"] = model.into();
+                }
+            }
+            Event::Added(_, Item::Notice(notice)) if !self.opened && notice.level == Level::Error => {
+                self.notice(notice.level, &notice.title, &notice.detail)?;
+                let exit = self.done("failed", &notice.title, Exit::Failed)?;
+                return Ok(StepDone { exit: Some(exit), ..StepDone::default() });
             }
             Event::Added(id, item) => self.added(id, item)?,
             Event::Grew(id, text) => self.grew(id, &text)?,
@@ -235,7 +254,7 @@ impl Printer {
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;
-                print::aside(print::call_line(call, self.colour));
+                print::aside(print::call_line(call, self.terminal && print::coloured()));
             }
         }
         Ok(())
@@ -266,7 +285,7 @@ impl Printer {
             self.fresh_line()?;
             let mut err = io::stderr().lock();
             for change in &proposal.files {
-                err.write_all(&super::diff::unified(change, self.colour))?;
+                err.write_all(&super::diff::unified(change, self.terminal))?;
             }
         }
         Ok(())
@@ -349,13 +368,17 @@ impl Printer {
             return Ok(());
         }
         let mut out = io::stdout().lock();
+        if let Some(session) = self.session.take() {
+            writeln!(out, "{session}")?;
+        }
         writeln!(out, "{value}")?;
         out.flush()
     }
 
     fn out(&mut self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
+        let shown = if out.is_terminal() { print::seen(text) } else { text.into() };
+        out.write_all(shown.as_bytes())?;
         self.column = match text.rfind('\n') {
             Some(at) => text.len() - at - 1,
             None => self.column + text.len(),

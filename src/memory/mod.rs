@@ -130,6 +130,14 @@ impl Memory {
         self.store().trouble()
     }
 
+    /// What was read or written failed with this error: where it says that the file is damaged, the next start reads
+    /// all of it, and moves it aside if that is so.
+    pub fn suspect(&self, error: &Error) {
+        if error.trouble() == Some(Trouble::Corrupt) {
+            store::suspect(&self.options.path);
+        }
+    }
+
     /// Tries the file again and carries into it what was kept in RAM. Ids given out meanwhile stay valid.
     pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
         self.store().reconnect(&self.options)

@@ -1,7 +1,7 @@
 //! Sessions: one row each, who has them, and what they amount to.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 
 use super::locks::{self, Hold};
 use super::store::{Safety, Store};
@@ -95,6 +95,15 @@ pub struct Summary {
     pub upto: i64,
 }
 
+/// A new session's id. A clock before 1970 counts as standing at its beginning: the crate would end the program.
+fn new_id() -> String {
+    let id = match now_ms() {
+        0 => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
+        _ => Uuid::now_v7(),
+    };
+    id.to_string()
+}
+
 const COLUMNS: &str = "s.id, s.project_path, s.model_used, m.title, unixepoch(s.started_at) * 1000,
     unixepoch(s.ended_at) * 1000, m.updated_ms, m.messages, m.stopped, m.mode, m.provider, m.format, m.parent,
     m.input_tokens, m.output_tokens, m.cost, m.added, m.removed, m.extra";
@@ -102,7 +111,7 @@ const COLUMNS: &str = "s.id, s.project_path, s.model_used, m.title, unixepoch(s.
 impl Memory {
     /// Begins a session and takes it. It is listed once something was said in it.
     pub fn create(&self, new: &NewSession) -> Result<String, Error> {
-        let id = Uuid::now_v7().to_string();
+        let id = new_id();
         let mut store = self.store();
         store.take(self, &id)?;
         let now = now_ms();
@@ -222,7 +231,7 @@ impl Memory {
     /// A new session, taken, that begins with another's messages: all, or those up to and with one. The other may be
     /// in use.
     pub fn fork(&self, id: &str, upto: Option<i64>) -> Result<String, Error> {
-        let new = Uuid::now_v7().to_string();
+        let new = new_id();
         let mut store = self.store();
         let of = store.session(self, id)?;
         store.take(self, &new)?;

@@ -115,6 +115,9 @@ impl Store {
     }
 
     pub(super) fn go_on_in_ram(&mut self, trouble: Trouble) {
+        if trouble == Trouble::Corrupt {
+            suspect(&self.options.path);
+        }
         let (conn, spare) = Spare::begin(&self.options.path, trouble);
         self.conn = conn;
         self.spare = Some(spare);
@@ -169,8 +172,32 @@ fn patiently<T>(wait: Duration, waiting: impl Fn(bool), mut f: impl FnMut() -> R
     }
 }
 
-/// Opens and migrates the file; a damaged one is moved aside and a new one begun.
+/// Notes beside the database that it looked damaged: whoever opens it next reads all of it.
+pub(super) fn suspect(path: &Path) {
+    // Where even that cannot be written, the damage shows again.
+    let _ = fs::write(beside(path, SUSPECT), "");
+}
+
+/// What the name of such a note ends in.
+const SUSPECT: &str = ".suspect";
+
+/// The path of something that belongs to the database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Opens and migrates the file; a damaged one is moved aside and a new one begun. One that looked damaged before is
+/// read whole first.
 fn open_file(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
+    if fs::remove_file(beside(&options.path, SUSPECT)).is_ok() {
+        return open_checked(options);
+    }
+    open_quickly(options)
+}
+
+fn open_quickly(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
     make_folder(&options.path)?;
     let open = || patiently(options.wait, |_| (), || connect(&options.path, options.wait));
     match open() {
@@ -182,9 +209,9 @@ fn open_file(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
     }
 }
 
-/// As [`open_file`], but reads the whole file first to see whether it is damaged.
+/// Opens the file, and reads all of it to see whether it is damaged.
 fn open_checked(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
-    let (conn, notices) = open_file(options)?;
+    let (conn, notices) = open_quickly(options)?;
     let verdict = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match verdict {
         Ok(word) if word == "ok" => Ok((conn, notices)),
@@ -250,11 +277,7 @@ fn restrict(path: &Path) {
 
 /// Renames a damaged database and what belongs to it; gives its new name.
 fn move_aside(path: &Path) -> Result<PathBuf, Error> {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let beside = |suffix: &str| beside(path, suffix);
     let mut stamp = now_ms();
     while beside(&format!(".damaged-{stamp}")).exists() {
         stamp += 1;

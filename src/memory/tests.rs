@@ -326,6 +326,33 @@ fn edits_are_counted_by_model_and_format() {
 }
 
 #[test]
+fn damage_found_on_the_way_is_moved_aside_by_the_next_start() {
+    let w = World::new();
+    let m = w.open();
+    let id = session(&m, "/p");
+    for n in 0..400 {
+        m.append(&id, &user(&format!("{n} {}", "words ".repeat(40)))).unwrap();
+    }
+    drop(m);
+    let path = w.options().path;
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The first and the last pages are read when it is opened, those in the middle are not.
+    let (from, to) = (bytes.len() / 3, bytes.len() * 2 / 3);
+    bytes[from..to].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let (m, _) = Memory::open(w.options());
+    let error = m.load(&id).unwrap_err();
+    assert_eq!(error.trouble(), Some(Trouble::Corrupt));
+    m.suspect(&error);
+    drop(m);
+    let (m, notices) = Memory::open(w.options());
+    assert!(matches!(notices.as_slice(), [Notice::MovedAside { .. }]), "{notices:?}");
+    assert!(m.list("/p").unwrap().is_empty() && m.banner().is_none());
+    drop(m);
+    w.open();
+}
+
+#[test]
 fn a_damaged_file_is_moved_aside() {
     let w = World::new();
     std::fs::create_dir_all(w.options().path.parent().unwrap()).unwrap();

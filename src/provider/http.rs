@@ -120,13 +120,21 @@ impl Server {
     /// What a request that got no answer, or not all of it, means.
     pub fn broken(&self, why: &reqwest::Error) -> Failure {
         let host = &self.host;
+        let cause = root(why);
+        if why.is_connect() && cause.contains("certificate") {
+            let cause = cause.trim_start_matches("invalid peer certificate: ");
+            let message = format!("the certificate of {host} is not trusted: {cause}");
+            let hint = "Your message is saved. Add who signed it to this computer's certificates, or name a PEM file \
+                        with it in SSL_CERT_FILE, and start nebula again.";
+            return Failure { error: Error::new(Kind::Settings, message, hint), again: Again::Never };
+        }
         let (message, hint) = if why.is_connect() {
             let hint = if self.loopback {
                 "Your message is saved. Start the server, or choose another provider."
             } else {
                 "Your message is saved. Check the network and the URL."
             };
-            (format!("{host} cannot be reached: {}", root(why)), hint)
+            (format!("{host} cannot be reached: {cause}"), hint)
         } else if why.is_timeout() {
             (format!("{host} does not answer"), "Your message is saved.")
         } else {

@@ -223,31 +223,45 @@ struct Tape {
 }
 
 impl Recorder {
+    /// Whether this path can be recorded to, as far as that shows before it is tried: its folder is there, and no other
+    /// file is in its place.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(path: &Path) -> Result<(), Error> {
+        if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            return Err(not_here(path, "there is no such folder"));
+        }
+        match std::fs::read(path) {
+            Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(b"{\"recording\":") => {
+                Err(not_here(path, "it holds something else"))
+            }
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(not_here(path, &why.to_string())),
+            _ => Ok(()),
+        }
+    }
+
     /// Starts a recording at `path`, readable by its owner alone. A recording that is there is replaced; any other
     /// file is left alone, and an error says so.
     pub fn create(inner: Arc<dyn Provider>, path: &Path) -> Result<Self, Error> {
-        let failed = |what: String| {
-            Error::new(
-                Kind::Recording,
-                format!("cannot record to {}: {what}", path.display()),
-                "Give --record a path that can be written and holds no other file.",
-            )
-        };
-        match std::fs::read(path) {
-            Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(b"{\"recording\":") => {
-                return Err(failed("it holds something else".into()));
-            }
-            Err(why) if why.kind() != std::io::ErrorKind::NotFound => return Err(failed(why.to_string())),
-            _ => {}
-        }
+        Self::check(path)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|why| failed(why.to_string()))?;
+        let file = options.open(path).map_err(|why| not_here(path, &why.to_string()))?;
         let tape = Tape { file, path: path.into(), steps: 0, started: false, last: None, failed: None };
         Ok(Self { inner, tape: Arc::new(Mutex::new(tape)) })
     }
+}
+
+/// Nothing can be recorded to this path.
+fn not_here(path: &Path, what: &str) -> Error {
+    Error::new(
+        Kind::Recording,
+        format!("cannot record to {}: {what}", path.display()),
+        "Give --record a path that can be written and holds no other file.",
+    )
 }
 
 impl Tape {

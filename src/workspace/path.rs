@@ -103,6 +103,13 @@ impl Workspace {
         if path.is_empty() {
             return Err(unusable("it is empty"));
         }
+        if path.trim().is_empty() {
+            return Err(unusable("it is blank"));
+        }
+        // A shell would have put the home folder there; a file of the workspace is hardly meant.
+        if (path == "~" || path.starts_with("~/")) && !base.join("~").exists() {
+            return Err(unusable("~ stands for nothing here; write it relative to the workspace"));
+        }
         if path.contains('\0') {
             return Err(unusable("it holds a NUL"));
         }
@@ -276,7 +283,9 @@ mod tests {
         assert!(matches!(w.resolve("src", Access::File), Err(PathError::NotAFile { .. })));
         assert!(matches!(w.resolve("src/a.rs/b", Access::File), Err(PathError::BelowAFile { .. })));
         assert!(matches!(w.resolve("b", Access::File), Err(PathError::Unusable { .. })));
-        assert!(matches!(w.resolve("", Access::File), Err(PathError::Unusable { .. })));
+        for path in ["", "  ", "~", "~/.nebula/config.json"] {
+            assert!(matches!(w.resolve(path, Access::File), Err(PathError::Unusable { .. })), "{path:?}");
+        }
         assert!(matches!(w.resolve("a\0b", Access::File), Err(PathError::Unusable { .. })));
         assert!(matches!(w.resolve("none", Access::Folder), Err(PathError::Missing { .. })));
     }

@@ -171,7 +171,7 @@ fn history(folder: &Path) {
                 format: None,
                 session: None,
                 can_ask: false,
-                colour: false,
+                terminal: false,
                 input: &mut &b""[..],
                 out: &mut out,
                 err: &mut err,

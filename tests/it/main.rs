@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod command;
 mod context;
 mod edits;
 mod frames;

@@ -31,7 +31,7 @@ impl Desk<'_> {
         let mut decision = Decision::all(proposal, Choice::Reject);
         for (i, file) in proposal.files.iter().enumerate() {
             for h in 0..file.hunks.len() {
-                let diff = super::super::diff::unified(&only(file, h), self.colour);
+                let diff = super::super::diff::unified(&only(file, h), self.terminal);
                 self.out.write_all(&diff)?;
                 self.out.flush()?;
                 let what = format!("{}: hunk {} of {}?", file.path, h + 1, file.hunks.len());

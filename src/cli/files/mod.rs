@@ -170,8 +170,8 @@ pub struct Desk<'a> {
     pub session: Option<String>,
     /// Someone can be asked: input and error output are terminals.
     pub can_ask: bool,
-    /// Output is for a terminal, in colour.
-    pub colour: bool,
+    /// Output is for a terminal: in colour, and nothing in it acts on the terminal.
+    pub terminal: bool,
     /// Where answers come from.
     pub input: &'a mut dyn BufRead,
     /// What was asked for.
@@ -279,6 +279,7 @@ impl Desk<'_> {
         match answer {
             Ok(value) => Ok(value),
             Err(error) => {
+                self.memory.suspect(&error);
                 self.complain(&format!("memory: {error}"))?;
                 Ok(T::default())
             }

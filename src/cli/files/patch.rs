@@ -27,7 +27,7 @@ impl Desk<'_> {
             return Ok(DONE);
         }
         for file in &proposal.files {
-            self.out.write_all(&unified(file, self.colour))?;
+            self.out.write_all(&unified(file, self.terminal))?;
         }
         self.out.flush()?;
         if args.dry_run {

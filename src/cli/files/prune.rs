@@ -16,6 +16,11 @@ impl Desk<'_> {
         let mut paths = self.paths(files)?;
         paths.sort();
         paths.dedup();
+        for path in &paths {
+            if self.workspace.read(path)?.state.is_absent() {
+                anyhow::bail!("there is no file {path}: nothing was archived");
+            }
+        }
         let recorded = archive_as_is(&paths, self.workspace, self.archive)?;
         let Some(id) = recorded.changeset else {
             anyhow::bail!("archiveExclude keeps all of these out of the archive: nothing was archived");

@@ -33,7 +33,7 @@ impl Desk<'_> {
         };
         let name = path.unwrap_or_else(|| version.id.to_string());
         let change = FileChange::new(name, before, after, "diff", &[]);
-        self.out.write_all(&unified(&change, self.colour))?;
+        self.out.write_all(&unified(&change, self.terminal))?;
         self.out.flush()?;
         Ok(DONE)
     }

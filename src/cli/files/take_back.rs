@@ -199,7 +199,7 @@ impl Desk<'_> {
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
         for file in &restoration.proposal.files {
-            self.out.write_all(&unified(file, self.colour))?;
+            self.out.write_all(&unified(file, self.terminal))?;
         }
         Ok(self.out.flush()?)
     }
@@ -216,7 +216,10 @@ impl Desk<'_> {
             self.complain("nothing could be restored: nothing was changed")?;
             return Ok(FAILED);
         }
-        let deeper = restoration.changeset.is_some().then_some("; `nebula undo 2` goes further back");
+        let deeper = restoration
+            .changeset
+            .is_some()
+            .then_some("; `nebula history` shows what was before, `nebula undo COUNT FILE` goes there");
         self.complain(&format!("all is as it was then: nothing to restore{}", deeper.unwrap_or("")))?;
         Ok(DONE)
     }

@@ -1,0 +1,146 @@
+//! The binary as a script meets it: exit codes, one line for each error, and no word where a reader has gone.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("work/.git")).expect("made");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        World { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// A recording whose steps are these deltas, each with its pause in milliseconds.
+    fn recording(&self, steps: &[&[(u64, Value)]]) -> String {
+        let mut text = "{\"recording\":1}\n".to_string();
+        for (n, step) in steps.iter().enumerate() {
+            text.push_str(&format!("{}\n", json!({"step": n + 1})));
+            for (ms, delta) in *step {
+                text.push_str(&format!("{}\n", json!({"ms": ms, "delta": delta})));
+            }
+        }
+        let path = self.path("recording.jsonl");
+        fs::write(&path, text).expect("written");
+        path.to_string_lossy().into_owned()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(words).current_dir(self.path("work")).env_clear().env("HOME", self.path("home"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("it runs")
+    }
+
+    /// Exit code and standard error.
+    fn told(&self, words: &[&str]) -> (Option<i32>, String) {
+        let output = self.run(words);
+        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
+    let w = World::new();
+    for (words, code, says) in [
+        (&["undo", "--frob"][..], 2, "nebula: unexpected argument '--frob' found"),
+        (&["task", "hi", "--format", "odd"], 2, "nebula: there is no edit format odd: it is one of tools"),
+        (&["task", "hi", "--provider", "odd"], 2, "nebula: there is no provider odd: there are openai"),
+        (&["task", "hi", "--approve", "ask"], 2, "nebula: --approve ask needs a terminal"),
+        (&["task", "hi", "--resume"], 2, "nebula: --resume needs the beginning of a session's id"),
+        (
+            &["task", "hi", "--record", "/no/folder/x"],
+            1,
+            "nebula: cannot record to /no/folder/x: there is no such folder",
+        ),
+        (&["task", "hi"], 1, "nebula: no key for api.openai.com: OPENAI_API_KEY is not set."),
+        (&["shi", "none"], 1, "nebula: there is no file none: nothing was archived"),
+        (&["config", "get", "modle"], 1, "nebula: there is no key modle; did you mean model?"),
+        (&["sessions", "show", ""], 1, "nebula: \"\" is the beginning of"),
+        (&["--workspace", "/no/folder", "history"], 1, "nebula: cannot use /no/folder as a workspace"),
+        (&["undo"], 1, "nebula: the archive is empty"),
+        (&[], 1, "nebula: the screen needs a terminal"),
+    ] {
+        let (ended, err) = w.told(words);
+        assert_eq!(ended, Some(code), "{words:?}: {err}");
+        assert!(err.starts_with(says) && err.lines().count() == 1, "{words:?}: {err}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one() {
+    let w = World::new();
+    for words in
+        [&["config", "get"][..], &["completions", "bash"], &["doctor"], &["model"], &["sessions", "list", "--json"]]
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = w.command(words).stdout(writer).output().expect("it runs");
+        let err = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {err}");
+        assert!(!err.contains("Broken pipe") && !err.contains("panicked"), "{words:?}: {err}");
+        let full = File::options().write(true).open("/dev/full").expect("a full disk");
+        let output = w.command(words).stdout(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+    }
+}
+
+#[test]
+fn a_task_goes_into_the_session_that_was_asked_for_or_none() {
+    let w = World::new();
+    let recording = w.recording(&[&[(0, json!({"text": "Hello."})), (0, json!({"end": "stop"}))]]);
+    let (code, err) = w.told(&["task", "hi", "--resume", "0000", "--replay", &recording]);
+    assert_eq!((code, err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.contains("there is no session 0000"), "{err}");
+    let output = w.run(&["task", "hi", "--json", "--replay", &recording]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines: Vec<Value> =
+        output.stdout.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect();
+    assert_eq!((lines[0]["type"].as_str(), lines[0]["model"].as_str()), (Some("session"), Some("recording")));
+    let sessions: Value = serde_json::from_slice(&w.run(&["sessions", "list", "--json"]).stdout).expect("JSON");
+    assert_eq!(sessions.as_array().map(Vec::len), Some(1));
+    assert_eq!(sessions[0]["id"], lines[0]["id"]);
+    let id = lines[0]["id"].as_str().expect("an id");
+    let (code, err) = w.told(&["task", "again", "--resume", &id[..13], "--replay", &recording]);
+    assert_eq!(code, Some(0), "{err}");
+}
+
+#[test]
+fn a_signal_ends_a_task_as_a_person_would() {
+    for (signal, code) in
+        [(rustix::process::Signal::TERM, 143), (rustix::process::Signal::HUP, 129), (rustix::process::Signal::INT, 130)]
+    {
+        let w = World::new();
+        let recording = w.recording(&[&[(0, json!({"text": "Hello\n"})), (600_000, json!({"text": "never"}))]]);
+        let mut child = w
+            .command(&["task", "hi", "--json", "--replay", &recording])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        lines.by_ref().map(|l| l.expect("a line")).find(|l| l.contains("Hello")).expect("the answer begins");
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, signal).expect("sent");
+        let last = lines.map(|l| l.expect("a line")).last().expect("its end is told");
+        assert_eq!(serde_json::from_str::<Value>(&last).expect("JSON")["reason"], "interrupted");
+        assert_eq!(child.wait().expect("ended").code(), Some(code));
+        let sessions: Value = serde_json::from_slice(&w.run(&["sessions", "list", "--json"]).stdout).expect("JSON");
+        assert!(sessions[0]["ended_at"].is_string(), "{sessions}");
+    }
+}
