@@ -23,7 +23,7 @@ const FILES: usize = 100;
 const WALK: Duration = Duration::from_millis(10);
 const WALK_AGAIN: Duration = Duration::from_millis(100);
 /// How long it looks before it answers with what is found so far.
-const FIND: Duration = Duration::from_millis(15);
+const FIND: Duration = Duration::from_millis(10);
 /// Earlier inputs that are offered.
 const INPUTS: usize = 500;
 
