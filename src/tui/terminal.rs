@@ -373,7 +373,8 @@ fn arrow(parameters: &[u8], last: u8) -> Option<KeyEvent> {
 fn typed(first: u8, rest: &[u8]) -> (Option<KeyEvent>, usize) {
     let key = |code| Some(KeyEvent::new(code, KeyModifiers::NONE));
     match first {
-        b'\r' => (key(KeyCode::Enter), 1),
+        // A terminal that was not ours yet made line feeds of Enter.
+        b'\r' | b'\n' => (key(KeyCode::Enter), 1),
         b'\t' => (key(KeyCode::Tab), 1),
         0x7f => (key(KeyCode::Backspace), 1),
         0x1b => (key(KeyCode::Esc), 1),

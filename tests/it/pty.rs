@@ -63,12 +63,17 @@ impl Terminal {
 
     /// Waits until the screen holds a text.
     pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(text, |screen| screen.contains(text));
+    }
+
+    /// Waits until the screen is as it should be.
+    fn wait_until(&mut self, what: &str, is: impl Fn(&str) -> bool) {
         let end = Instant::now() + PATIENCE;
-        while !self.screen.screen().contents().contains(text) {
+        while !is(&self.screen.screen().contents()) {
             match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => self.screen.process(&bytes),
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("{text:?} did not appear:\n{}", self.screen.screen().contents())
+                    panic!("{what:?} did not appear:\n{}", self.screen.screen().contents())
                 }
                 Err(RecvTimeoutError::Disconnected) => panic!("it ended:\n{}", self.screen.screen().contents()),
             }
@@ -141,6 +146,29 @@ fn the_tour_goes_from_a_key_to_a_written_file() {
     terminal.keys("\r");
     terminal.wait_for("4 of 4 hunks undecided");
     terminal.press_until("a", "1 changeset");
+    terminal.wait_for("ready");
+    assert_eq!(terminal.leave(), 0);
+}
+
+#[test]
+fn keys_typed_before_the_first_frame_choose_a_session() {
+    let home = tempfile::tempdir().expect("a folder");
+    let recording = home.path().join("hello.jsonl");
+    let steps = "{\"recording\":1,\"model\":\"m\",\"provider\":\"replay\"}\n{\"step\":1}\n\
+                 {\"ms\":0,\"delta\":{\"text\":\"Hello.\"}}\n{\"ms\":0,\"delta\":{\"end\":\"stop\"}}\n";
+    std::fs::write(&recording, steps).expect("written");
+    let replay = ["--replay", recording.to_str().expect("a name")];
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    for prompt in ["the older one", "the newer one"] {
+        let mut task = std::process::Command::new(nebula);
+        task.args(["task", replay[0], replay[1], prompt]).current_dir(home.path());
+        let done = task.env_clear().env("HOME", home.path()).output().expect("it runs");
+        assert!(done.status.success(), "{done:?}");
+    }
+    let mut terminal = Terminal::start_in(nebula, &replay, home.path());
+    // Down and Enter, as soon as there is a terminal.
+    terminal.keys("\u{1b}[B\r");
+    terminal.wait_until("the older one alone", |s| s.contains("the older one") && !s.contains("the newer one"));
     terminal.wait_for("ready");
     assert_eq!(terminal.leave(), 0);
 }
