@@ -479,7 +479,7 @@ impl Growing {
 }
 
 /// What an edit in text is called on the screen.
-fn tag(format: Format) -> &'static str {
+pub(super) fn tag(format: Format) -> &'static str {
     match format {
         Format::Tools => "edit",
         Format::Xml => "replace_file",

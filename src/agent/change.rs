@@ -237,13 +237,13 @@ async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes
 }
 
 /// Lines added and removed in a preview.
-fn signs(preview: &[PreviewLine]) -> Counts {
+pub(super) fn signs(preview: &[PreviewLine]) -> Counts {
     let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
     Counts { added: count('+'), removed: count('-') }
 }
 
 /// An edit as a small diff.
-fn preview(edit: &Edit) -> Vec<PreviewLine> {
+pub(super) fn preview(edit: &Edit) -> Vec<PreviewLine> {
     use crate::edit::Op;
     match &edit.op {
         Op::Replace { search, replace, .. } => shown::lines('-', search).chain(shown::lines('+', replace)).collect(),

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use std::sync::Arc;
+
 use super::session::{ResultRecord, read_calls, read_results};
-use super::shown;
-use crate::memory::{self, MessageState, Role};
+use super::{answer, change, shown};
+use crate::edit::Format;
+use crate::edit::stream::{self, End, Known, Piece};
+use crate::memory::{self, MessageState, NewMessage, Role};
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
 use crate::tools;
 
@@ -39,8 +43,10 @@ fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mu
     if let Some(thinking) = m.meta.thinking.as_deref().filter(|t| !t.is_empty()) {
         items.push(Item::Thinking { text: thinking.to_string(), took: Some(std::time::Duration::ZERO) });
     }
-    if !text.trim().is_empty() {
-        items.push(Item::Answer { text: text.to_string() });
+    match written(text, m) {
+        Some(parts) => items.extend(parts),
+        None if text.trim().is_empty() => {}
+        None => items.push(Item::Answer { text: text.to_string() }),
     }
     for call in read_calls(m.tool_calls.as_deref()) {
         let mut shown = shown::blank(&call.name, CallState::Interrupted);
@@ -61,13 +67,75 @@ fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mu
     }
 }
 
+/// An answer with edits or calls in its text: prose and calls as they were shown when it came. None where what was kept
+/// of their results does not fit what the text is read as.
+fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
+    let results = read_results(m.tool_results.as_deref());
+    if results.is_empty() {
+        return None;
+    }
+    let paths = results.iter().flat_map(|r| &r.edits).map(|e| Known { path: e.path.clone(), text: Arc::from("") });
+    let end = if m.meta.state == MessageState::Complete { End::Ordinary } else { End::Cut };
+    let format = m.meta.format.as_deref().and_then(Format::parse);
+    let mut items: Vec<Item> = Vec::new();
+    let mut left = results.iter();
+    let mut formats = HashMap::new();
+    let mut talking = false;
+    for piece in stream::read(text, format, paths.collect(), end) {
+        let mut call = match piece {
+            Piece::Prose(text) => {
+                match items.last_mut().filter(|_| talking) {
+                    Some(Item::Answer { text: before }) => before.push_str(&text),
+                    _ if text.trim().is_empty() => continue,
+                    _ => items.push(Item::Answer { text }),
+                }
+                talking = true;
+                continue;
+            }
+            Piece::EditStarted { id, format } => {
+                formats.insert(id, format);
+                talking = false;
+                continue;
+            }
+            Piece::EditGrew { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => continue,
+            Piece::EditDone { edit, .. } => {
+                let mut call = shown::blank(answer::tag(edit.format), CallState::Interrupted);
+                call.preview = change::preview(&edit);
+                call.counts = Some(change::signs(&call.preview));
+                call.main = edit.path.unwrap_or_default();
+                call
+            }
+            Piece::EditDropped { id, .. } => {
+                shown::blank(formats.get(&id).map_or("edit", |f| answer::tag(*f)), CallState::Failed)
+            }
+            Piece::BrokenCall { .. } => shown::blank("tool call", CallState::Failed),
+            Piece::Call { name, arguments, .. } => {
+                let mut call = shown::blank(&name, CallState::Interrupted);
+                call.main = tools::find(&name).map(|t| t.main_of(&arguments)).unwrap_or_default();
+                call.arguments = arguments.to_string();
+                call
+            }
+        };
+        talking = false;
+        let result = left.next()?;
+        ended(&mut call, result, result.told.as_deref().unwrap_or_default());
+        items.push(Item::Call(call));
+    }
+    left.next().is_none().then_some(items)
+}
+
 fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     call.result = Some(text.to_string());
-    call.state = if result.ok { CallState::Done } else { CallState::Failed };
+    let placed = result.edits.iter().any(|e| e.rung.is_some());
+    call.state = match (result.ok, placed) {
+        (true, _) => CallState::Done,
+        (false, true) => CallState::Refused,
+        (false, false) => CallState::Failed,
+    };
     if !result.ok {
         call.reason = text.lines().next().map(str::to_string);
     }
-    if let Some(edit) = result.edits.first() {
+    if let Some(edit) = result.edits.first().filter(|e| !e.path.is_empty()) {
         call.main.clone_from(&edit.path);
     }
 }

@@ -133,6 +133,23 @@ fn text_of(files: &Files) -> BTreeMap<&str, String> {
     files.iter().map(|(path, bytes)| (path.as_str(), format!("{:?}", String::from_utf8_lossy(bytes)))).collect()
 }
 
+/// Every line that the model is shown with a number is that line of a file on disk: copied from there, it is found.
+pub fn check_numbers(name: &str, told: &str, files: &Files) {
+    let texts: Vec<String> = files.values().map(|bytes| edit::bytes::decode(bytes).1.into_owned()).collect();
+    for line in told.lines() {
+        let Some((number, shown)) = line.split_once(": ") else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        let shown = shown.strip_suffix(" [cut]").unwrap_or(shown);
+        let same = |text: &String| {
+            let mut lines = text.split(['\n', '\r']);
+            let by_return = !text.contains('\n');
+            let line = if by_return { lines.nth(number - 1) } else { text.lines().nth(number - 1) };
+            line.is_some_and(|l| l.starts_with(shown))
+        };
+        assert!(texts.iter().any(same), "{name}: told {line:?}, which is not so on disk");
+    }
+}
+
 fn check_case(folder: &Path) {
     let name = folder.file_name().unwrap().to_str().unwrap();
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
@@ -153,6 +170,7 @@ fn check_case(folder: &Path) {
     if read("miss").is_empty() {
         assert_eq!(told, "", "{name}");
     }
+    check_numbers(name, &told, &before);
     if let Some(rungs) = said("rungs") {
         let landed: Vec<&str> = outcome.results.iter().map(|r| r.rung().map_or("none", |r| r.word())).collect();
         assert_eq!(landed.join(", "), rungs, "{name}: {:?}", outcome.results);

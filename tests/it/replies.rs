@@ -1,6 +1,7 @@
 //! The replies of a small real model (`fixtures/model-replies`): what each comes to is stored beside it, and is the same
 //! read alone, through `nebula patch` and in a session.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use nebula::edit::stream::End;
@@ -8,7 +9,7 @@ use nebula::proposal::Choice;
 use nebula::protocol::{Event, TurnEnd};
 use nebula::provider::Role;
 
-use crate::edits::{Files, after, answer_any, files, fixtures, folders, place, told};
+use crate::edits::{Files, after, answer_any, check_numbers, files, fixtures, folders, place, told};
 use crate::support::world::{World, say};
 
 /// The file a task is about.
@@ -22,6 +23,8 @@ fn task(folder: &Path) -> (String, Files) {
 /// model is told (`told`).
 #[test]
 fn real_replies_land_or_are_refused_with_help() {
+    // By format: how many change their file, of how many.
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for folder in folders(&fixtures("model-replies")) {
         let (path, before) = task(&folder);
         for (name, reply) in replies(&folder) {
@@ -33,9 +36,20 @@ fn real_replies_land_or_are_refused_with_help() {
             let wanted = stored("after").unwrap_or_else(|| before[&path].clone());
             assert_eq!(now.map(|b| String::from_utf8(b).unwrap()), Some(String::from_utf8(wanted).unwrap()), "{label}");
             let wanted = String::from_utf8(stored("told").unwrap_or_default()).unwrap();
-            assert_eq!(told(&answer, &outcome), wanted, "{label}");
+            let told = told(&answer, &outcome);
+            assert_eq!(told, wanted, "{label}");
+            check_numbers(&label, &told, &before);
+            let landed = counts.entry(asked(&name)).or_default();
+            landed.0 += usize::from(stored("after").is_some());
+            landed.1 += 1;
         }
     }
+    // Of the tool calls none says where: a word that stands in several places, a word that is nowhere, no change at all.
+    // Of the tags two name a method that is not there yet, one has no replacement, one names several places.
+    assert_eq!(
+        counts.into_iter().collect::<Vec<_>>(),
+        [("blocks", (6, 6)), ("patch", (6, 6)), ("tools", (0, 33)), ("whole", (6, 6)), ("xml", (8, 12))]
+    );
 }
 
 /// All replies of a task by name.

@@ -455,3 +455,62 @@ async fn the_archive_is_listed_with_files_and_causes() {
     let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
     assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
 }
+
+/// A resumed session shows edits in the text as a live one did: prose and calls, no notation.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn edits_in_the_text_are_shown_again_on_resume() {
+    let edit = |search: &str, replace: &str| {
+        format!(
+            "<replace_file><path>a.txt</path><search>\n{search}\n</search><replace>\n{replace}\n</replace></replace_file>\n"
+        )
+    };
+    let text = format!(
+        "First:\n{}Then:\n{}{{\"name\": \"deleteFile\", \"arguments\": {{\"path\": \"gone\"}}}}\nThat is all.",
+        edit("one", "ONE"),
+        edit("two", "TWO")
+    );
+    let world = World::new().format("xml").file("a.txt", "one\n1\n2\n3\n4\n5\ntwo\n").file("gone", "x\n");
+    let world = world.model([say(&text), say("Done.")]);
+    let mut live = world.start();
+    live.submit("shout");
+    let proposal = live.proposal().await;
+    let mut decision = Decision::all(&proposal, Choice::Accept);
+    decision.files[0].hunks[1] = Choice::Reject;
+    live.send(Command::Decide(proposal.id, decision));
+    live.end().await;
+    let shown = |items: Vec<Item>| -> Vec<String> {
+        let said = |item| match item {
+            Item::Answer { text } => Some(text.trim().to_string()),
+            Item::Call(c) => Some(format!("{} {} {:?} {}", c.name, c.main, c.state, c.preview.len())),
+            _ => None,
+        };
+        items.into_iter().filter_map(said).collect()
+    };
+    let mut items = std::collections::BTreeMap::new();
+    for event in &live.events {
+        match event {
+            Event::Added(id, item) | Event::Changed(id, item) => {
+                items.insert(*id, item.clone());
+            }
+            Event::Grew(id, more) => {
+                if let Some(Item::Answer { text }) = items.get_mut(id) {
+                    text.push_str(more);
+                }
+            }
+            _ => {}
+        }
+    }
+    let before = shown(items.into_values().collect());
+    assert_eq!(before.len(), 7, "{before:?}");
+    live.close().await;
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let recalled = again
+        .until(|e| match e {
+            Event::Recalled(items) => Some(items.clone()),
+            _ => None,
+        })
+        .await;
+    let after = shown(recalled.into_iter().map(|(_, item)| item).collect());
+    assert_eq!(after, before);
+}
