@@ -267,3 +267,23 @@ fn ascii_marks_are_ascii() {
         assert!(other.is_empty() || name == "archive", "{name}: {other:?}\n{}", stage.text());
     }
 }
+
+#[test]
+fn lists_at_every_width() {
+    for (width, height) in [(60, 24), (80, 30), (140, 40)] {
+        let mut stage = Stage::new(width, height, "dark");
+        working(&mut stage);
+        stage.keys("/");
+        golden(&format!("commands-{width}"), &stage);
+        stage.keys("theme<enter><down>");
+        golden(&format!("themes-{width}"), &stage);
+        let mut stage = Stage::new(width, height, "dark");
+        working(&mut stage);
+        stage.keys("<ctrl-o>");
+        stage.answer(
+            |q| *q == Query::Models,
+            Listing::Models(["gpt-4.1-mini", "gpt-4.1-nano", "qwen3-coder:30b"].map(String::from).into()),
+        );
+        golden(&format!("models-{width}"), &stage);
+    }
+}

@@ -329,7 +329,7 @@ impl List {
         let note = wrap::cells(&e.note);
         let room = inner.saturating_sub(names + 2 + if note > 0 { note + 2 } else { 0 });
         let dim = ctx.theme.style(Role::Dim);
-        let detail = cut::end(&e.detail, room, ctx.glyphs.cut);
+        let detail = cut::words(&e.detail, room, ctx.glyphs.cut);
         paint::text(buf, area.x + 2 + (names + 2) as u16, area.y, room, &detail, dim);
         if note > 0 && note <= inner {
             paint::text(buf, area.x + 2 + (inner - note) as u16, area.y, note, &e.note, dim);

@@ -163,7 +163,7 @@ impl Welcome {
             let style = if chosen { bold } else { ctx.theme.style(Role::Text) };
             paint::text(buf, area.x + column, y, 24, name, style);
             let room = usize::from(area.width.saturating_sub(column + 25));
-            paint::text(buf, area.x + column + 24, y, room, &cut::end(&detail, room, ctx.glyphs.cut), dim);
+            paint::text(buf, area.x + column + 24, y, room, &cut::words(&detail, room, ctx.glyphs.cut), dim);
             if chosen {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }
@@ -177,20 +177,30 @@ fn how_to(area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
     let local = match tried.is_empty() {
-        true => "found when it answers on its usual port".to_string(),
-        false => format!("nothing answers on {}", tried.join(", ")),
+        true => ["found when it answers on its usual port".to_string(), "found on its usual port".into()],
+        false => {
+            [format!("nothing answers on {}", tried.join(", ")), format!("nothing answers on {} ports", tried.len())]
+        }
     };
-    let rows = HOW.iter().map(|(a, b, c)| (*a, *b, c.to_string())).chain([("this computer", "ollama serve", local)]);
+    let rows = HOW.iter().map(|(a, b, c)| (*a, *b, [c.to_string(), c.to_string()]));
     let mut y = area.y + 1;
-    for (who, what, then) in rows {
+    // In narrow terminals the columns stand close; what is said of each way gives way first.
+    let (whats, thens) = if area.width >= 90 { (16, 51) } else { (15, 47) };
+    let room = usize::from(area.width.saturating_sub(thens));
+    for (who, what, then) in rows.chain([("this computer", "ollama serve", local)]) {
         let what = what.replace('…', ctx.glyphs.cut);
         paint::text(buf, area.x + 1, y, 14, who, dim);
-        paint::text(buf, area.x + 16, y, usize::from(area.width.saturating_sub(16)), &what, text);
-        let room = usize::from(area.width.saturating_sub(52));
-        paint::text(buf, area.x + 51, y, room, &cut::end(&then, room, ctx.glyphs.cut), dim);
+        paint::text(buf, area.x + whats, y, usize::from(area.width.saturating_sub(whats)), &what, text);
+        if room >= 20 {
+            let then = cut::first_fit(&[&then[0], &then[1]], room, ctx.glyphs.cut);
+            paint::text(buf, area.x + thens, y, room, &then, dim);
+        }
         y += 1;
     }
-    let words = "keys are read from the environment; they are never stored, shown or logged";
+    let words = [
+        "keys are read from the environment; they are never stored, shown or logged",
+        "keys are read from the environment, and never stored",
+    ];
     let room = usize::from(area.width.saturating_sub(1));
-    paint::text(buf, area.x + 1, y + 1, room, &cut::end(words, room, ctx.glyphs.cut), dim);
+    paint::text(buf, area.x + 1, y + 1, room, &cut::first_fit(&words, room, ctx.glyphs.cut), dim);
 }

@@ -20,6 +20,28 @@ pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     format!("{head}{mark}").into()
 }
 
+/// Like [`end`] for prose: no word is cut in two, as long as that leaves something to read.
+pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
+    if cells(text) <= width {
+        return text.into();
+    }
+    let head = head(text, width.saturating_sub(cells(mark) + 1));
+    let whole = text[head.len()..].starts_with(' ');
+    match head.rfind(' ').filter(|at| *at > 0) {
+        _ if whole && !head.is_empty() => format!("{} {mark}", head.trim_end()).into(),
+        Some(at) => format!("{} {mark}", head[..at].trim_end_matches([' ', ',', ';'])).into(),
+        None => end(text, width, mark),
+    }
+}
+
+/// The first of `texts` that fits in `width` cells, else the last, cut at a word.
+pub fn first_fit<'a>(texts: &[&'a str], width: usize, mark: &str) -> Cow<'a, str> {
+    match texts.iter().find(|t| cells(t) <= width) {
+        Some(text) => (*text).into(),
+        None => texts.last().map_or("".into(), |last| words(last, width, mark)),
+    }
+}
+
 /// The longest beginning of `text` that fits in `width` cells.
 pub fn head(text: &str, width: usize) -> &str {
     let mut used = 0;
@@ -138,6 +160,16 @@ mod tests {
     }
 
     #[test]
+    fn prose_loses_whole_words() {
+        let text = "simple, but it changes when that line is removed";
+        assert_eq!(words(text, 44, "…"), "simple, but it changes when that line is …");
+        assert_eq!(words(text, 10, "…"), "simple …");
+        assert_eq!(words(text, 48, "…"), text);
+        assert_eq!(words("unbreakable", 6, "…"), "unbre…");
+        assert_eq!(first_fit(&["a long one", "short"], 7, "…"), "short");
+    }
+
+    #[test]
     fn paths_lose_their_middle() {
         assert_eq!(path("src/handlers/product.rs", 18, "…"), "src/…/product.rs");
         assert_eq!(path("src/handlers/product.rs", 14, "…"), "…/product.rs");
@@ -157,6 +189,7 @@ mod tests {
         #[test]
         fn everything_fits(text in "[a-c/.価ｱ]{0,30}", width in 0usize..20) {
             prop_assert!(cells(&end(&text, width, "…")) <= width);
+            prop_assert!(cells(&words(&text.replace('/', " "), width, "…")) <= width);
             prop_assert!(cells(&path(&text, width.max(1), "…")) <= width.max(1));
         }
     }

@@ -393,7 +393,7 @@ fn question(app: &App, area: Rect, buf: &mut Buffer) {
         let room = width.saturating_sub(4);
         paint::text(buf, area.x + 4, y, room, &cut::end(name, names.min(room), ctx.glyphs.cut), style);
         let room = width.saturating_sub(4 + names);
-        let detail = cut::end(detail, room, ctx.glyphs.cut);
+        let detail = cut::words(detail, room, ctx.glyphs.cut);
         paint::text(buf, area.x + 4 + names as u16, y, room, &detail, t.style(Role::Dim));
         if chosen && focus {
             popup::select(Rect { y, height: 1, ..area }, buf, &ctx);

@@ -140,7 +140,8 @@ impl Archive {
         let Some(file) = self.times.get(path) else { return Vec::new() };
         let clock = Clock { now: ctx.now, zone: ctx.zone };
         let pinned = self.pinned_point(path) == Some(point);
-        let mut words = file.version(point).map_or("now".to_string(), |v| clock.exact(v.at));
+        let when = file.version(point).map_or("now".to_string(), |v| clock.exact(v.at));
+        let mut words = when.clone();
         if pinned && point != self.point {
             words.push_str(", pinned");
         } else if let Some(v) = file.version(point).filter(|v| !v.cause.is_empty() && point == self.point) {
@@ -154,7 +155,10 @@ impl Archive {
             spans.push(span("A  ", bold(look.theme, Role::Text)));
         }
         let room = room.saturating_sub(3 * spans.len());
-        spans.push(span(cut::end(&words, room, look.glyphs.cut), look.theme.style(Role::Dim)));
+        // The cause may lose its end, but nothing of it is better than its first letters.
+        let kept = cells(&when) + ", before cause".len();
+        let words = if cells(&words) > room && room < kept { when } else { words };
+        spans.push(span(cut::words(&words, room, look.glyphs.cut), look.theme.style(Role::Dim)));
         spans
     }
 }

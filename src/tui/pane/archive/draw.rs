@@ -16,6 +16,22 @@ const SIDE_FROM: u16 = 72;
 /// From this width on the screen has no tabs, and a pane line that can be parted.
 const WIDE: u16 = 120;
 
+/// Rows of fates that must be seen, heading and question with them.
+const FATES: u16 = 12;
+/// Rows of a comparison worth showing above them.
+const COMPARED: u16 = 6;
+
+/// Where the fates of a restore are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FatesPlace {
+    /// Below axis and comparison.
+    Below,
+    /// In their place, beside the list.
+    Beside,
+    /// In place of everything.
+    Alone,
+}
+
 /// Where the parts of the pane lie.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
@@ -51,6 +67,17 @@ impl Archive {
             view.prefer(if width >= SIDE_FROM { Layout::Side } else { Layout::Unified });
             view.measure(width, height);
         }
+    }
+
+    /// Where the fates of a restore are shown.
+    fn fates_place(&self) -> Option<FatesPlace> {
+        let fates = self.fates.as_ref()?;
+        let least = fates.height().min(FATES);
+        Some(match self.parts().detail {
+            Some(detail) if detail.height > axis::ROWS + COMPARED + least => FatesPlace::Below,
+            Some(detail) if detail.height >= least => FatesPlace::Beside,
+            _ => FatesPlace::Alone,
+        })
     }
 
     /// Rows for the comparison: what axis, the line of its sides and the fates leave.
@@ -89,7 +116,7 @@ impl Archive {
         let part = |pen: &mut Pen<'_>, r: Rect, draw: &mut dyn FnMut(&mut Pen<'_>)| {
             draw(&mut pen.part(r.x, r.y, r.width, r.height));
         };
-        if let (Some(fates), Form::Small) = (&self.fates, parts.form) {
+        if let (Some(fates), Some(FatesPlace::Alone)) = (&self.fates, self.fates_place()) {
             fates.draw(&mut pen, ctx);
             return;
         }
@@ -108,7 +135,9 @@ impl Archive {
     fn draw_detail(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let Rect { width, height, .. } = Rect::new(0, 0, pen.width(), pen.height());
         let mut y = 0;
-        if let Some(path) = self.path() {
+        // What asks comes before what explains.
+        let below = self.fates_place().is_none_or(|place| place == FatesPlace::Below);
+        if let Some(path) = self.path().filter(|_| below) {
             self.draw_axis(&mut pen.part(0, 0, width, axis::ROWS), ctx, path);
             y = axis::ROWS;
             let room = self.comparison(Rect::new(0, 0, width, height));

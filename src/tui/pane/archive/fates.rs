@@ -10,8 +10,8 @@ use crate::tui::action::{Action, Context};
 use crate::tui::app::Effect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, PaneId};
-use crate::tui::text::show;
 use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
 /// A restore that waits.
@@ -102,7 +102,11 @@ impl Fates {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = format!("{}, nothing is written yet", paint::plural(self.fates.len(), "file"));
+        let note = paint::plural(self.fates.len(), "file");
+        let note = match usize::from(width) > cells(&self.proposal.title) + cells(&note) + 33 {
+            true => format!("{note}, nothing is written yet"),
+            false => note,
+        };
         let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
         pen.heading(0, 0, width, &title, &[span(note, dim)], look);
         let room = pen.height().saturating_sub(1);
@@ -189,7 +193,9 @@ impl Fates {
             1 => " has a line that nebula did not write; choose what becomes of it:".to_string(),
             n => format!(" has {} lines that nebula did not write; choose what becomes of it:", paint::thousands(n)),
         };
-        let room = width.saturating_sub(cells(&words)).max(12);
+        let short = " was changed by someone else; choose:";
+        let words = if cells(path) + cells(&words) > width { short } else { words.as_str() };
+        let room = width.saturating_sub(cells(words)).max(12);
         let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
         spans.push(span(words, text));
         pen.spans(1, y, &spans, width);
@@ -211,7 +217,8 @@ impl Fates {
             let off = action == Action::MergeForeign && conflicts.is_none();
             pen.put(1, y, key, width, if off { dim } else { bold(look.theme, Role::Text) });
             pen.put(x, y, does, 20, if off { dim } else { text });
-            pen.put(x + 20, y, why, usize::from(pen.width().saturating_sub(x + 21)), dim);
+            let room = usize::from(pen.width().saturating_sub(x + 21));
+            pen.put(x + 20, y, &cut::words(why, room, look.glyphs.cut), room, dim);
         }
     }
 }

@@ -12,8 +12,8 @@ use super::view::{Columns, View};
 use crate::proposal::{HunkKind, Rung};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
-use crate::tui::text::cut;
 use crate::tui::text::show::Invisible;
+use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 
 /// Where a line of code is drawn.
@@ -155,14 +155,19 @@ impl View {
         } else {
             spans.extend([span(title, text), span(" ", dim)]);
         }
-        spans.push(span(self.about(f, h), dim));
+        let about = self.about(f, h);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", Rung::word) } else { hunk.found.as_str() };
+        // The lines have their numbers below; how the place was found stands here alone.
+        let room = usize::from(columns.width.saturating_sub(1));
+        let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
+        let fits = found.is_empty() || taken + wrap::cells(&about) + 10 + wrap::cells(found) <= room;
+        let (lines, gap) = if fits { (about.as_str(), "   found: ") } else { ("", "found: ") };
+        spans.push(span(lines, dim));
         if !found.is_empty() {
             let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
-            spans.extend([span("   found: ", dim), span(found.to_string(), theme.style(role))]);
+            spans.extend([span(gap, dim), span(found.to_string(), theme.style(role))]);
         }
-        let room = usize::from(columns.width.saturating_sub(1));
         let line = cut::line(spans.into(), room, look.glyphs.cut, dim);
         pen.spans(1, y, &line.spans, room);
         if focus {
