@@ -86,7 +86,7 @@ fn changesets() -> Vec<Changeset> {
         set(clock(0, 10, 20, 44), "shi", "shi", &[("templates/cart.html", 0, 0)]),
         set(clock(0, 9, 12, 3), "merge equal lines", "edit", &[("src/cart.rs", 3, 1)]),
         set(clock(1, 17, 40, 12), "add a cart", "edit", &[("src/cart.rs", 12, 0)]),
-        set(clock(1, 17, 12, 55), "", "other nebula", &[("src/a.rs", 8, 8), ("src/b.rs", 0, 0)]),
+        set(clock(1, 17, 12, 55), "", "other session", &[("src/a.rs", 8, 8), ("src/b.rs", 0, 0)]),
         set(clock(1, 16, 20, 31), "価格の表とその移行、もとに戻す方法つき", "edit", &[("移行/0004_価格.sql", 21, 0)]),
     ]
 }

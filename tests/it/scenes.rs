@@ -348,7 +348,7 @@ pub fn archive(stage: &mut Stage) {
         row(clock(0, 11, 31, 7), "round half to even", "edit", vec![file("src/money.rs", 12, 3)]),
         row(clock(0, 10, 20, 44), "shi", "shi", vec![file("templates/cart.html", 0, 0)]),
         row(clock(1, 17, 40, 12), "add a cart", "edit", vec![file("src/cart.rs", 12, 0)]),
-        row(clock(1, 17, 12, 55), "", "other nebula", two(8, 8)),
+        row(clock(1, 17, 12, 55), "", "other session", two(8, 8)),
         row(clock(1, 16, 20, 31), "prices table", "edit", vec![file("migrations/0004_prices.sql", 21, 0)]),
     ];
     let asked = stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Ask(_, Query::Archive { .. }))));

@@ -281,10 +281,11 @@ fn what_is_wrong_with_a_file_stays_readable() {
             check("chat", &s, folder.path());
             let text = s.text();
             assert!(text.find("hello to you") < text.find("config.json"), "{text}");
+            s.keys("hi<enter>");
+            s.item(Item::User { text: "something new".into(), at: NOW, attached: Vec::new() });
             s.tell(Event::TurnStarted(TurnId(1)));
-            s.item(Item::Answer { text: "something new".into() });
             let text = s.text();
-            assert!(text.find("config.json") < text.find("something new"), "{text}");
+            assert!(text.find("keys.toml") < text.find("something new"), "{text}");
         }
     }
 }

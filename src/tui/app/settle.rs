@@ -57,6 +57,7 @@ impl App {
         if matches!(command, Command::Submit(_) | Command::GoOn(_)) {
             self.starting = true;
             self.ended = None;
+            self.panes.chat.let_go();
         }
         vec![Effect::Send(command)]
     }

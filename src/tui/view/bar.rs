@@ -220,7 +220,7 @@ fn note(app: &App) -> Option<Line<'static>> {
         return match (focus, w.undecided) {
             (Focus::Pane(super::PaneId::Diff), 0) => keys(&[(&[Action::Write], "writes what was accepted")]),
             (Focus::Pane(super::PaneId::Diff), _) if app.rects.bar.width < super::NARROW => {
-                keys(&[(&[Action::Write], "next undecided")])
+                keys(&[(&[Action::Write], "next hunk")])
             }
             (Focus::Pane(super::PaneId::Diff), _) if narrow => {
                 keys(&[(&[Action::Write], "writes when all are decided")])

@@ -130,7 +130,6 @@ impl Fates {
     fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &Fate, path_room: usize, asked: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
-        let dim = theme.style(Role::Dim);
         let clock = Clock { now: ctx.now, zone: ctx.zone };
         let (glyph, mark, words, role, counts, why) = match &fate.kind {
             FateKind::Restore(counts) => {
@@ -164,11 +163,23 @@ impl Fates {
             if let Some(counts) = counts {
                 pen.spans(x, y, &paint::count_columns(counts, [3, 4], look), 9);
             }
-            pen.put(x + 10, y, &show::plain(&why), usize::from(pen.width().saturating_sub(x + 11)), dim);
-        } else if !why.is_empty() {
-            let at = x.saturating_sub(31) + cells(&words) as u16 + 2;
-            pen.put(at, y, &show::plain(&why), usize::from(pen.width().saturating_sub(at + 1)), dim);
+            // Without counts the reason may begin where they would stand.
+            let room = |at: u16| usize::from(pen.width().saturating_sub(at + 1));
+            let at = if counts.is_none() && cells(&why) > room(x + 10) { x } else { x + 10 };
+            self.why(pen, at, y, &why, ctx);
+        } else {
+            self.why(pen, x.saturating_sub(31) + cells(&words) as u16 + 2, y, &why, ctx);
         }
+    }
+
+    /// The reason behind a fate; a time is shown whole or not at all.
+    fn why(&self, pen: &mut Pen<'_>, x: u16, y: u16, why: &str, ctx: &Ctx<'_>) {
+        let room = usize::from(pen.width().saturating_sub(x + 1));
+        if why.starts_with("at ") && cells(why) > room {
+            return;
+        }
+        let shown = show::plain(why);
+        pen.put(x, y, &cut::words(&shown, room, ctx.glyphs.cut), room, ctx.theme.style(Role::Dim));
     }
 
     fn question(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16) {

@@ -102,6 +102,11 @@ impl Chat {
         self.kept.push(notice);
     }
 
+    /// The person says something: what stayed is above it from now on.
+    pub fn let_go(&mut self) {
+        self.kept.clear();
+    }
+
     /// The notices that stay.
     pub fn kept(&self) -> &[Notice] {
         &self.kept
