@@ -1,7 +1,7 @@
 //! Ops: immutable edits, and their wire form field for field.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -359,9 +359,83 @@ impl Op {
         Value::Object(out)
     }
 
-    /// The op as one line of a log, without its newline.
+    /// The op as one line of a log, without its newline: the text of [`Op::to_json`], written at once.
     pub fn to_line(&self) -> String {
-        self.to_json().to_string()
+        let mut out = Line(String::with_capacity(256 + self.body.as_ref().map_or(0, String::len)));
+        out.text("{\"op\":", self.kind.word());
+        out.text(",\"layer\":", self.layer.word());
+        out.text(",\"name\":", &self.name);
+        out.optional(",\"body\":", self.body.as_deref());
+        out.text(",\"author\":", &self.author);
+        out.raw(",\"ts\":", self.ts);
+        out.raw(",\"op-id\":\"", self.id);
+        out.raw("\",\"parent-ops\":", "[");
+        out.list(&self.parents);
+        out.raw("],\"depends-on\":", "[");
+        for (at, dep) in self.depends.iter().enumerate() {
+            out.text(if at > 0 { "," } else { "" }, &dep.to_string());
+        }
+        out.raw("]", "");
+        if let Some(def) = self.def {
+            out.raw(",\"def\":\"", format_args!("{def}\""));
+        }
+        out.optional(",\"name-new\":", self.name_new.as_deref());
+        if let Some(patch) = &self.patch {
+            out.raw(",\"patch\":", patch);
+        }
+        if let Some(base) = self.base {
+            out.raw(",\"base\":\"", format_args!("{base}\""));
+        }
+        if self.kind == Kind::Edit {
+            let changes: Value = self.changes.iter().map(Change::to_json).collect();
+            out.raw(",\"changes\":", changes);
+        }
+        out.optional(",\"to\":", self.to.as_deref());
+        out.optional(",\"bundle\":", self.bundle.as_deref());
+        out.optional(",\"cause\":", self.cause.as_deref());
+        out.optional(",\"doc\":", self.doc.as_deref());
+        for (name, value) in &self.extra {
+            out.text(",", name);
+            out.raw(":", value);
+        }
+        out.0.push('}');
+        out.0
+    }
+}
+
+/// A line of JSON in the making.
+struct Line(String);
+
+impl Line {
+    /// A key and what follows it, as it is.
+    fn raw(&mut self, key: &str, value: impl fmt::Display) {
+        // Writing to a string does not fail.
+        let _ = write!(self.0, "{key}{value}");
+    }
+
+    /// A key and a string.
+    fn text(&mut self, key: &str, value: &str) {
+        self.0.push_str(key);
+        let plain = value.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+        if plain {
+            self.0.push('"');
+            self.0.push_str(value);
+            self.0.push('"');
+        } else {
+            self.raw("", Value::from(value));
+        }
+    }
+
+    fn optional(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(key, value);
+        }
+    }
+
+    fn list(&mut self, ids: &[OpId]) {
+        for (at, id) in ids.iter().enumerate() {
+            self.raw(if at > 0 { "," } else { "" }, format_args!("\"{id}\""));
+        }
     }
 }
 
@@ -386,6 +460,37 @@ mod tests {
     fn the_seeds_op_is_read_and_written_field_for_field() {
         let op = Op::from_json(&serde_json::from_str(LINE).unwrap()).unwrap();
         assert_eq!(op.to_line(), LINE);
+    }
+
+    #[test]
+    fn a_line_is_the_text_of_the_json() {
+        let id = |n: i64| OpId::from_parts(n, 5);
+        let change = Change::Set { unit: Some(UnitId { op: id(1), n: 2 }), register: "expr".into(), value: None };
+        let dep = Dep { layer: Layer::Type, name: "日".into(), hash: "7c".into(), def: Some(id(1)) };
+        for kind in Kind::ALL {
+            let full = Op {
+                kind,
+                layer: Layer::Fn,
+                name: "f".into(),
+                body: Some("() -> Text = \"a\\n\"\n".into()),
+                author: "user:me".into(),
+                ts: 17,
+                id: id(9),
+                parents: vec![id(1), id(2)],
+                depends: vec![dep.clone(), dep.clone()],
+                def: Some(id(1)),
+                name_new: Some("g".into()),
+                patch: Some(json!({"expr": "set \"x\""})),
+                base: Some(id(1)),
+                changes: vec![change.clone(), Change::Delete(UnitId { op: id(1), n: 1 })],
+                to: Some("fn.h".into()),
+                bundle: Some("bnd_1".into()),
+                cause: Some("cascade".into()),
+                doc: Some("tells\tall\u{1}".into()),
+                extra: Map::from_iter([("later \"x\"".to_owned(), json!({"a": [1, null]}))]),
+            };
+            assert_eq!(full.to_line(), full.to_json().to_string());
+        }
     }
 
     #[test]

@@ -32,9 +32,10 @@ fn main() {
     let start = Work::begin();
     let mut checks = Checks::full(&state, &granted);
     println!("full check: {:.2} s", start.done().as_secs_f64());
+    state.take_touched();
     let mut times: Vec<Duration> = (0..50).map(|n| recheck(&mut state, &mut checks, n, size, &granted)).collect();
     times.sort();
-    println!("check after one edit: median {:.2} ms, worst {:.2} ms", ms(times[25]), ms(times[49]));
+    println!("one edit with its check, ten dependents: median {:.2} ms, worst {:.2} ms", ms(times[25]), ms(times[49]));
 
     let dir = tempfile::tempdir().expect("a folder");
     let root = dir.path().join("bench.strand");
@@ -127,9 +128,10 @@ fn make(size: usize) -> Vec<Op> {
 fn recheck(state: &mut State, checks: &mut Checks, n: usize, size: usize, granted: &BTreeSet<String>) -> Duration {
     let qname = QName::parse(&format!("fn.f{}", (n * size / 110) / 10 * 10)).expect("a name");
     let draft = Draft::Replace { qname, body: format!("(n: Int) -> Int = n + {n}"), doc: None };
+    // Shorter than what the processor's time is counted in.
+    let start = Instant::now();
     let ops = issue(state, &draft, &Issuer::new("user:bench")).expect("issued");
-    let start = Work::begin();
     let definitions = ops.iter().map(Op::target).chain(state.take_touched()).collect();
     checks.update(state, granted, &Changed { definitions, rehashed: 0 });
-    start.done()
+    start.elapsed()
 }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 pub use fault::{Fault, Found};
 pub use render::{Diagnostic, render};
 
+use super::cold::{IdMap, IdSet};
 use super::id::{DefId, Layer};
 use super::lang::ast::{Ref, To};
 use super::lang::resolve::Place;
@@ -131,7 +132,7 @@ pub struct Stats {
 /// Faults of a whole state, kept up to date.
 #[derive(Debug, Default)]
 pub struct Checks {
-    found: HashMap<DefId, Vec<Found>>,
+    found: IdMap<Vec<Found>>,
     /// Members of cycles, with the cycle's fault at its smallest member.
     cycles: HashMap<DefId, Vec<DefId>>,
     /// What was done last.
@@ -194,8 +195,7 @@ impl Checks {
     /// Cycles of references among types, fns and tiles, each told at its smallest member.
     fn find_cycles(&mut self, state: &State, which: &BTreeSet<DefId>) {
         let whole = which.len() * 4 > state.graph().len();
-        let among: HashSet<DefId> =
-            if whole { state.visible().map(|view| view.id).collect() } else { reach(state, which) };
+        let among: IdSet = if whole { state.visible().map(|view| view.id).collect() } else { reach(state, which) };
         let illegal = |id: &DefId| {
             state.qname(*id).is_some_and(|name| matches!(name.layer, Layer::Type | Layer::Fn | Layer::Tile))
         };
@@ -234,8 +234,8 @@ impl Checks {
 }
 
 /// What some definitions refer to, however far.
-fn reach(state: &State, from: &BTreeSet<DefId>) -> HashSet<DefId> {
-    let mut seen = HashSet::new();
+fn reach(state: &State, from: &BTreeSet<DefId>) -> IdSet {
+    let mut seen = IdSet::default();
     let mut stack: Vec<DefId> = from.iter().copied().collect();
     while let Some(id) = stack.pop() {
         if seen.insert(id) {

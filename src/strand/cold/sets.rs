@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::rc::Rc;
 
-use super::Cold;
+use super::{Cold, Ids};
 use crate::strand::id::{DefId, Layer};
 
 /// A layer and a name in it.
@@ -13,15 +13,15 @@ pub type Name = (Layer, String);
 
 /// Sets of definitions, each sorted.
 #[derive(Debug)]
-pub struct Sets<K, S = std::hash::RandomState> {
-    held: RefCell<HashMap<K, Vec<DefId>, S>>,
+pub struct Sets<K> {
+    held: RefCell<HashMap<K, Vec<DefId>, Ids>>,
     cold: Option<Rc<dyn Cold>>,
     fetch: fn(&dyn Cold, &K) -> Vec<DefId>,
 }
 
-impl<K: Hash + Eq + Clone, S: BuildHasher + Default> Sets<K, S> {
+impl<K: Hash + Eq + Clone> Sets<K> {
     /// No sets but those of the source, of which `fetch` gets one.
-    pub fn new(cold: Option<Rc<dyn Cold>>, fetch: fn(&dyn Cold, &K) -> Vec<DefId>) -> Sets<K, S> {
+    pub fn new(cold: Option<Rc<dyn Cold>>, fetch: fn(&dyn Cold, &K) -> Vec<DefId>) -> Sets<K> {
         Sets { held: RefCell::default(), cold, fetch }
     }
 
@@ -38,6 +38,21 @@ impl<K: Hash + Eq + Clone, S: BuildHasher + Default> Sets<K, S> {
     pub fn get(&self, key: &K) -> Vec<DefId> {
         self.load(key);
         self.held.borrow().get(key).cloned().unwrap_or_default()
+    }
+
+    /// Lets each of a set be looked at.
+    pub fn each(&self, key: &K, look: impl FnMut(DefId)) {
+        self.load(key);
+        self.held.borrow().get(key).into_iter().flatten().copied().for_each(look);
+    }
+
+    /// The one in a set that has only one.
+    pub fn only(&self, key: &K) -> Option<DefId> {
+        self.load(key);
+        match self.held.borrow().get(key).map(Vec::as_slice) {
+            Some([one]) => Some(*one),
+            _ => None,
+        }
     }
 
     /// Adds to a set.

@@ -1,9 +1,8 @@
 //! A map that can be added to through a shared reference: what it holds never moves.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 
-use super::Ids;
+use super::IdMap;
 use crate::strand::id::OpId;
 
 /// How many places the first board has; each further one has twice as many as the one before.
@@ -14,7 +13,7 @@ const BOARDS: usize = 26;
 /// Values by identity.
 #[derive(Debug)]
 pub struct Shelf<V> {
-    index: RefCell<HashMap<OpId, usize, Ids>>,
+    index: RefCell<IdMap<usize>>,
     boards: [OnceCell<Box<[OnceCell<V>]>>; BOARDS],
     /// The places in use at the front.
     used: Cell<usize>,

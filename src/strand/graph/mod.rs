@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub use lattice::{Lattice, Summary};
 pub use void::{Parsed, ParsedChange};
 
-use super::cold::{Cold, Name, Sets, Shelf};
+use super::cold::{Cold, IdMap, IdSet, Name, Sets, Shelf};
 use super::id::{DefId, Layer, OpId};
 use super::op::{Kind, Op};
 
@@ -53,7 +53,7 @@ pub struct Offered {
 #[derive(Debug)]
 pub struct Graph {
     nodes: Shelf<Rc<Node>>,
-    pending: BTreeMap<OpId, Op>,
+    pending: BTreeMap<OpId, Box<Op>>,
     lattices: Shelf<Lattice>,
     /// Every definition that ever had a name.
     holders: Sets<Name>,
@@ -123,7 +123,7 @@ impl Graph {
 
     /// The ops waiting for a parent.
     pub fn pending(&self) -> impl Iterator<Item = &Op> {
-        self.pending.values()
+        self.pending.values().map(AsRef::as_ref)
     }
 
     /// The parents a pending op still lacks.
@@ -153,18 +153,18 @@ impl Graph {
     pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
         let mut offered = Offered::default();
         for op in ops {
-            let known = self.node(op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id));
+            let known = self.node(op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id).map(AsRef::as_ref));
             match known {
                 Some(known) if *known == op || known.to_json() == op.to_json() => offered.duplicates.push(op.id),
                 Some(_) => offered.collisions.push(op.id),
                 None => {
-                    self.pending.insert(op.id, op);
+                    self.pending.insert(op.id, Box::new(op));
                 }
             }
         }
         for id in self.ready() {
             if let Some(op) = self.pending.remove(&id) {
-                self.admit(op);
+                self.admit(*op);
                 offered.admitted.push(id);
             }
         }
@@ -178,7 +178,7 @@ impl Graph {
 
     /// The largest set of pending ops closed under parents and bundles, parents first.
     fn ready(&self) -> Vec<OpId> {
-        let mut children: HashMap<OpId, Vec<OpId>> = HashMap::new();
+        let mut children: IdMap<Vec<OpId>> = IdMap::default();
         let mut bundles: HashMap<&str, Vec<OpId>> = HashMap::new();
         let mut barred: Vec<OpId> = Vec::new();
         for (id, op) in &self.pending {
@@ -194,7 +194,7 @@ impl Graph {
             }
         }
         loop {
-            let mut out: HashSet<OpId> = HashSet::new();
+            let mut out = IdSet::default();
             while let Some(id) = barred.pop() {
                 if out.insert(id) {
                     barred.extend(children.get(&id).into_iter().flatten());
@@ -204,7 +204,7 @@ impl Graph {
             }
             let order = self.topological(&out, &children);
             // A cycle of parents can never be admitted: bar it and look again.
-            let placed: HashSet<OpId> = order.iter().copied().collect();
+            let placed: IdSet = order.iter().copied().collect();
             barred = self.pending.keys().copied().filter(|id| !out.contains(id) && !placed.contains(id)).collect();
             if barred.is_empty() {
                 return order;
@@ -213,8 +213,8 @@ impl Graph {
         }
     }
 
-    fn topological(&self, out: &HashSet<OpId>, children: &HashMap<OpId, Vec<OpId>>) -> Vec<OpId> {
-        let mut waits: HashMap<OpId, usize> = HashMap::new();
+    fn topological(&self, out: &IdSet, children: &IdMap<Vec<OpId>>) -> Vec<OpId> {
+        let mut waits: IdMap<usize> = IdMap::default();
         let mut ready: Vec<OpId> = Vec::new();
         for (id, op) in self.pending.iter().filter(|(id, _)| !out.contains(id)) {
             let count = op.parents.iter().filter(|parent| !self.has(**parent)).count();
@@ -267,7 +267,7 @@ impl Graph {
     /// Takes ops out again, with everything admitted that follows them. Returns what went, parents
     /// first as far as each definition goes. None of them may lie in the source.
     pub fn retract(&mut self, ids: &HashSet<OpId>) -> Vec<Op> {
-        let mut gone = ids.clone();
+        let mut gone: IdSet = ids.iter().copied().collect();
         loop {
             let before = gone.len();
             for node in self.nodes.values() {
@@ -280,7 +280,7 @@ impl Graph {
             }
         }
         let mut ops: Vec<Op> = Vec::new();
-        let mut touched: HashSet<DefId> = HashSet::new();
+        let mut touched = IdSet::default();
         for id in &gone {
             if let Some(node) = self.nodes.remove(*id) {
                 touched.insert(node.op.target());
@@ -313,7 +313,7 @@ impl Graph {
 
     /// Whether `goal` is among these ops or their ancestors.
     fn reaches(&self, goal: &Node, from: &[OpId]) -> bool {
-        let mut seen: HashSet<OpId> = HashSet::new();
+        let mut seen = IdSet::default();
         let mut stack: Vec<OpId> = from.to_vec();
         while let Some(id) = stack.pop() {
             if id == goal.op.id {
@@ -331,8 +331,8 @@ impl Graph {
     }
 
     /// The ancestors of an op that are ops on the same definition, reached through such ops.
-    pub fn past_on(&self, id: OpId) -> HashSet<OpId> {
-        let mut seen = HashSet::new();
+    pub fn past_on(&self, id: OpId) -> IdSet {
+        let mut seen = IdSet::default();
         let Some(start) = self.node(id) else { return seen };
         let target = start.op.target();
         let mut stack: Vec<OpId> = start.op.parents.clone();

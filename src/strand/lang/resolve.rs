@@ -388,6 +388,75 @@ pub fn each_ref(reg: &mut Reg, each: &mut dyn FnMut(&mut Ref)) {
     }
 }
 
+/// Calls `each` on every name of a body that could be a reference, whatever its scope.
+pub fn each_body_ref(body: &mut Body, each: &mut dyn FnMut(&mut Ref)) {
+    match body {
+        Body::Type(TypeBody::Plain { base, pred, .. }) => {
+            type_refs(base, each);
+            pred.iter_mut().for_each(|pred| expr_refs(pred, each));
+        }
+        Body::Type(TypeBody::Record(fields)) => field_refs(fields, each),
+        Body::Type(TypeBody::Union(variants)) => {
+            variants.iter_mut().for_each(|variant| field_refs(&mut variant.fields, each));
+        }
+        Body::Slot { ty, init } => {
+            type_refs(ty, each);
+            expr_refs(init, each);
+        }
+        Body::Effect { params, returns, err, prim, .. } => {
+            field_refs(params, each);
+            type_refs(returns, each);
+            err.iter_mut().for_each(|err| type_refs(err, each));
+            prim.args.iter_mut().for_each(|arg| expr_refs(&mut arg.value, each));
+        }
+        Body::Reducer { on, input, stmts } => {
+            on.iter_mut().for_each(|on| each(&mut on.tile));
+            input.iter_mut().for_each(|input| type_refs(&mut input.ty, each));
+            stmts.iter_mut().for_each(|stmt| stmt_refs(stmt, each));
+        }
+        Body::Tile { params, root } => {
+            field_refs(params, each);
+            element_refs(root, each);
+        }
+        Body::Fn { params, returns, expr } => {
+            field_refs(params, each);
+            type_refs(returns, each);
+            expr_refs(expr, each);
+        }
+    }
+}
+
+fn field_refs(fields: &mut [Field], each: &mut dyn FnMut(&mut Ref)) {
+    fields.iter_mut().for_each(|field| type_refs(&mut field.ty, each));
+}
+
+fn stmt_refs(stmt: &mut Stmt, each: &mut dyn FnMut(&mut Ref)) {
+    match &mut stmt.action {
+        Action::Write(target, value) => {
+            each(target);
+            expr_refs(value, each);
+        }
+        Action::Emit { effect, args, ok, err } => {
+            each(effect);
+            args.iter_mut().for_each(|arg| expr_refs(&mut arg.value, each));
+            [ok, err].into_iter().flatten().for_each(&mut *each);
+        }
+        Action::Call(callee, args) => {
+            each(callee);
+            args.iter_mut().for_each(|arg| expr_refs(&mut arg.value, each));
+        }
+    }
+    if let Some(Guard::If(expr) | Guard::Some(_, expr)) = &mut stmt.guard {
+        expr_refs(expr, each);
+    }
+}
+
+fn element_refs(element: &mut Element, each: &mut dyn FnMut(&mut Ref)) {
+    each(&mut element.head);
+    element.args.iter_mut().for_each(|(_, value)| expr_refs(value, each));
+    element.children.iter_mut().for_each(|child| element_refs(child, each));
+}
+
 fn type_refs(ty: &mut Type, each: &mut dyn FnMut(&mut Ref)) {
     each(&mut ty.head);
     ty.args.iter_mut().for_each(|arg| type_refs(arg, each));

@@ -59,11 +59,43 @@ pub struct Token<'a> {
     pub newline: bool,
 }
 
-/// Longest first, so that `:=` is not read as `:`.
-const SYMBOLS: [&str; 26] = [
-    ":=", "==", "!=", "<=", ">=", "=>", "->", "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "|", "=", "<", ">",
-    "+", "-", "*", "/", "%",
-];
+/// The symbol at the front of some bytes; the longest one, so that `:=` is not read as `:`.
+fn symbol(bytes: &[u8]) -> Option<&'static str> {
+    let long = match bytes.get(..2) {
+        Some(b":=") => Some(":="),
+        Some(b"==") => Some("=="),
+        Some(b"!=") => Some("!="),
+        Some(b"<=") => Some("<="),
+        Some(b">=") => Some(">="),
+        Some(b"=>") => Some("=>"),
+        Some(b"->") => Some("->"),
+        _ => None,
+    };
+    long.or_else(|| {
+        Some(match bytes.first()? {
+            b'(' => "(",
+            b')' => ")",
+            b'[' => "[",
+            b']' => "]",
+            b'{' => "{",
+            b'}' => "}",
+            b',' => ",",
+            b':' => ":",
+            b';' => ";",
+            b'.' => ".",
+            b'|' => "|",
+            b'=' => "=",
+            b'<' => "<",
+            b'>' => ">",
+            b'+' => "+",
+            b'-' => "-",
+            b'*' => "*",
+            b'/' => "/",
+            b'%' => "%",
+            _ => return None,
+        })
+    })
+}
 
 /// Cuts a text into tokens; the last one is [`Tok::End`].
 pub fn lex(text: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
@@ -107,8 +139,7 @@ pub fn lex(text: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
                 }
             }
             _ => {
-                let symbol = SYMBOLS.iter().find(|symbol| text[at..].starts_with(**symbol));
-                let symbol = *symbol.ok_or_else(|| {
+                let symbol = symbol(&bytes[at..]).ok_or_else(|| {
                     let found = text[at..].chars().next().unwrap_or(' ');
                     SyntaxError::new(at, format!("unexpected character '{found}'"))
                 })?;

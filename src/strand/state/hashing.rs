@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Changed, State};
+use crate::strand::cold::{IdMap, IdSet};
 use crate::strand::hash::{Hash, cycle_hash};
 use crate::strand::id::DefId;
 
@@ -11,7 +12,7 @@ impl State {
     pub(super) fn rehash(&mut self, resolved: &BTreeSet<DefId>, changed: &mut Changed) {
         let roots: BTreeSet<DefId> = resolved.iter().copied().filter(|id| changed.definitions.contains(id)).collect();
         let affected = self.affected(&roots);
-        let mut moved: HashSet<DefId> = HashSet::new();
+        let mut moved = IdSet::default();
         for component in self.components(&affected) {
             let stale = component
                 .iter()
@@ -47,21 +48,21 @@ impl State {
     }
 
     /// The roots and every definition that refers to one, however far.
-    fn affected(&self, roots: &BTreeSet<DefId>) -> HashSet<DefId> {
-        let mut seen: HashSet<DefId> = HashSet::new();
+    fn affected(&self, roots: &BTreeSet<DefId>) -> IdSet {
+        let mut seen = IdSet::default();
         let mut stack: Vec<DefId> = roots.iter().copied().collect();
         while let Some(id) = stack.pop() {
             if seen.insert(id) {
                 // A dead definition refers to others as well; its hash is kept for revival.
-                stack.extend(self.watchers(id));
+                self.watchers.each(&id, |who| stack.push(who));
             }
         }
         seen
     }
 
     /// Strongly connected components among these definitions, dependencies first.
-    pub(super) fn components(&self, among: &HashSet<DefId>) -> Vec<Vec<DefId>> {
-        let mut search = Search { index: HashMap::new(), low: HashMap::new(), stack: Vec::new(), on: HashSet::new() };
+    pub(super) fn components(&self, among: &IdSet) -> Vec<Vec<DefId>> {
+        let mut search = Search::default();
         let mut out = Vec::new();
         let mut starts: Vec<DefId> = among.iter().copied().collect();
         starts.sort_unstable();
@@ -74,7 +75,7 @@ impl State {
     }
 
     /// Tarjan's search with a stack of its own, so that long chains cannot exhaust the program's.
-    fn connect(&self, start: DefId, among: &HashSet<DefId>, search: &mut Search, out: &mut Vec<Vec<DefId>>) {
+    fn connect(&self, start: DefId, among: &IdSet, search: &mut Search, out: &mut Vec<Vec<DefId>>) {
         let mut work: Vec<(DefId, usize)> = vec![(start, 0)];
         while let Some((id, next)) = work.pop() {
             if next == 0 {
@@ -142,11 +143,12 @@ impl State {
     }
 }
 
+#[derive(Default)]
 struct Search {
-    index: HashMap<DefId, usize>,
-    low: HashMap<DefId, usize>,
+    index: IdMap<usize>,
+    low: IdMap<usize>,
     stack: Vec<DefId>,
-    on: HashSet<DefId>,
+    on: IdSet,
 }
 
 impl Search {
@@ -159,7 +161,7 @@ impl Search {
 
 impl State {
     /// Groups of more than one definition that refer to each other in a circle.
-    pub fn cycles(&self, among: &HashSet<DefId>) -> Vec<Vec<DefId>> {
+    pub fn cycles(&self, among: &IdSet) -> Vec<Vec<DefId>> {
         self.components(among).into_iter().filter(|component| component.len() > 1).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! Names: who is live, who holds a name, and what the others are called.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::merge::merge;
 use super::{Head, State, Status, View, Watch};
-use crate::strand::cold::Name;
+use crate::strand::cold::{IdMap, IdSet, Name};
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
 
@@ -23,7 +23,7 @@ struct Kept {
 
 impl State {
     /// Loads whoever claims a name that may change hands, while everything still stands as it did.
-    pub(super) fn load_rivals(&self, dirty: &HashSet<DefId>) {
+    pub(super) fn load_rivals(&self, dirty: &IdSet) {
         if self.is_whole() {
             return;
         }
@@ -56,7 +56,7 @@ impl State {
 
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
-    pub(super) fn remerge(&mut self, dirty: &HashSet<DefId>) -> (BTreeSet<(Layer, String)>, Vec<DefId>) {
+    pub(super) fn remerge(&mut self, dirty: &IdSet) -> (BTreeSet<(Layer, String)>, Vec<DefId>) {
         let (mut names, mut gone) = (BTreeSet::new(), Vec::new());
         for id in dirty {
             if let Some(Head { layer, name, .. }) = self.head(*id) {
@@ -118,13 +118,23 @@ impl State {
     /// definition that was there. Returns whose label or status changed, with what they were.
     pub(super) fn relabel(
         &mut self,
-        dirty: &HashSet<DefId>,
+        dirty: &IdSet,
         names: &BTreeSet<(Layer, String)>,
-        mut before: HashMap<DefId, (String, Status)>,
+        mut before: IdMap<(String, Status)>,
     ) -> Relabelled {
-        let all: BTreeSet<(Layer, String)> = names.iter().chain(&self.contested).cloned().collect();
+        let with_contested: BTreeSet<Name>;
+        let all = if self.contested.is_empty() {
+            names
+        } else {
+            with_contested = names.iter().chain(&self.contested).cloned().collect();
+            &with_contested
+        };
         let mut open: BTreeSet<DefId> = dirty.iter().copied().collect();
-        open.extend(all.iter().flat_map(|name| self.claims.get(name)));
+        for name in all {
+            self.claims.each(name, |id| {
+                open.insert(id);
+            });
+        }
         // Whoever may get another label first gives up the one it shows.
         for id in &open {
             let Some(view) = self.views.get_mut(*id) else { continue };
@@ -137,7 +147,7 @@ impl State {
             }
         }
         let mut losers: Vec<(&(Layer, String), DefId)> = Vec::new();
-        for name in &all {
+        for name in all {
             let lost = self.hold(name);
             if lost.is_empty() {
                 self.contested.remove(name);
@@ -168,6 +178,13 @@ impl State {
     /// Gives a name to the claimant it belongs to. Returns the visible ones that do not get it, in
     /// order of their claims.
     fn hold(&mut self, key: &(Layer, String)) -> Vec<DefId> {
+        if let Some(only) = self.claims.only(key) {
+            if let Some(view) = self.views.get_mut(only) {
+                view.status = Status::Visible;
+            }
+            self.show(key.0, key.1.clone(), only);
+            return Vec::new();
+        }
         let claimants = self.claims.get(key);
         let views: Vec<&View> = claimants.iter().filter_map(|id| self.views.get(*id)).map(AsRef::as_ref).collect();
         let absorber =

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::strand::graph::{Graph, Parsed, ParsedChange, Summary};
 use crate::strand::id::{Layer, OpId, UnitId};
-use crate::strand::lang::ast::{Body, Ref, To};
-use crate::strand::lang::resolve::each_ref;
-use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, count, has_units, is_multi, join, split, target_layer};
+use crate::strand::lang::ast::{Body, Element, Ref, To, TypeBody};
+use crate::strand::lang::resolve::{each_body_ref, each_ref};
+use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, has_units, join, split, target_layer};
 use crate::strand::op::Op;
 
 /// A merged body, its names not yet resolved but bound as their writers bound them.
@@ -33,18 +33,16 @@ type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
 pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     let epoch = graph.node(summary.epoch)?;
     let Parsed::Body(body) = epoch.parsed() else { return None };
-    let multi = is_multi(body);
     let mut doc = epoch.op.doc.clone().unwrap_or_default();
+    if summary.edits.is_empty() {
+        let (body, units) = unedited(body, &epoch.op);
+        return Some(Merged { body, doc, units });
+    }
     let mut parts = split(body);
-    let units = if multi { count(body) } else { 0 };
     for (index, unit) in parts.units.iter_mut().enumerate() {
         unit.id = Some(UnitId { op: summary.epoch, n: index as u32 + 1 });
     }
     bind_parts(&mut parts, layer, &epoch.op);
-    if summary.edits.is_empty() {
-        let units = (1..=units as u32).map(|n| UnitId { op: summary.epoch, n }).collect();
-        return Some(Merged { body: join(layer, parts)?, doc, units });
-    }
     let edits = Edits::collect(graph, summary);
     for (name, (_, value, op)) in &edits.header {
         match value {
@@ -63,6 +61,30 @@ pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     }
     let ids = parts.units.iter().filter_map(|unit| unit.id).collect();
     Some(Merged { body: join(layer, parts)?, doc, units: ids })
+}
+
+/// A body that nobody edited, its names bound as its op bound them, and its units.
+fn unedited(body: &Body, op: &Op) -> (Body, Vec<UnitId>) {
+    let mut body = body.clone();
+    each_body_ref(&mut body, &mut |reference| bind_one(reference, op));
+    let mut units: Vec<UnitId> = Vec::new();
+    let mut next = || {
+        units.push(UnitId { op: op.id, n: units.len() as u32 + 1 });
+        units.last().copied()
+    };
+    match &mut body {
+        Body::Type(TypeBody::Record(fields)) => fields.iter_mut().for_each(|field| field.unit = next()),
+        Body::Type(TypeBody::Union(variants)) => variants.iter_mut().for_each(|variant| variant.unit = next()),
+        Body::Reducer { stmts, .. } => stmts.iter_mut().for_each(|stmt| stmt.unit = next()),
+        Body::Tile { root, .. } => number_elements(root, &mut next),
+        _ => {}
+    }
+    (body, units)
+}
+
+fn number_elements(element: &mut Element, next: &mut dyn FnMut() -> Option<UnitId>) {
+    element.unit = next();
+    element.children.iter_mut().for_each(|child| number_elements(child, next));
 }
 
 /// What the edits of one body come to, before it is put in order.
@@ -236,11 +258,49 @@ fn aim(reg: &mut Reg, layer: Layer, at: Option<(&str, &str)>) {
 
 /// Marks every name of a register with its writer, and with what the writer bound it to.
 pub fn bind(reg: &mut Reg, op: &Op) {
-    each_ref(reg, &mut |reference: &mut Ref| {
-        reference.writer = Some(op.id);
-        reference.to = To::Unset;
-        let fits = |layer: Layer| layer == reference.layer || (reference.layer == Layer::Fn && layer == Layer::Effect);
-        reference.bound =
-            op.depends.iter().find(|dep| dep.name == reference.name && fits(dep.layer)).and_then(|dep| dep.def);
-    });
+    each_ref(reg, &mut |reference: &mut Ref| bind_one(reference, op));
+}
+
+fn bind_one(reference: &mut Ref, op: &Op) {
+    reference.writer = Some(op.id);
+    reference.to = To::Unset;
+    let fits = |layer: Layer| layer == reference.layer || (reference.layer == Layer::Fn && layer == Layer::Effect);
+    reference.bound =
+        op.depends.iter().find(|dep| dep.name == reference.name && fits(dep.layer)).and_then(|dep| dep.def);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strand::lang::parse::parse_definitions;
+    use crate::strand::state::State;
+
+    #[test]
+    fn a_body_without_edits_is_what_its_parts_make() {
+        for text in [
+            include_str!("../../../tests/it/strand/programs/todo.strand"),
+            include_str!("../../../tests/it/strand/programs/form.strand"),
+        ] {
+            let mut state = State::new();
+            let me = crate::strand::issue::Issuer::new("user:me");
+            for found in parse_definitions(text).unwrap() {
+                let found = found.result.unwrap();
+                let qname = crate::strand::id::QName::new(found.layer, found.name);
+                let body = crate::strand::lang::print::body(&found.body);
+                let draft = crate::strand::issue::Draft::Add { qname, body, doc: None, def: None };
+                let op = crate::strand::issue::issue(&mut state, &draft, &me).unwrap().remove(0);
+                let node = state.graph().node(op.id).unwrap();
+                let Parsed::Body(body) = node.parsed() else { panic!("{text}") };
+                let mut parts = split(body);
+                for (index, unit) in parts.units.iter_mut().enumerate() {
+                    unit.id = Some(UnitId { op: op.id, n: index as u32 + 1 });
+                }
+                let ids: Vec<UnitId> = parts.units.iter().filter_map(|unit| unit.id).collect();
+                bind_parts(&mut parts, found.layer, &op);
+                let (quick, units) = unedited(body, &op);
+                assert_eq!(units, ids);
+                assert_eq!(format!("{quick:?}"), format!("{:?}", join(found.layer, parts).unwrap()));
+            }
+        }
+    }
 }

@@ -6,10 +6,10 @@ mod labels;
 mod merge;
 mod resolving;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use super::cold::{Cold, Ids, Labels, Mention, Name, Relation, Row, Sets, Shelf};
+use super::cold::{Cold, IdMap, IdSet, Labels, Mention, Name, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Offered};
 use super::hash::{Encoded, Hash};
 use super::id::{DefId, Layer, OpId, QName, UnitId};
@@ -149,16 +149,16 @@ pub struct State {
     /// Names some claimant did not get.
     contested: BTreeSet<Name>,
     /// Who mentions a definition, by any step of the way to what it leads to.
-    watchers: Sets<DefId, Ids>,
+    watchers: Sets<DefId>,
     /// Who mentions a name that is looked up.
     late: Sets<Name>,
     /// Who refers to a definition.
-    referrers: Sets<DefId, Ids>,
+    referrers: Sets<DefId>,
     /// Who is linked to a definition.
-    linked: Sets<DefId, Ids>,
-    dirty: HashSet<DefId>,
+    linked: Sets<DefId>,
+    dirty: IdSet,
     /// What changed since someone last asked.
-    touched: HashSet<DefId>,
+    touched: IdSet,
 }
 
 impl Default for State {
@@ -187,8 +187,8 @@ impl State {
             referrers: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Refers, *id)),
             linked: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Links, *id)),
             cold,
-            dirty: HashSet::new(),
-            touched: HashSet::new(),
+            dirty: IdSet::default(),
+            touched: IdSet::default(),
         }
     }
 
@@ -250,7 +250,7 @@ impl State {
             return Changed::default();
         }
         self.load_rivals(&dirty);
-        let before: HashMap<DefId, (String, Status)> = dirty
+        let before: IdMap<(String, Status)> = dirty
             .iter()
             .filter_map(|id| self.head(*id).map(|head| (*id, (head.label.to_owned(), head.status))))
             .collect();
@@ -271,7 +271,7 @@ impl State {
     }
 
     /// The definitions that changed since this was last asked.
-    pub fn take_touched(&mut self) -> HashSet<DefId> {
+    pub fn take_touched(&mut self) -> IdSet {
         std::mem::take(&mut self.touched)
     }
 
@@ -395,7 +395,7 @@ impl State {
     /// The live definitions that refer to one, by identity, with the places where they do.
     pub fn mentions(&self, id: DefId) -> Vec<Mention> {
         let told = self.cold.iter().flat_map(|cold| cold.mentions(id));
-        let mut told: HashMap<DefId, Mention, Ids> = told.map(|mention| (mention.id, mention)).collect();
+        let mut told: IdMap<Mention> = told.map(|mention| (mention.id, mention)).collect();
         let from_view = |view: &View| {
             let mut places = view.watch.targets.get(&id).cloned().unwrap_or_default();
             places.sort_unstable();

@@ -1,10 +1,10 @@
 //! References: what each name of a body leads to in the present state.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::labels::Relabelled;
 use super::{Edge, Head, State, Status};
-use crate::strand::cold::Name;
+use crate::strand::cold::{IdSet, Name};
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::print;
@@ -83,10 +83,10 @@ impl State {
     /// Where a bound reference leads: to itself if visible, to what absorbed it, to what settled
     /// it. Also the last definition on the way. `step` is told each one met.
     pub fn follow(&self, from: DefId, mut step: impl FnMut(DefId)) -> (To, DefId) {
-        let (mut at, mut seen) = (from, HashSet::new());
+        let (mut at, mut seen) = (from, Vec::new());
         loop {
             step(at);
-            if !seen.insert(at) {
+            if seen.contains(&at) {
                 return (To::Dangling(at), at);
             }
             let next = match self.head(at) {
@@ -95,6 +95,7 @@ impl State {
                 Some(Head { status: Status::Absorbed(by), .. }) => Some(by),
                 Some(head) => head.settled,
             };
+            seen.push(at);
             match next {
                 Some(next) => at = next,
                 None => return (To::Dangling(at), at),
@@ -110,12 +111,7 @@ impl State {
     }
 
     /// The definitions whose references must be looked at again.
-    pub(super) fn to_resolve(
-        &self,
-        dirty: &HashSet<DefId>,
-        relabelled: &Relabelled,
-        gone: &[DefId],
-    ) -> BTreeSet<DefId> {
+    pub(super) fn to_resolve(&self, dirty: &IdSet, relabelled: &Relabelled, gone: &[DefId]) -> BTreeSet<DefId> {
         let mut out: BTreeSet<DefId> = dirty.iter().copied().collect();
         for (id, old) in relabelled {
             out.extend(self.watchers(*id));

@@ -1,6 +1,6 @@
 //! Accepting sealed ops: the gate where edits of several authors meet.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -143,6 +143,9 @@ pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State,
     if !enforced {
         return None;
     }
+    if locks.is_empty() {
+        return None;
+    }
     let claimed = match op.kind {
         Kind::Add => Some(QName::new(op.layer, op.name.clone())),
         Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
@@ -184,21 +187,25 @@ impl Gate<'_> {
 
     /// Puts aside bundles with an op-id of other content, or that touch what belongs to another.
     fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Gated) -> Vec<Op> {
-        let mut bundles: BTreeMap<String, Vec<Op>> = BTreeMap::new();
-        let mut order: Vec<String> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::new();
+        let mut bundles: Vec<Vec<Op>> = Vec::new();
         for op in ops {
-            let key = op.bundle_key();
-            if !bundles.contains_key(&key) {
-                order.push(key.clone());
+            let next = bundles.len();
+            let index = match &op.bundle {
+                Some(bundle) => *at.entry(bundle.clone()).or_insert(next),
+                None => next,
+            };
+            if index == next {
+                bundles.push(Vec::new());
             }
-            bundles.entry(key).or_default().push(op);
+            bundles[index].push(op);
         }
         // Names of definitions that these very ops bring are judged by what they claim.
         let mut pass = Vec::new();
-        for key in order {
-            let ops = bundles.remove(&key).unwrap_or_default();
+        for ops in bundles {
             let graph = state.graph();
-            let collides = ops.iter().any(|op| graph.node(op.id).is_some_and(|node| node.op.to_json() != op.to_json()));
+            let differs = |known: &Op, op: &Op| known != op && known.to_json() != op.to_json();
+            let collides = ops.iter().any(|op| graph.node(op.id).is_some_and(|node| differs(&node.op, op)));
             let new = |op: &&Op| graph.node(op.id).is_none();
             let locked = ops.iter().filter(new).find_map(|op| (self.forbidden)(state, op));
             let (reason, message) = match (collides, locked) {
@@ -209,7 +216,7 @@ impl Gate<'_> {
                     continue;
                 }
             };
-            self.reject(key, &ops, reason, &[], message, gated);
+            self.reject(ops[0].bundle_key(), &ops, reason, &[], message, gated);
         }
         pass
     }

@@ -59,6 +59,8 @@ pub struct Store {
     /// Ops read or written since `placed_from`, and where they stand in the log.
     placed: BTreeMap<OpId, Place>,
     placed_from: u64,
+    /// Whether it wrote to the checkpoint.
+    checkpointed: bool,
     /// How long to wait for the lock.
     timeout: Duration,
     /// Things a person should know, told once.
@@ -118,6 +120,7 @@ impl Store {
             marked: None,
             placed: BTreeMap::new(),
             placed_from: 0,
+            checkpointed: false,
             timeout: LOCK_TIMEOUT,
             notices: Vec::new(),
         };
@@ -206,6 +209,10 @@ impl Store {
         self.marked = Some(self.offset);
         self.placed.clear();
         self.placed_from = self.offset;
+        self.checkpointed = true;
+        if self.source.is_none() {
+            checkpoint::fold(&self.root);
+        }
     }
 
     /// Finds where every op stands.
@@ -373,6 +380,8 @@ impl Store {
         if !control.is_empty() {
             // Control lines take back what a checkpoint may have.
             self.marked = None;
+            let graph = self.state.graph();
+            self.placed.retain(|id, _| graph.has(*id));
         }
         let behind = self.offset.saturating_sub(self.marked.unwrap_or(self.placed_from));
         if behind > CHECKPOINT_AFTER_BYTES || self.placed.len() > CHECKPOINT_AFTER_OPS {
@@ -530,6 +539,16 @@ impl Store {
             out.entry(op.target()).or_default().push(op);
         }
         out
+    }
+}
+
+impl Drop for Store {
+    /// Leaves the checkpoint in order, now that this store does not read it any more.
+    fn drop(&mut self) {
+        if self.checkpointed && self.source.take().is_some() {
+            self.state = State::new();
+            checkpoint::fold(&self.root);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::Log;
-use crate::strand::cold::Row as Kept;
+use crate::strand::cold::{IdSet, Row as Kept};
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Kind;
@@ -73,7 +73,7 @@ pub struct Progress<'p> {
     /// The state at `end`.
     pub state: &'p State,
     /// Definitions that changed since `from`.
-    pub touched: &'p HashSet<DefId>,
+    pub touched: &'p IdSet,
     /// Ops that came since `from`, and where they stand; all ops where `from` is none.
     pub placed: &'p BTreeMap<OpId, Place>,
     /// Where the checkpoint must stand for these changes to be all; none: it is made anew.
@@ -201,7 +201,7 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
         _ if !state.is_whole() => return Ok(()),
         _ => {
             tx.execute_batch("DELETE FROM defs; DELETE FROM ops; DELETE FROM edges;")?;
-            let all: HashSet<DefId> = state.graph().definitions().into_iter().collect();
+            let all: IdSet = state.graph().definitions().into_iter().collect();
             put(&tx, state, &all, progress.placed)?;
         }
     }
@@ -215,29 +215,24 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     set.execute(params!["withdrawn", pack::ids(progress.withdrawn.iter().copied())])?;
     drop(set);
     tx.commit()?;
-    // What was written stands; a later writer may fold as well.
-    let _ = fold(&db, root);
     Ok(())
 }
 
-/// Folds a write-ahead log that has grown into the database. Whoever reads just now keeps it from being emptied; then
-/// a later writer does it.
-fn fold(db: &Connection, root: &Path) -> rusqlite::Result<()> {
+/// Folds a write-ahead log that has grown into the database. Whoever reads just now keeps it from being emptied, this
+/// process too; then a later writer does it.
+pub fn fold(root: &Path) {
     let mut name = path(root).into_os_string();
     name.push("-wal");
     if std::fs::metadata(name).is_ok_and(|meta| meta.len() > LONG_WAL) {
-        db.busy_timeout(std::time::Duration::ZERO)?;
-        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        // What was written stands in either place: failing costs the next reader a little time.
+        let _ = Connection::open(path(root)).and_then(|db| {
+            db.busy_timeout(std::time::Duration::ZERO)?;
+            db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
     }
-    Ok(())
 }
 
-fn put(
-    tx: &Transaction,
-    state: &State,
-    touched: &HashSet<DefId>,
-    placed: &BTreeMap<OpId, Place>,
-) -> rusqlite::Result<()> {
+fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId, Place>) -> rusqlite::Result<()> {
     let graph = state.graph();
     let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
