@@ -337,6 +337,7 @@ struct Signals {
     hup: tokio::signal::unix::Signal,
     int: tokio::signal::unix::Signal,
     cont: tokio::signal::unix::Signal,
+    line: Line,
 }
 
 #[cfg(unix)]
@@ -348,6 +349,7 @@ impl Signals {
             hup: signal(SignalKind::hangup())?,
             int: signal(SignalKind::interrupt())?,
             cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            line: Line::new(),
         })
     }
 
@@ -358,6 +360,7 @@ impl Signals {
             _ = self.hup.recv() => Signal::End(S::HUP.as_raw()),
             _ = self.int.recv() => Signal::End(S::INT.as_raw()),
             _ = self.cont.recv() => Signal::Continued,
+            () = self.line.gone() => Signal::End(S::HUP.as_raw()),
         }
     }
 
@@ -368,6 +371,46 @@ impl Signals {
         if stopped.is_ok() {
             let _ = tokio::time::timeout(Duration::from_millis(300), self.cont.recv()).await;
         }
+    }
+}
+
+/// The line to the terminal. Where it is cut, only the leader of the session is sent a signal; anyone else would read
+/// its end again and again.
+#[cfg(target_os = "linux")]
+struct Line(Option<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>>);
+
+#[cfg(target_os = "linux")]
+impl Line {
+    fn new() -> Line {
+        use std::os::fd::AsFd;
+        // Keys are not waited for here, so typing wakes nobody. What cannot be watched (a file) cannot be cut either.
+        let watched = |fd| tokio::io::unix::AsyncFd::with_interest(fd, tokio::io::Interest::PRIORITY).ok();
+        Line(io::stdin().as_fd().try_clone_to_owned().ok().and_then(watched))
+    }
+
+    async fn gone(&self) {
+        let Some(fd) = &self.0 else { return std::future::pending().await };
+        loop {
+            match fd.ready(tokio::io::Interest::PRIORITY).await {
+                Ok(mut guard) if !guard.ready().is_read_closed() => guard.clear_ready(),
+                Ok(_) => return,
+                Err(_) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+struct Line;
+
+#[cfg(all(unix, not(target_os = "linux")))]
+impl Line {
+    fn new() -> Line {
+        Line
+    }
+
+    async fn gone(&self) {
+        std::future::pending().await
     }
 }
 

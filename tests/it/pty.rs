@@ -172,3 +172,43 @@ fn keys_typed_before_the_first_frame_choose_a_session() {
     terminal.wait_for("ready");
     assert_eq!(terminal.leave(), 0);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_that_goes_away_without_a_signal_ends_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let pair = native_pty_system()
+        .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
+        .expect("a pseudo-terminal");
+    // The shell leads the session, so the signal is sent to it, and it ignores it.
+    let mut command = CommandBuilder::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; \"$0\"; true", env!("CARGO_BIN_EXE_nebula")]);
+    command.env_clear();
+    command.env("HOME", home.path());
+    command.env("TERM", "xterm-256color");
+    command.cwd(home.path());
+    let mut child = pair.slave.spawn_command(command).expect("it starts");
+    let mut killer = child.clone_killer();
+    drop(pair.slave);
+    let mut reader = pair.master.try_clone_reader().expect("a reader");
+    let mut keys = pair.master.take_writer().expect("a writer");
+    let mut screen = vt100::Parser::new(ROWS, COLUMNS, 0);
+    let mut wait_for = |text: &str| {
+        let mut buffer = [0; 4096];
+        while !screen.screen().contents().contains(text) {
+            let n = reader.read(&mut buffer).expect("the screen");
+            screen.process(&buffer[..n]);
+        }
+    };
+    // The last thing it has to say by itself, then a frame of one piece: from then on it is idle, and notices nothing
+    // by writing.
+    wait_for("nothing answers on");
+    keys.write_all(b"\x1b[B\x1b[B").expect("written");
+    wait_for("\u{258c}b ");
+    drop((reader, keys, pair.master));
+    let (send, ended) = channel();
+    std::thread::spawn(move || send.send(child.wait()));
+    let end = ended.recv_timeout(PATIENCE);
+    let _ = killer.kill();
+    assert!(end.is_ok(), "it went on without a terminal");
+}
