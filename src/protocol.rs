@@ -393,6 +393,8 @@ pub enum Item {
     },
     /// A tool call, or an edit written in the text.
     Call(Call),
+    /// Rules that joined the prompt here.
+    Rules(Vec<RuleChip>),
     /// Something that happened, with what to do.
     Notice(Notice),
 }

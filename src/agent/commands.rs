@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::env::Env;
-use super::replayed;
 use super::session::Session;
 use super::turn::{self, Begin};
 use super::{Agent, Running};
+use super::{prompt, replayed};
 use crate::edit::Format;
 use crate::memory::{self, NewSession};
 use crate::protocol::{
@@ -93,6 +93,7 @@ impl Agent {
         self.env.events.send(Event::Opened(info)).await;
         if !rows.is_empty() {
             self.env.events.recall(replayed::items(rows)).await;
+            tokio::spawn(prompt::look_at_rules(Arc::clone(&self.env), session.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if self.env.live().provider.as_ref().is_some_and(|p| p.recorded()) {
             let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";

@@ -13,7 +13,7 @@ use crate::context::live::{Limits, Live};
 use crate::context::rules::{self, ActiveRule, Rules};
 use crate::context::templates::{self, Part};
 use crate::edit::Format;
-use crate::protocol::{Level, Mode, RuleChip, RulePart, RulesView};
+use crate::protocol::{Item, Level, Mode, RuleChip, RulePart, RulesView};
 use crate::provider::{Message, Role};
 
 /// What a session's prompt rests on.
@@ -202,21 +202,47 @@ async fn show(env: &Arc<Env>, session: &Session) -> Vec<Part> {
     parts
 }
 
-/// Keeps the rules for whoever asks, and says what is new about them.
-async fn tell_rules(env: &Env, view: RulesView) {
+/// For a session that was opened again: the rules as they are, for the status line and whoever asks.
+pub async fn look_at_rules(env: Arc<Env>, in_play: Vec<String>) {
+    let env2 = Arc::clone(&env);
+    let looked = tokio::task::spawn_blocking(move || {
+        let rules = Rules::load(env2.workspace.root());
+        let active = rules.active(env2.workspace.root(), &in_play);
+        // What is wrong with a rule is told with the next message.
+        RulesView { complaints: Vec::new(), ..rules_view(&rules, &active, &in_play) }
+    });
+    if let Ok(view) = looked.await {
+        keep_rules(&env, view).await;
+    }
+}
+
+/// Keeps the rules for whoever asks; what was kept before.
+async fn keep_rules(env: &Env, view: RulesView) -> RulesView {
+    let active = view.active.clone();
     let before = {
         let mut rules = lock(&env.rules);
         let parts = std::mem::take(&mut rules.parts);
-        std::mem::replace(&mut *rules, RulesView { parts, ..view.clone() })
+        std::mem::replace(&mut *rules, RulesView { parts, ..view })
     };
     let changed = {
         let mut seen = lock(&env.seen);
-        let changed = seen.rules != view.active;
-        seen.rules = view.active;
+        let changed = seen.rules != active;
+        seen.rules = active;
         changed
     };
     if changed {
         env.tell_status().await;
+    }
+    before
+}
+
+/// Keeps the rules, and says in the chat what is new about them.
+async fn tell_rules(env: &Env, view: RulesView) {
+    let before = keep_rules(env, view.clone()).await;
+    let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
+    let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
+    if !joined.is_empty() {
+        env.events.add(Item::Rules(joined)).await;
     }
     let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
     if !new.is_empty() {

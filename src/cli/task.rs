@@ -205,6 +205,12 @@ impl Printer {
                 Ok(())
             }
             Item::Notice(Notice { level, title, detail, .. }) => self.notice(level, &title, &detail),
+            Item::Rules(rules) => {
+                if !self.json {
+                    rules.iter().for_each(|r| print::aside(format_args!("rule {}, {}", r.path, r.reason)));
+                }
+                Ok(())
+            }
             Item::User { attached, .. } => {
                 if !self.json {
                     attached.iter().for_each(|a| print::aside(print::attached(a)));

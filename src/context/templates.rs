@@ -72,7 +72,9 @@ impl Templates {
         let replaced = self.folders.iter().map(|f| f.join(name)).find_map(|path| {
             let text = fs::read_to_string(&path).ok()?;
             let fits = !text.trim().is_empty() && text.len() <= MAX_TEMPLATE;
-            fits.then(|| Template { origin: path.display().to_string(), text })
+            // One of the workspace is named as one would from there.
+            let own = self.folders.first().and_then(|f| path.strip_prefix(f.parent()?).ok());
+            fits.then(|| Template { origin: own.unwrap_or(&path).display().to_string(), text })
         });
         replaced.or_else(|| {
             let (name, text) = SHIPPED.iter().find(|(n, _)| *n == name)?;
@@ -261,7 +263,7 @@ mod tests {
         let setting = Setting { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
         let parts = system(&templates, &setting);
         assert_eq!(parts[0].text, "In /w, mode agent.");
-        assert!(parts[0].origin.ends_with("agent.md"));
+        assert_eq!(parts[0].origin, ".nebula/agent.md");
         assert_eq!(parts.len(), 3, "format and context follow by themselves");
         assert!(joined(&parts).contains("Language of answers: 日本語"));
         assert_eq!(templates.get("plan.md").unwrap().origin, "plan.md (built in)");

@@ -168,6 +168,14 @@ async fn rules_join_when_a_tool_first_touches_a_file() {
         _ => None,
     });
     assert_eq!(chips.expect("a status"), ["workspace", "matches *.rs (src/a.rs)"]);
+    let joined = live.events.iter().filter_map(|e| match e {
+        Event::Added(_, Item::Rules(rules)) => {
+            Some(rules.iter().map(|r| (r.path.clone(), r.bytes)).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    let joined: Vec<_> = joined.flatten().collect();
+    assert_eq!(joined, [("AGENTS.md".to_string(), 14), (".nebula/rules/rust.md".to_string(), 10)], "each is told once");
     live.close().await;
 }
 

@@ -252,6 +252,7 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let size = match &p.lines {
         Some(_) if p.path.ends_with('/') && p.count == 1 => "1 name".into(),
         Some(_) if p.path.ends_with('/') => format!("{} names", thousands(p.count)),
+        Some(_) if p.count == 1 => format!("1 line, {}", bytes(p.bytes)),
         Some(_) => format!("{} lines, {}", thousands(p.count), bytes(p.bytes)),
         None => bytes(p.bytes),
     };

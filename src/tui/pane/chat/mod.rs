@@ -328,12 +328,15 @@ impl Chat {
             Said::User { .. } => true,
             // Calls go on with what was said; a notice or a message stands between.
             Said::Answer(_) | Said::Thinking { .. } => {
-                let back = self.window.units.iter().rev().find(|u| !matches!(u.said, Said::Calls(_)));
+                let mut back = self.window.units.iter().rev();
+                let back = back.find(|u| !matches!(u.said, Said::Calls(_) | Said::Rules(_)));
                 !back.is_some_and(speaks)
             }
             _ => false,
         };
-        unit.gap = before.is_some();
+        // Rules that join with a message stand below what is attached to it.
+        let with = |u: &Unit| matches!((&unit.said, &u.said), (Said::Rules(_), Said::User { .. }));
+        unit.gap = before.is_some_and(|u| !with(u));
         unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Said::Thinking { .. }));
         self.window.push(unit);
         if self.window.units.len() == 1 {
@@ -539,6 +542,7 @@ fn said(item: &Item, whole: bool) -> Said {
         }
         Item::Thinking { text, took } => Said::Thinking { text: text.clone(), took: *took, over: whole },
         Item::Call(_) => Said::Calls(Vec::new()),
+        Item::Rules(rules) => Said::Rules(rules.clone()),
         Item::Notice(notice) => Said::Notice(notice.clone()),
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use ratatui::style::Color;
 
 use super::*;
-use crate::protocol::{Attached, CallState, Level, SessionInfo, Status, TurnEnd, TurnId, Wait};
+use crate::protocol::{Attached, CallState, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::Theme;
@@ -447,4 +447,32 @@ fn the_finished_frame_of_errors() {
         why: "api.openai.com asks to wait (429)".into(),
     })));
     insta::assert_snapshot!(s.text());
+}
+
+#[test]
+fn rules_stand_below_the_message_they_joined_with() {
+    let mut s = Screen::new(83, 12);
+    s.you("keep @cart.rs readable");
+    let rule = |path: &str, reason: &str, bytes| RuleChip { path: path.into(), reason: reason.into(), bytes };
+    s.add(Item::Rules(vec![
+        rule("AGENTS.md", "workspace", 130),
+        rule(".nebula/rules/rust.md", "matches *.rs (src/cart.rs)", 11),
+    ]));
+    s.nebula("Yes.");
+    s.act(Action::FoldAll);
+    let text = s.text();
+    let rows: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert_eq!(
+        rows[..8],
+        [
+            " you     keep @cart.rs readable                                              12:03",
+            "         ▾ 1 file attached, 38 lines",
+            "           src/cart.rs  38 lines",
+            "         ▾ 2 rules: AGENTS.md, rust.md",
+            "           AGENTS.md  workspace, 130 bytes",
+            "           .nebula/rules/rust.md  matches *.rs (src/cart.rs), 11 bytes",
+            "",
+            " nebula  Yes.",
+        ]
+    );
 }

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::words::{self, Did};
 use crate::context::mention::{Target, mentions};
-use crate::protocol::{Attached, CallState, ItemId, Level, Notice, Wait};
+use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::tui::action::Context;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
@@ -36,6 +36,7 @@ pub(super) enum Said {
     Answer(Markdown),
     Thinking { text: String, took: Option<Duration>, over: bool },
     Calls(Vec<(ItemId, Did)>),
+    Rules(Vec<RuleChip>),
     Notice(Notice),
     Retry(Wait),
 }
@@ -162,7 +163,7 @@ impl Unit {
             Said::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
             Said::Answer(doc) => of(doc.text()),
             Said::Notice(notice) => of(&notice.detail) + 2,
-            Said::Thinking { .. } | Said::Calls(_) | Said::Retry(_) => 1,
+            Said::Thinking { .. } | Said::Calls(_) | Said::Rules(_) | Said::Retry(_) => 1,
         }
     }
 
@@ -171,7 +172,7 @@ impl Unit {
         match &self.said {
             Said::User { attached, .. } => !attached.is_empty(),
             Said::Thinking { text, .. } => !text.is_empty(),
-            Said::Calls(_) => true,
+            Said::Calls(_) | Said::Rules(_) => true,
             Said::Answer(_) | Said::Notice(_) | Said::Retry(_) => false,
         }
     }
@@ -189,6 +190,9 @@ impl Unit {
             Said::Answer(doc) => doc.text().into(),
             Said::Calls(calls) => {
                 calls.iter().map(|(_, d)| format!("{} {}", d.name, d.main)).collect::<Vec<_>>().join("\n").into()
+            }
+            Said::Rules(rules) => {
+                rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
             Said::Notice(notice) => format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into(),
             Said::Retry(wait) => (&wait.why).into(),
@@ -230,6 +234,10 @@ impl Unit {
             Said::Calls(calls) => {
                 fold = Some(0);
                 head = run_of_calls(calls, open, columns.width, look);
+            }
+            Said::Rules(rules) => {
+                fold = Some(0);
+                head = self::rules(rules, open, columns.width, look);
             }
             Said::Notice(notice) => head = self::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.
@@ -352,6 +360,26 @@ fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>)
             let room = width.saturating_sub(cells(&size) + cells(&range) + 5);
             spans.extend(cut::path_spans(&a.path, room, look.glyphs.cut, dim, path));
             spans.push(Span::styled(format!("{range}  {size}"), dim));
+            out.push(spans.into());
+        }
+    }
+    out
+}
+
+/// Rules that joined: their names, and open, why each applies and how large it is.
+fn rules(rules: &[RuleChip], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let names: Vec<&str> = rules.iter().map(|r| r.path.strip_prefix(".nebula/rules/").unwrap_or(&r.path)).collect();
+    let text = format!("{}: {}", words::count(rules.len(), "rule", "rules"), names.join(", "));
+    let mut out = vec![fold_line(text, open, width, look)];
+    if open {
+        let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
+        for r in rules {
+            let why = format!("  {}, {}", r.reason, words::count(r.bytes, "byte", "bytes"));
+            let mut spans = vec![Span::raw("  ")];
+            let room = width.saturating_sub(cells(&why) + 2).max(12);
+            spans.extend(cut::path_spans(&r.path, room, look.glyphs.cut, dim, path));
+            let left = width.saturating_sub(spans.iter().map(|s| cells(&s.content)).sum());
+            spans.push(Span::styled(cut::end(&why, left, look.glyphs.cut).into_owned(), dim));
             out.push(spans.into());
         }
     }
