@@ -190,6 +190,7 @@ impl Agent {
             Setting::Format(name) => match Format::parse(&name) {
                 Some(format) => {
                     env.change(|live| live.format = format);
+                    env.say(Level::Info, format!("from now on edits are written as {}", format.name()), "").await;
                     if let Some(id) = session {
                         env.kept(env.memory.set_format(&id, &name));
                     }

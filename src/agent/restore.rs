@@ -53,7 +53,7 @@ impl Restores {
         let env = Arc::clone(env);
         self.begin(move |stop, _| async move {
             let settled = settle::settle(&env, Arc::new(proposal), Vec::new(), Asking::Person, cause, &stop).await;
-            tell(&env, &settled).await;
+            tell(&env, &settled, "wrote").await;
         });
     }
 
@@ -85,10 +85,10 @@ impl Agent {
             match plan(&env, &request, turn) {
                 Ok(plan) => {
                     if let Some(settled) = run(&env, &plan, chosen, &stop).await {
-                        tell(&env, &settled).await;
+                        tell(&env, &settled, "restored").await;
                     }
                 }
-                Err(why) => env.say(Level::Warning, why, "Nothing was changed.").await,
+                Err(why) => env.say(Level::Warning, why, "").await,
             }
         });
     }
@@ -242,17 +242,15 @@ async fn look(env: &Arc<Env>, plan: &Plan, choices: &Choices) -> Result<Restorat
     looked.await.unwrap_or_else(|_| Err("looking at the archive failed in nebula itself".into()))
 }
 
-/// Says in passing how a restore ended, and leaves a note for the model.
-async fn tell(env: &Env, settled: &Settled) {
+/// Says in passing how what the person asked for ended, in the word for it, and leaves a note for the model.
+async fn tell(env: &Env, settled: &Settled, did: &str) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
             let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
-            let note = format!(
-                "Meanwhile the person restored an earlier state of: {}. Read these files again before you edit them.",
-                paths.join(", ")
-            );
+            let (paths, back) = (paths.join(", "), if did == "restored" { "/redo takes that back." } else { "" });
+            let note = format!("Meanwhile the person {did}: {paths}. Read these files again before you edit them.");
             lock(&env.notes).push(note);
-            env.say(Level::Info, format!("restored {}", paths.join(", ")), "/redo takes that back.").await;
+            env.say(Level::Info, format!("{did} {paths}"), back).await;
         }
         Outcome::Conflict { path, .. } => {
             let title = format!("{path} changed on disk meanwhile");

@@ -3,7 +3,7 @@
 //! A write is announced ([`Memory::will_write`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
 
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::store::Safety;
 use super::{Error, Memory, Sha256, WillWrite, Written, count, int, now_ms, written};
@@ -223,19 +223,56 @@ impl Memory {
         found.into_iter().next().map(|c| self.with_files(c)).transpose()
     }
 
-    /// The changesets of a turn that were applied, with their files, oldest first.
+    /// The changesets of a turn that were applied, with their files, oldest first. A turn that a fork has from its
+    /// parent is the parent's.
     pub fn changesets_of_turn(&self, session: &str, turn: i64) -> Result<Vec<ChangesetRecord>, Error> {
         let turn = self.store().id(turn);
         let which = "session_id = ?1 AND turn = ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
-        self.all_with_files(self.select(which, &[&session, &turn])?)
+        let mut found = self.select(which, &[&session, &turn])?;
+        let (mut session, mut turn) = (session.to_string(), turn);
+        while found.is_empty()
+            && let Some(origin) = self.origin(&session, turn)?
+        {
+            (session, turn) = (origin.session, origin.message);
+            found = self.select(which, &[&session, &turn])?;
+        }
+        self.all_with_files(found)
     }
 
-    /// The changesets of a session that were applied from a message on, with their files, oldest first.
+    /// The changesets of a session that were applied from a message on, with their files, oldest first; of a fork also
+    /// those that its parent made between that message and the fork.
     pub fn changesets_since(&self, session: &str, message: i64) -> Result<Vec<ChangesetRecord>, Error> {
-        let message = self.store().id(message);
-        let which =
-            "session_id = ?1 AND coalesce(message_id, turn) >= ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
-        self.all_with_files(self.select(which, &[&session, &message])?)
+        let mut from = Origin { session: session.to_string(), message: self.store().id(message), upto: i64::MAX };
+        let which = "session_id = ?1 AND coalesce(message_id, turn) BETWEEN ?2 AND ?3 AND state = 'applied'
+                       AND id IS NOT NULL ORDER BY id";
+        let mut found = self.select(which, &[&from.session, &from.message, &from.upto])?;
+        while let Some(mut origin) = self.origin(&from.session, from.message)? {
+            // A fork of a fork may have less of it than the first one.
+            if from.upto != i64::MAX
+                && let Some(last) = self.origin(&from.session, from.upto)?
+            {
+                origin.upto = origin.upto.min(last.message);
+            }
+            from = origin;
+            found.extend(self.select(which, &[&from.session, &from.message, &from.upto])?);
+        }
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        self.all_with_files(found)
+    }
+
+    /// Where a message of a fork was copied from; `None`: it was said in the session itself. A fork's messages are its
+    /// parent's, one by one, up to the last that was copied.
+    fn origin(&self, session: &str, message: i64) -> Result<Option<Origin>, Error> {
+        let mut store = self.store();
+        let sql = "SELECT parent, parent_message FROM session_meta
+                   WHERE session_id = ?1 AND parent IS NOT NULL AND parent_message IS NOT NULL";
+        let fork = store.conn.query_row(sql, [session], |r| Ok((r.get::<_, String>(0)?, r.get::<_, i64>(1)?)));
+        let Some((parent, upto)) = fork.optional()? else { return Ok(None) };
+        store.fetch(&parent)?;
+        let sql = "SELECT id FROM messages WHERE session_id = ?1 AND id <= ?2 ORDER BY id LIMIT 1
+                   OFFSET (SELECT count(*) FROM messages WHERE session_id = ?3 AND id < ?4)";
+        let found = store.conn.query_row(sql, params![parent, upto, session, message], |r| r.get(0));
+        Ok(found.optional()?.map(|message| Origin { session: parent, message, upto }))
     }
 
     /// The changesets of a session that were applied, with their files, oldest first.
@@ -287,6 +324,14 @@ impl Memory {
         record.files = statement.query_map([record.pending.0], |row| file_of_row(row, 0))?.collect::<Result<_, _>>()?;
         Ok(record)
     }
+}
+
+/// A message of the session that another is a fork of.
+struct Origin {
+    session: String,
+    message: i64,
+    /// The last message that the fork has.
+    upto: i64,
 }
 
 fn finish(

@@ -273,6 +273,43 @@ fn what_was_written_follows_the_outcome() {
 }
 
 #[test]
+fn a_forks_turns_are_its_parents() {
+    let world = World::new();
+    let memory = world.open();
+    let id = session(&memory, "/p");
+    let change = |session: &str, turn: i64, id: &str| {
+        let cause = Cause { session: Some(session.into()), turn: Some(turn), ..Cause::default() };
+        let pending = memory.will_write("/p", &cause, &[will("a.rs", 1)]).unwrap();
+        memory.applied(pending, id, &[file("a.rs", "v")]).unwrap();
+    };
+    let ids = |found: Result<Vec<ChangesetRecord>, Error>| -> Vec<String> {
+        found.unwrap().into_iter().filter_map(|r| r.id).collect()
+    };
+    let first = memory.append(&id, &user("one")).unwrap();
+    change(&id, first, "c1");
+    memory.append(&id, &answer("done")).unwrap();
+    let second = memory.append(&id, &user("two")).unwrap();
+    change(&id, second, "c2");
+    let fork = memory.fork(&id, None).unwrap();
+    // What the parent does later is not the fork's.
+    let third = memory.append(&id, &user("three")).unwrap();
+    change(&id, third, "c3");
+    let copies: Vec<i64> = memory.load(&fork).unwrap().iter().map(|m| m.id).collect();
+    let own = memory.append(&fork, &user("mine")).unwrap();
+    change(&fork, own, "c4");
+    assert_eq!(ids(memory.changesets_of_turn(&fork, copies[2])), ["c2"]);
+    assert_eq!(ids(memory.changesets_of_turn(&fork, own)), ["c4"]);
+    assert_eq!(ids(memory.changesets_since(&fork, copies[0])), ["c1", "c2", "c4"]);
+    assert_eq!(ids(memory.changesets_since(&fork, copies[2])), ["c2", "c4"]);
+    assert_eq!(ids(memory.changesets_since(&id, second)), ["c2", "c3"]);
+    // A fork of the fork, taken before its second turn.
+    let again = memory.fork(&fork, Some(copies[1])).unwrap();
+    let oldest = memory.load(&again).unwrap()[0].id;
+    assert_eq!(ids(memory.changesets_since(&again, oldest)), ["c1"]);
+    assert_eq!(ids(memory.changesets_of_turn(&again, oldest)), ["c1"]);
+}
+
+#[test]
 fn long_bytes_are_not_kept() {
     let w = World::new();
     let memory = w.open();

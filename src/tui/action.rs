@@ -103,6 +103,8 @@ actions! {
     Zoom "zoom" "give this pane the whole screen"
     Narrower "narrower" "make the left column narrower"
     Wider "wider" "make the left column wider"
+    Lower "lower" "make the archive lower"
+    Higher "higher" "make the archive higher"
     Up "up" "line up"
     Down "down" "line down"
     Left "left" "left"
@@ -319,12 +321,14 @@ pub const GROUPS: &[Group] = &[
     g(C::Archive, "restore", &[A::TakeOld], "take the old state", ""),
     g(C::Archive, "restore", &[A::Escape], "back", "leave the restore, the filter, the diff"),
     g(C::Archive, "look", &[A::Search], "filter", "filter by path or cause"),
+    g(C::Archive, "look", &[A::Lower, A::Higher], "", "this pane lower, higher"),
     g(C::Chat, "look", &[A::Open], "open", "open or close; on a notice, its first key"),
     g(C::Chat, "look", &[A::Fold], "fold", "open or close the fold; on a notice, open the file"),
     g(C::Chat, "look", &[A::Again], "ask again", ""),
     g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
     g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
     g(C::Tools, "look", &[A::Fold], "fold", ""),
+    g(C::Tools, "look", &[A::Lower, A::Higher], "", "the archive below lower, higher"),
     g(C::Pane, "move", &[A::Down, A::Up], "", "line down, up"),
     g(C::Pane, "move", &[A::HalfDown, A::HalfUp], "", "half a page"),
     g(C::Pane, "move", &[A::PageDown, A::PageUp], "", "page down, up"),

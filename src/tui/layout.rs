@@ -24,6 +24,8 @@ pub struct Wants {
     pub full: bool,
     /// Width of the right column, where the person changed it.
     pub right: Option<u16>,
+    /// Rows of the archive below the tools, its line included, where the person changed them.
+    pub low: Option<u16>,
     /// Rows of the text in the input.
     pub input: u16,
     /// Rows of the question with its line and the empty row below.
@@ -122,7 +124,8 @@ fn panes(rects: &mut Rects, wants: &Wants) {
     rects.rule = Some(Rect::new(left, body.y, 1, body.height));
     let side = Rect::new(left + 1, body.y, right, body.height);
     let rows = body.height - 1;
-    let archive = if rows < 20 { 0 } else { (rows * 3).div_ceil(10).max(7) };
+    let usual = (rows * 3).div_ceil(10).max(7);
+    let archive = if rows < 20 { 0 } else { wants.low.unwrap_or(usual).clamp(4, rows - 5) };
     let tools = Rect { height: side.height - archive, ..side };
     rects.panes = vec![place(PaneId::Chat, Rect { width: left, ..body }), place(PaneId::Tools, tools)];
     if archive > 0 {
@@ -143,6 +146,11 @@ impl Rects {
         self.panes.iter().find(|p| p.id == id)
     }
 
+    /// Rows of the archive where it shows below the tools, its line included.
+    pub fn low(&self) -> Option<u16> {
+        self.rule.and(self.place(PaneId::Archive)).map(|p| p.body.height + 1)
+    }
+
     /// The pane at a cell.
     pub fn pane_at(&self, column: u16, row: u16) -> Option<&Place> {
         let at = ratatui::layout::Position::new(column, row);
@@ -156,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     const CALM: Wants =
-        Wants { pane: PaneId::Chat, full: false, right: None, input: 1, question: 0, queue: 0, notices: 0 };
+        Wants { pane: PaneId::Chat, full: false, right: None, low: None, input: 1, question: 0, queue: 0, notices: 0 };
 
     #[test]
     fn the_main_screen_is_as_drawn() {
@@ -181,9 +189,9 @@ mod tests {
         #[test]
         fn nothing_overlaps_and_everything_is_inside(
             w in 0u16..300, h in 0u16..100, input in 0u16..20, question in 0u16..40, queue in 0u16..8,
-            full: bool, right in prop::option::of(0u16..400),
+            full: bool, right in prop::option::of(0u16..400), low in prop::option::of(0u16..200),
         ) {
-            let wants = Wants { input, question, queue, full, right, ..CALM };
+            let wants = Wants { input, question, queue, full, right, low, ..CALM };
             let r = rects(w, h, &wants);
             let mut areas: Vec<Rect> = r.panes.iter().flat_map(|p| [p.line, p.body]).collect();
             areas.extend([r.question, r.queue, r.bar, r.input].into_iter().chain(r.status).chain(r.hints));

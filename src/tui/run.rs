@@ -336,6 +336,7 @@ struct Signals {
     term: tokio::signal::unix::Signal,
     hup: tokio::signal::unix::Signal,
     int: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
     cont: tokio::signal::unix::Signal,
     line: Line,
 }
@@ -348,6 +349,7 @@ impl Signals {
             term: signal(SignalKind::terminate())?,
             hup: signal(SignalKind::hangup())?,
             int: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             line: Line::new(),
         })
@@ -359,14 +361,16 @@ impl Signals {
             _ = self.term.recv() => Signal::End(S::TERM.as_raw()),
             _ = self.hup.recv() => Signal::End(S::HUP.as_raw()),
             _ = self.int.recv() => Signal::End(S::INT.as_raw()),
+            _ = self.quit.recv() => Signal::End(S::QUIT.as_raw()),
             _ = self.cont.recv() => Signal::Continued,
             () = self.line.gone() => Signal::End(S::HUP.as_raw()),
         }
     }
 
-    /// Stops this process until the shell continues it.
+    /// Stops this process until the shell continues it; with it whatever the shell started together with it, as the
+    /// terminal's own Ctrl-Z would: under `cargo run` the shell waits for cargo.
     async fn suspend(&mut self) {
-        let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
         // Where stopping is not possible (no shell above) nothing will continue us either.
         if stopped.is_ok() {
             let _ = tokio::time::timeout(Duration::from_millis(300), self.cont.recv()).await;

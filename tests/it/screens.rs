@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use nebula::proposal::{Fate, FateKind, Proposal, ProposalId, State};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use nebula::proposal::{Counts, Fate, FateKind, ForeignChoice, Proposal, ProposalId, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Msg, Start};
 
@@ -204,6 +205,29 @@ fn ones_own_restore_needs_no_pause_and_no_reason() {
 }
 
 #[test]
+fn the_open_session_is_gone_back_to_and_not_deleted_from_the_list() {
+    let mut stage = Stage::new(140, 40, "dark");
+    let info = SessionInfo { id: "s1".into(), title: None, resumed: 2, status: status() };
+    stage.tell(Event::Opened(info));
+    stage.keys("/sessions<enter>");
+    let row = SessionRow {
+        id: "s1".into(),
+        title: "this one".into(),
+        state: SessionState::InUse,
+        messages: 2,
+        model: "m".into(),
+        at: NOW,
+    };
+    stage.answer(|q| matches!(q, Query::Sessions(_)), Listing::Sessions(vec![row]));
+    stage.keys("d");
+    assert!(stage.text().contains("this session is open"), "{}", stage.text());
+    stage.keys("<enter>");
+    assert!(!stage.text().contains("sessions of"), "{}", stage.text());
+    let opened = stage.sent().into_iter().filter(|c| matches!(c, Command::Open(_) | Command::Sessions(_))).count();
+    assert_eq!(opened, 1, "{:?}", stage.sent());
+}
+
+#[test]
 fn what_changed_on_disk_is_shown_again_from_its_notice() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
@@ -348,4 +372,74 @@ fn the_archive_opened_from_the_welcome_leads_back_to_it() {
     assert!(stage.text().contains(" archive ━"));
     stage.keys("<esc>");
     assert!(stage.text().contains("how to connect"));
+}
+
+/// Where a text begins on the screen.
+fn find(stage: &Stage, text: &str) -> (u16, u16) {
+    let screen = stage.text();
+    let found = screen.lines().enumerate().find_map(|(y, line)| Some((line.find(text).map(|at| &line[..at])?, y)));
+    let (before, y) = found.unwrap_or_else(|| panic!("{text:?} is not there:\n{screen}"));
+    (unicode_width::UnicodeWidthStr::width(before) as u16, y as u16)
+}
+
+fn mouse(stage: &mut Stage, kind: MouseEventKind, (column, row): (u16, u16)) {
+    stage.say(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+}
+
+fn click(stage: &mut Stage, text: &str) {
+    let at = find(stage, text);
+    mouse(stage, MouseEventKind::Down(MouseButton::Left), at);
+    mouse(stage, MouseEventKind::Up(MouseButton::Left), at);
+}
+
+#[test]
+fn the_mouse_chooses_in_popups_and_leaves_them() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/");
+    click(&mut stage, "/plan");
+    assert!(stage.text().contains("read only, and end in a plan"), "{}", stage.text());
+    click(&mut stage, "/plan");
+    assert!(stage.sent().contains(&&Command::Set(Setting::Mode(Mode::Plan))), "{:?}", stage.sent());
+    stage.keys("<f1>");
+    assert!(stage.text().contains("keys of the input"));
+    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), (0, 3));
+    assert!(!stage.text().contains("keys of the input"));
+    // The wheel tries themes on, as the keys do.
+    let colour = |stage: &Stage| stage.draw().0[(1, 0)].fg;
+    let before = colour(&stage);
+    stage.keys("/theme<enter>");
+    let behind = colour(&stage);
+    mouse(&mut stage, MouseEventKind::ScrollDown, (70, 15));
+    assert_ne!(colour(&stage), behind);
+    stage.keys("<esc>");
+    assert_eq!(colour(&stage), before);
+    // Under `@` a click selects, and a second one inserts.
+    stage.keys("see @ca");
+    let hits = vec![("src/cart.rs".to_string(), vec![]), ("src/cash.rs".to_string(), vec![])];
+    stage.answer(|q| matches!(q, Query::Files(_)), Listing::Files { hits, total: 2, complete: true });
+    click(&mut stage, "src/cash.rs");
+    click(&mut stage, "src/cash.rs");
+    assert!(stage.text().contains("› see @src/cash.rs"), "{}", stage.text());
+}
+
+#[test]
+fn the_mouse_chooses_fates_and_moves_the_edges() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let proposal = Arc::new(proposal());
+    let path = proposal.files[0].path.clone();
+    let kind = FateKind::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
+    stage.tell(Event::Proposed(proposal.clone(), vec![Fate { path: path.clone(), kind }]));
+    click(&mut stage, "take the old state");
+    let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
+    assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
+    stage.tell(Event::Settled(proposal.id, Outcome::Withdrawn));
+    let (x, y) = find(&stage, "archive ──");
+    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), (x, y));
+    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), (x, y - 6));
+    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), (x, y - 6));
+    assert_eq!(find(&stage, "archive ━━").1, y - 6);
+    stage.keys("--");
+    assert_eq!(find(&stage, "archive ━━").1, y - 2);
 }

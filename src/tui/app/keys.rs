@@ -213,7 +213,7 @@ impl App {
         self.ask_all(Owner::Completion, asked)
     }
 
-    fn act_completion(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act_completion(&mut self, action: Action) -> Vec<Effect> {
         let area = finder::place(self.rects.all, self.rects.bar.y, 0);
         let rows = finder::rows(area);
         let Some(completion) = &mut self.completion else { return self.act_input(action) };
@@ -437,7 +437,13 @@ impl App {
                 }
                 return rest;
             }
-            Action::Zoom | Action::Narrower | Action::Wider | Action::Commands | Action::FocusInput => {
+            Action::Zoom
+            | Action::Narrower
+            | Action::Wider
+            | Action::Lower
+            | Action::Higher
+            | Action::Commands
+            | Action::FocusInput => {
                 return self.act_global(action);
             }
             action if self.panes.offers(id, action) => self.panes.act(id, action, self.now),
@@ -450,7 +456,8 @@ impl App {
     pub(super) fn leave_proposal(&mut self) {
         let (at, pane, zoom) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat, false));
         self.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
-        if self.pane == PaneId::Diff {
+        // The panes that a proposal takes: its own, and the archive for the fates of a restore.
+        if matches!(self.pane, PaneId::Diff | PaneId::Archive) {
             self.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
             self.zoom = zoom && self.pane == pane;
         }

@@ -140,6 +140,8 @@ pub struct App {
     pub(super) pane: PaneId,
     pub(super) zoom: bool,
     right: Option<u16>,
+    /// Rows of the archive below the tools, where the person changed them.
+    low: Option<u16>,
     /// Where the focus was when a proposal took it, and whether that pane was zoomed.
     before_proposal: Option<(At, PaneId, bool)>,
     /// The proposal that waited when the last message had been taken in.
@@ -179,7 +181,7 @@ pub struct App {
     last_key: i64,
     pub(super) focused: bool,
     mouse: bool,
-    dragging: bool,
+    dragging: Option<mouse::Edge>,
     asked: HashMap<QueryId, (Owner, Query)>,
     next_query: u64,
     prompt: Option<String>,
@@ -214,6 +216,7 @@ impl App {
             pane: PaneId::Chat,
             zoom: false,
             right: None,
+            low: None,
             before_proposal: None,
             waited: None,
             from_welcome: false,
@@ -244,7 +247,7 @@ impl App {
             last_key: 0,
             focused: true,
             mouse: options.mouse,
-            dragging: false,
+            dragging: None,
             asked: HashMap::new(),
             next_query: 0,
             prompt: options.prompt,
@@ -422,6 +425,7 @@ impl App {
             pane: self.pane,
             full: self.is_full(),
             right: self.right,
+            low: self.low,
             input: u16::try_from(rows).unwrap_or(u16::MAX),
             question: if main { self.question().map_or(0, |q| question_rows(q, self.size.0)) } else { 0 },
             queue: if main { self.queue.rows(self.size.1 / 4) } else { 0 },
@@ -443,7 +447,7 @@ impl App {
         }
         if let Some(mut popup) = self.popups.pop() {
             let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
-            popup.measure(full, &self.ctx(true));
+            popup.measure(self.rects.all, full, &self.ctx(true));
             self.popups.push(popup);
         }
     }

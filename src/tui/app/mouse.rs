@@ -1,4 +1,5 @@
-//! The mouse, where it is on: a click focuses, the wheel scrolls what is under it, the rule between columns drags.
+//! The mouse, where it is on: a click focuses, the wheel scrolls what is under it, the rule between columns and the
+//! line of the archive drag.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -7,7 +8,17 @@ use super::{App, At, Effect, Focus, Owner, Screen};
 use crate::tui::action::Action;
 use crate::tui::layout::right_width;
 use crate::tui::pane::PaneId;
-use crate::tui::popup::Popup;
+use crate::tui::popup::finder::{self, Clicked};
+use crate::tui::popup::{Popup, page};
+
+/// What is dragged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// The rule between the columns.
+    Columns,
+    /// The pane line of the archive below the tools.
+    Rows,
+}
 
 impl App {
     /// Takes in what the mouse did.
@@ -15,12 +26,19 @@ impl App {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => self.press(event.column, event.row),
             MouseEventKind::Up(_) => {
-                self.dragging = false;
+                self.dragging = None;
                 Vec::new()
             }
-            MouseEventKind::Drag(MouseButton::Left) if self.dragging => {
-                let right = self.size.0.saturating_sub(event.column + 1);
-                self.right = Some(right_width(self.size.0, Some(right)));
+            MouseEventKind::Drag(MouseButton::Left) => {
+                match self.dragging {
+                    Some(Edge::Columns) => {
+                        let right = self.size.0.saturating_sub(event.column + 1);
+                        self.right = Some(right_width(self.size.0, Some(right)));
+                    }
+                    // The pane line under the mouse is the archive's first row.
+                    Some(Edge::Rows) => self.low = Some(self.rects.body.bottom().saturating_sub(event.row)),
+                    None => {}
+                }
                 Vec::new()
             }
             MouseEventKind::ScrollUp => self.wheel(event.column, event.row, Action::Up),
@@ -32,10 +50,21 @@ impl App {
     fn press(&mut self, column: u16, row: u16) -> Vec<Effect> {
         let at = Position::new(column, row);
         self.quit_armed = false;
-        if matches!(self.focus(), Focus::Popup | Focus::Line) {
-            return Vec::new();
-        }
         self.say = None;
+        match self.focus() {
+            Focus::Popup => return self.press_popup(at),
+            Focus::Line => return Vec::new(),
+            _ => {}
+        }
+        if self.completion.is_some() && matches!(self.screen, Screen::Main) {
+            let area = self.completion_area();
+            let clicked = self.completion.as_mut().map(|c| finder::click(c, area, at));
+            match clicked {
+                Some(Clicked::Chosen) => return self.act_completion(Action::Insert),
+                Some(Clicked::Asked(queries)) => return self.ask_all(Owner::Completion, queries),
+                Some(Clicked::Outside) | None => self.completion = None,
+            }
+        }
         if let Screen::Sessions(sessions, _) = &mut self.screen {
             let body = self.rects.body;
             let again = row > body.y && sessions.click(row - body.y - 1);
@@ -53,8 +82,12 @@ impl App {
             return Vec::new();
         }
         if self.rects.rule.is_some_and(|r| r.contains(at)) {
-            self.dragging = true;
+            self.dragging = Some(Edge::Columns);
             return Vec::new();
+        }
+        let low = self.rects.place(PaneId::Archive).filter(|_| self.rects.low().is_some());
+        if low.is_some_and(|p| p.line.contains(at)) {
+            self.dragging = Some(Edge::Rows);
         }
         if self.rects.input.contains(at) || self.rects.bar.contains(at) {
             self.at = At::Input;
@@ -79,6 +112,26 @@ impl App {
         self.settle(Owner::Pane(place.id), effects)
     }
 
+    fn press_popup(&mut self, at: Position) -> Vec<Effect> {
+        match self.popups.last_mut() {
+            Some(Popup::List(list)) => {
+                let said = list.click(at);
+                self.list_said(said)
+            }
+            Some(Popup::Page(page)) => {
+                if page.click(at) == page::Said::Close {
+                    self.popups.pop();
+                }
+                Vec::new()
+            }
+            Some(Popup::Finder(finder)) => {
+                let said = finder.click(at);
+                self.finder_said(said)
+            }
+            None => Vec::new(),
+        }
+    }
+
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
         self.at = At::Question;
         let area = self.rects.question;
@@ -95,18 +148,23 @@ impl App {
 
     fn wheel(&mut self, column: u16, row: u16, action: Action) -> Vec<Effect> {
         if let Some(popup) = self.popups.last_mut() {
-            match popup {
+            return match popup {
                 Popup::Page(page) => {
                     for _ in 0..3 {
                         page.act(action);
                     }
+                    Vec::new()
                 }
+                // Moving over the themes tries them on, with the wheel too.
                 Popup::List(list) => {
-                    list.act(action);
+                    let said = list.act(action);
+                    self.list_said(said)
                 }
-                Popup::Finder(_) => {}
-            }
-            return Vec::new();
+                Popup::Finder(finder) => {
+                    let said = finder.act(action);
+                    self.finder_said(said)
+                }
+            };
         }
         if let Screen::Sessions(sessions, _) = &mut self.screen {
             if let super::super::popup::sessions::Said::Stay(effects) = sessions.act(action) {
@@ -114,12 +172,21 @@ impl App {
             }
             return Vec::new();
         }
-        let id: PaneId = self.rects.pane_at(column, row).map_or(self.pane, |p| p.id);
-        let mut effects = Vec::new();
-        for _ in 0..3 {
-            let done = self.panes.act(id, action, self.now);
-            effects.extend(self.settle(Owner::Pane(id), done));
+        if self.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
+            return self.act_completion(action);
         }
-        effects
+        let place = self.rects.pane_at(column, row).copied();
+        let id: PaneId = place.map_or(self.pane, |p| p.id);
+        let from = place.map_or((0, 0), |p| (p.body.x, p.body.y));
+        let cell = (column.saturating_sub(from.0), row.saturating_sub(from.1));
+        let effects = self.panes.wheel(id, cell.0, cell.1, action == Action::Down, self.now);
+        self.settle(Owner::Pane(id), effects)
+    }
+
+    /// Where the completion is drawn.
+    fn completion_area(&self) -> ratatui::layout::Rect {
+        let cursor = super::super::view::mention_at(self);
+        let area = finder::place(self.rects.all, self.rects.bar.y, cursor);
+        self.completion.as_ref().map_or(area, |c| finder::shown(c, area))
     }
 }

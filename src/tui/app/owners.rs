@@ -81,6 +81,15 @@ impl App {
             Action::Close | Action::Escape => Vec::new(),
             Action::Help | Action::Palette => self.act_global(action),
             Action::Quit => self.quit(Exit::Done),
+            // The session that is open behind: there is nothing to resume, and it is not deleted under one's feet.
+            Action::Open if behind && sessions.selected_id() == self.session.as_deref() => {
+                self.screen = Screen::Main;
+                Vec::new()
+            }
+            Action::Remove if sessions.selected_id().is_some() && sessions.selected_id() == self.session.as_deref() => {
+                self.say = Some("this session is open; start a new one before you delete it".into());
+                Vec::new()
+            }
             action => match sessions.act(action) {
                 SessionSaid::Stay(effects) => self.settle(Owner::Sessions, effects),
                 SessionSaid::Leave(effects) => {

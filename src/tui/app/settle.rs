@@ -45,6 +45,13 @@ impl App {
                 Effect::FocusInput => self.go_to_input(),
                 Effect::Do(action) => rest.extend(self.act_global(action)),
                 Effect::Say(words) => self.say = Some(words),
+                Effect::Copy(text) => {
+                    self.say = Some(match text.lines().count() {
+                        0 | 1 => "copied".to_string(),
+                        n => format!("copied {} lines", crate::tui::input::thousands(n)),
+                    });
+                    rest.push(Effect::Copy(text));
+                }
                 Effect::Send(command) => rest.extend(self.send(command)),
                 other => rest.push(other),
             }
@@ -151,6 +158,11 @@ impl App {
                 let now = crate::tui::layout::right_width(self.size.0, self.right);
                 let next = if action == Action::Narrower { now + 4 } else { now.saturating_sub(4) };
                 self.right = Some(crate::tui::layout::right_width(self.size.0, Some(next)));
+            }
+            Action::Lower | Action::Higher => {
+                if let Some(now) = self.rects.low() {
+                    self.low = Some(if action == Action::Higher { now + 2 } else { now.saturating_sub(2) });
+                }
             }
             _ => {}
         }

@@ -131,6 +131,12 @@ impl Completion {
         self.look()
     }
 
+    /// Selects a row. Returns what to ask.
+    pub fn select(&mut self, index: usize) -> Vec<Query> {
+        self.selected = index.min(self.hits.len().saturating_sub(1));
+        self.look()
+    }
+
     /// Scrolls the preview by half of its rows.
     pub fn scroll(&mut self, down: bool, rows: usize) {
         let half = (rows / 2).max(1);

@@ -240,6 +240,15 @@ impl Panes {
         route!(self, id, p => p.click(column, row, now))
     }
 
+    /// The wheel over a cell of the body of pane `id`.
+    pub fn wheel(&mut self, id: PaneId, column: u16, row: u16, down: bool, now: i64) -> Vec<Effect> {
+        if id == PaneId::Archive {
+            return self.archive.wheel(column, row, down, now);
+        }
+        let action = if down { Action::Down } else { Action::Up };
+        (0..3).flat_map(|_| self.act(id, action, now)).collect()
+    }
+
     /// Tells pane `id` the size of its body.
     pub fn measure(&mut self, id: PaneId, width: u16, height: u16, look: &Look<'_>) {
         route!(self, id, p => p.measure(width, height, look));

@@ -86,6 +86,15 @@ impl Finder {
         self.area = below_line(body);
     }
 
+    /// A click: on a row selects it, on the selected one takes it.
+    pub fn click(&mut self, at: Position) -> Said {
+        match click(&mut self.list, self.area, at) {
+            Clicked::Chosen if self.list.path().is_some() => Said::Took,
+            Clicked::Asked(queries) => Said::Ask(queries),
+            _ => Said::Ask(Vec::new()),
+        }
+    }
+
     /// Draws it over the body and tells where the cursor goes.
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         frame(&self.list, body, buf, ctx);
@@ -150,12 +159,42 @@ pub fn place(screen: Rect, bar: u16, column: u16) -> Rect {
     Rect::new(column.saturating_sub(1).min(screen.width - width), bar - height, width, height)
 }
 
+/// What a click in a list of files did.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Clicked {
+    /// It was not for the list.
+    Outside,
+    /// Another row is selected; ask for this.
+    Asked(Vec<Query>),
+    /// The selected row is taken.
+    Chosen,
+}
+
+/// A click in a list of files whose border is `area`.
+pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
+    if !area.contains(at) {
+        return Clicked::Outside;
+    }
+    let rows = parts(area).list;
+    let top = list.top.max((list.selected + 1).saturating_sub(usize::from(rows.height)));
+    let index = top + usize::from(at.y.saturating_sub(rows.y));
+    let row = rows.contains(at) && index < list.hits.len();
+    match row {
+        true if index == list.selected => Clicked::Chosen,
+        true => Clicked::Asked(list.select(index)),
+        false => Clicked::Asked(Vec::new()),
+    }
+}
+
+/// Where the completion is drawn: with nothing to choose from, one row says so.
+pub fn shown(list: &Completion, area: Rect) -> Rect {
+    let none = list.listed && list.hits.is_empty();
+    if none { Rect { y: area.bottom().saturating_sub(3), height: 3.min(area.height), ..area } } else { area }
+}
+
 /// Draws the completion above the input.
 pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    // With nothing to choose from, one row says so.
-    let none = list.listed && list.hits.is_empty();
-    let area =
-        if none { Rect { y: area.bottom().saturating_sub(3), height: 3.min(area.height), ..area } } else { area };
+    let area = shown(list, area);
     frame(list, area, buf, ctx);
     draw(list, area, buf, ctx);
 }

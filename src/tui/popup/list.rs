@@ -78,6 +78,8 @@ pub struct List {
     selected: usize,
     top: usize,
     rows: usize,
+    /// Where its border and its rows were drawn last, for clicks.
+    place: (Rect, Rect),
     /// The rows are still to come.
     pub waiting: bool,
 }
@@ -94,6 +96,7 @@ impl List {
             selected: 0,
             top: 0,
             rows: 7,
+            place: Default::default(),
             waiting: false,
         };
         list.narrow();
@@ -220,10 +223,26 @@ impl List {
     }
 
     /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, body: Rect) {
-        let screen = Rect::new(0, 0, body.right(), body.bottom());
-        self.rows = usize::from(self.parts(screen, body).1.height);
+    pub fn measure(&mut self, screen: Rect, body: Rect) {
+        self.place = self.parts(screen, body);
+        self.rows = usize::from(self.place.1.height);
         self.show();
+    }
+
+    /// A click: on a row selects it, on the selected one takes it, outside leaves.
+    pub fn click(&mut self, at: Position) -> Said {
+        let (area, rows) = self.place;
+        if !area.contains(at) {
+            return Said::Close;
+        }
+        let index = self.top + usize::from(at.y.saturating_sub(rows.y));
+        if !rows.contains(at) || index >= self.hits.len() {
+            return Said::Stay;
+        }
+        match std::mem::replace(&mut self.selected, index) == index {
+            true => self.take(),
+            false => Said::Moved,
+        }
     }
 
     /// The border's area and the rows' area.
@@ -387,7 +406,7 @@ mod tests {
         let names: Vec<String> = (0..30).map(|i| format!("m{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut list = List::new(Kind::Models, "models", entries(&names));
-        list.measure(Rect::new(0, 1, 140, 30));
+        list.measure(Rect::new(0, 0, 140, 32), Rect::new(0, 1, 140, 30));
         (0..29).for_each(|_| {
             list.act(Action::Down);
         });

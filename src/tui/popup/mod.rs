@@ -45,11 +45,11 @@ impl Popup {
         }
     }
 
-    /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, body: Rect, ctx: &Ctx<'_>) {
+    /// Tells it the size of the screen that is drawn next, and of the body below its first line.
+    pub fn measure(&mut self, screen: Rect, body: Rect, ctx: &Ctx<'_>) {
         match self {
-            Popup::List(list) => list.measure(body),
-            Popup::Page(page) => page.measure(body, ctx),
+            Popup::List(list) => list.measure(screen, body),
+            Popup::Page(page) => page.measure(screen, body, ctx),
             Popup::Finder(finder) => finder.measure(body),
         }
     }

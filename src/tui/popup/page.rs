@@ -43,6 +43,8 @@ pub struct Page {
     pub content: Content,
     filter: Option<Editor>,
     top: usize,
+    /// Where it was drawn last, for clicks.
+    place: Rect,
     rows: usize,
     total: usize,
 }
@@ -59,13 +61,18 @@ pub enum Said {
 impl Page {
     /// A page.
     pub fn new(title: String, note: String, content: Content) -> Page {
-        Page { title, note, content, filter: None, top: 0, rows: 0, total: 0 }
+        Page { title, note, content, filter: None, top: 0, place: Rect::default(), rows: 0, total: 0 }
     }
 
     /// A page of Markdown.
     pub fn text(title: String, markdown: &str) -> Page {
         let content = Content::Text(Box::new((Markdown::whole(markdown), Rows::default())));
         Page::new(title, String::new(), content)
+    }
+
+    /// A click: outside leaves.
+    pub fn click(&mut self, at: Position) -> Said {
+        if self.place.contains(at) { Said::Stay } else { Said::Close }
     }
 
     /// A line is being typed.
@@ -161,8 +168,7 @@ impl Page {
     }
 
     /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, body: Rect, ctx: &Ctx<'_>) {
-        let screen = Rect::new(0, 0, body.right(), body.bottom());
+    pub fn measure(&mut self, screen: Rect, body: Rect, ctx: &Ctx<'_>) {
         let area = self.area(screen, body);
         self.total = match &mut self.content {
             Content::Text(text) => {
@@ -177,7 +183,8 @@ impl Page {
             }
             Content::Waiting => 0,
         };
-        self.rows = usize::from(self.area(screen, body).height.saturating_sub(4));
+        self.place = self.area(screen, body);
+        self.rows = usize::from(self.place.height.saturating_sub(4));
         self.top = self.top.min(self.total.saturating_sub(self.rows));
     }
 

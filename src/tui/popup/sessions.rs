@@ -182,6 +182,11 @@ impl Sessions {
         effects
     }
 
+    /// The id of the selected session.
+    pub fn selected_id(&self) -> Option<&str> {
+        self.current().map(|row| row.id.as_str())
+    }
+
     /// Writes a session to a file.
     pub fn export(id: &str, format: ExportFormat) -> Effect {
         Effect::Send(Command::Sessions(SessionChange::Export(id.to_string(), format)))

@@ -80,6 +80,12 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     cursor
 }
 
+/// The column of the mention that is being completed.
+pub fn mention_at(app: &App) -> u16 {
+    let caret = u16::try_from(app.input_rows().caret.1).unwrap_or(0);
+    bar::mention_column(app, &Some(Position::new(app.rects.input.x + 3 + caret, app.rects.input.y)))
+}
+
 /// The notices that stay, as rows of `width` cells: the first of each has its mark.
 fn notice_lines(app: &App, width: u16) -> Vec<(bool, bool, String)> {
     let width = usize::from(width.saturating_sub(4)).max(8);

@@ -44,9 +44,8 @@ impl Archive {
         }
         let Some(file) = file else { return };
         let clock = Clock { now: ctx.now, zone: ctx.zone };
-        let fits = usize::from((width.saturating_sub(2) / STEP).max(1));
+        let (first, fits) = self.in_sight(width, file);
         let points = file.points();
-        let first = self.point.saturating_sub(fits / 2).min(points.saturating_sub(fits));
         let pin = self.pinned_point(path);
         for (k, point) in (first..points.min(first + fits)).enumerate() {
             let x = 1 + k as u16 * STEP;
@@ -68,6 +67,20 @@ impl Archive {
             }
             self.change(pen, x, file, point, look);
         }
+    }
+
+    /// The first point in sight, and how many fit.
+    fn in_sight(&self, width: u16, file: &FileInTime) -> (usize, usize) {
+        let fits = usize::from((width.saturating_sub(2) / STEP).max(1));
+        (self.point.saturating_sub(fits / 2).min(file.points().saturating_sub(fits)), fits)
+    }
+
+    /// The point of the axis at a column.
+    pub(super) fn point_at(&self, width: u16, column: u16) -> Option<usize> {
+        let file = self.times.get(self.path()?)?;
+        let (first, fits) = self.in_sight(width, file);
+        let k = usize::from(column.checked_sub(1)? / STEP);
+        (k < fits && first + k < file.points()).then_some(first + k)
     }
 
     /// The file under the keys and how many versions it has.

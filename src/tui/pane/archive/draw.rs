@@ -149,6 +149,19 @@ impl Archive {
         }
     }
 
+    /// The first row of the fates beside the list.
+    pub(super) fn fates_top(&self, detail: Rect) -> Option<u16> {
+        self.fates.as_ref()?;
+        let Some(path) = self.path() else { return Some(0) };
+        let view = self.view.as_ref().filter(|((p, _), _, _)| p == path).map(|(_, _, view)| view.total());
+        let used = match view {
+            None => 1,
+            Some(0) => 2,
+            Some(rows) => u16::try_from(rows).unwrap_or(u16::MAX).min(self.comparison(detail)) + 1,
+        };
+        Some(axis::ROWS + used + 1)
+    }
+
     fn draw_full(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let Some(path) = self.path() else { return };
         let look = paint::look(ctx);

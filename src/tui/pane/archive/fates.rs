@@ -92,6 +92,26 @@ impl Fates {
         self.top = self.top.min(self.fates.len().saturating_sub(1));
     }
 
+    /// What a click on row `row` of `height` does: the choices and, once all are made, the line that goes on.
+    pub fn at_row(&self, row: u16, height: u16) -> Option<Action> {
+        let question = self.rows(height) as u16 + 2;
+        let below = row.checked_sub(question)?;
+        let action = match (self.open(), below) {
+            (Some(_), 1) => Action::LeaveForeign,
+            (Some(_), 2) => Action::MergeForeign,
+            (Some(_), 3) => Action::TakeOld,
+            (None, 0) => Action::Open,
+            _ => return None,
+        };
+        self.offers(action).then_some(action)
+    }
+
+    /// Rows of the list where `height` rows hold it all; the question stays in view.
+    fn rows(&self, height: u16) -> usize {
+        let asked = if self.open().is_some() { 5 } else { 2 };
+        usize::from(height.saturating_sub(1 + asked)).min(self.fates.len()).max(1)
+    }
+
     /// Rows that everything needs.
     pub fn height(&self) -> u16 {
         u16::try_from(self.fates.len() + 7).unwrap_or(u16::MAX)
@@ -109,10 +129,7 @@ impl Fates {
         };
         let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
         pen.heading(0, 0, width, &title, &[span(note, dim)], look);
-        let room = pen.height().saturating_sub(1);
-        // The question stays in view.
-        let asked = if self.open().is_some() { 5 } else { 2 };
-        let rows = usize::from(room.saturating_sub(asked)).min(self.fates.len()).max(1);
+        let rows = self.rows(pen.height());
         let top = self.top.min(self.fates.len().saturating_sub(rows));
         let longest = self.fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;

@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::diff::{Heads, View};
@@ -306,8 +307,15 @@ impl Archive {
     pub fn click(&mut self, column: u16, row: u16, now: i64) -> Vec<Effect> {
         self.engaged = true;
         let parts = self.parts();
-        let inside = row < parts.list.height && column < parts.list.width;
-        if self.fates.is_some() || self.full || !inside {
+        let at = Position::new(column, row);
+        if let Some(detail) = parts.detail.filter(|d| d.contains(at) && !self.full) {
+            return self.click_detail(detail, at);
+        }
+        if let (Some(fates), None) = (&self.fates, parts.detail) {
+            let action = fates.at_row(row, self.size.1);
+            return action.map_or(Vec::new(), |action| self.act(action, now));
+        }
+        if self.fates.is_some() || self.full || !parts.list.contains(at) {
             return Vec::new();
         }
         // The zone shifts days only; a click is meant for what is drawn.
@@ -317,6 +325,40 @@ impl Archive {
             self.aim();
         }
         self.want()
+    }
+
+    /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
+    fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<Effect> {
+        let (column, row) = (at.x - detail.x, at.y - detail.y);
+        if row < axis::ROWS {
+            if let Some(point) = self.point_at(detail.width, column).filter(|_| self.fates.is_none()) {
+                self.point = point;
+            }
+            return self.want();
+        }
+        let Some(top) = self.fates_top(detail).filter(|top| row >= *top) else { return Vec::new() };
+        let height = detail.height - top;
+        match self.fates.as_ref().and_then(|f| f.at_row(row - top, height)) {
+            Some(action) => self.act(action, 0),
+            None => Vec::new(),
+        }
+    }
+
+    /// The wheel over a cell: the comparison and the fates scroll beside the list, else the list moves.
+    pub fn wheel(&mut self, column: u16, row: u16, down: bool, now: i64) -> Vec<Effect> {
+        let beside = self.parts().detail.is_some_and(|d| d.contains(Position::new(column, row)));
+        let action = if down { Action::Down } else { Action::Up };
+        if self.full || self.fates.is_some() || !beside {
+            let mut effects = Vec::new();
+            for _ in 0..3 {
+                effects.extend(self.act(action, now));
+            }
+            return effects;
+        }
+        if let Some((_, _, view)) = &mut self.view {
+            view.scroll(if down { 3 } else { -3 });
+        }
+        Vec::new()
     }
 
     /// The size of the body that is drawn next.

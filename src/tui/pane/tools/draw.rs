@@ -138,6 +138,13 @@ impl Rows<'_, '_, '_> {
                 self.pen.put(3, y, &show::plain(line), room, dim);
             }
         }
+        if entry.drifted
+            && let Some(y) = self.row()
+        {
+            let style = self.style(Role::Attention);
+            let x = self.pen.put(3, y, self.ctx.glyphs.foreign, 1, style);
+            self.pen.put(x + 1, y, "changed by someone else since", room, style);
+        }
         if let Some((rung, y)) = entry.rung().and_then(|rung| Some((rung, self.row()?))) {
             let x = self.pen.put(3, y, "found: ", room, dim);
             self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));

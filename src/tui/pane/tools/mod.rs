@@ -62,6 +62,8 @@ struct Entry {
     began: Option<i64>,
     fields: Vec<Field>,
     reason: Vec<String>,
+    /// Someone else changed the file since this call read or wrote it.
+    drifted: bool,
 }
 
 impl Entry {
@@ -92,6 +94,7 @@ impl Tools {
                 Some(i) => self.change(*i, call.clone(), now),
                 None => self.add(*id, call.clone(), now),
             },
+            Event::Drifted(paths) => self.drifted(paths),
             Event::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
                     entry.call.arguments.push_str(text);
@@ -107,8 +110,28 @@ impl Tools {
         let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
         self.places.insert(id, self.calls.len());
         let began = (call.state == CallState::Running).then_some(now);
-        self.calls.push(Entry { id, call, apart, open: None, began, fields: Vec::new(), reason: Vec::new() });
+        self.calls.push(Entry {
+            id,
+            call,
+            apart,
+            open: None,
+            began,
+            fields: Vec::new(),
+            reason: Vec::new(),
+            drifted: false,
+        });
         self.stale = true;
+    }
+
+    /// Marks the newest call of each file that someone else changed, until nebula reads or writes it again.
+    fn drifted(&mut self, paths: &[String]) {
+        for path in paths {
+            let of_file = |e: &&mut Entry| e.call.state == CallState::Done && e.path_of_main() == Some(path);
+            if let Some(entry) = self.calls.iter_mut().rev().find(of_file) {
+                entry.drifted = true;
+                self.stale = true;
+            }
+        }
     }
 
     fn change(&mut self, i: usize, call: Call, now: i64) {
@@ -116,7 +139,12 @@ impl Tools {
         if call.state == CallState::Running && entry.began.is_none() {
             entry.began = Some(now);
         }
+        let fresh = (call.state == CallState::Done && entry.call.state != CallState::Done).then(|| call.main.clone());
         entry.call = call;
+        if let Some(path) = fresh {
+            self.calls.iter_mut().filter(|e| e.call.main == path).for_each(|e| e.drifted = false);
+        }
+        let entry = &self.calls[i];
         if let Some(viewer) = self.viewer.as_mut().filter(|v| v.id() == entry.id) {
             viewer.take(&entry.call);
         }
@@ -326,6 +354,7 @@ impl Tools {
         usize::from(entry.apart)
             + 1
             + entry.reason.len()
+            + usize::from(entry.drifted)
             + usize::from(entry.rung().is_some())
             + shown
             + usize::from(more > 0 && shown > 0)

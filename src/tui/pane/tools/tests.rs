@@ -93,6 +93,22 @@ fn the_finished_frame() {
 }
 
 #[test]
+fn a_file_that_someone_else_changed_is_marked_until_it_is_read_again() {
+    let mut tools = Tools::default();
+    let read = |n| call("readFile", "src/cart.rs", CallState::Done, n, 2);
+    add(&mut tools, vec![read("38 lines"), call("readFile", "src/a.rs", CallState::Done, "1 line", 2)], NOW);
+    let marks = |tools: &mut Tools| drawn(tools, 60, 12).text().matches("! changed by someone else").count();
+    assert_eq!(marks(&mut tools), 0);
+    tools.apply(&Event::Drifted(vec!["src/cart.rs".into()]), NOW);
+    assert_eq!(marks(&mut tools), 1);
+    let id = ItemId(9);
+    tools.apply(&Event::Added(id, Item::Call(call("readFile", "src/cart.rs", CallState::Running, "", 0))), NOW);
+    assert_eq!(marks(&mut tools), 1);
+    tools.apply(&Event::Changed(id, Item::Call(read("39 lines"))), NOW);
+    assert_eq!(marks(&mut tools), 0);
+}
+
+#[test]
 fn reasons_are_never_folded() {
     let mut tools = Tools::default();
     let with = |mut c: Call, reason: &str| {
