@@ -385,6 +385,7 @@ struct Line(Option<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>>);
 
 #[cfg(target_os = "linux")]
 impl Line {
+    #[expect(deprecated, reason = "sound for an owned descriptor; its successor is unsafe, which is forbidden here")]
     fn new() -> Line {
         use std::os::fd::AsFd;
         // Keys are not waited for here, so typing wakes nobody. What cannot be watched (a file) cannot be cut either.
