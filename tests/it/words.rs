@@ -170,6 +170,8 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
     says("main", &s, &["F9 interrupts", "F12 mode", "F6 pane", "F7 diff", "F8 archive"]);
     s.keys("x<alt-s>");
     says("queue", &s, &["Alt-U edits   Alt-X drops"]);
+    // The rule between the columns ends in the first line below them.
+    assert!(s.text().lines().any(|l| l.starts_with(" queued ─") && l.contains('┴')), "{}", s.text());
     s.keys("<f10>");
     says("cancel", &s, &["F10 again quits"]);
     mentioning(&mut s);

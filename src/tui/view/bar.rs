@@ -55,10 +55,13 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
 
 /// Where upright rules above meet the input line.
 fn joins(app: &App, focus: bool, buf: &mut Buffer) {
-    let y = app.rects.bar.y;
-    let question = app.rects.question.height > 0;
-    let (row, heavy) = if question { (app.rects.question.y, app.focus() == Focus::Question) } else { (y, focus) };
-    if row == 0 || app.rects.queue.height > 0 && !question {
+    // The first line below the panes: a question's, the queue's, or the input line.
+    let (row, heavy) = match (app.rects.question, app.rects.queue) {
+        (question, _) if question.height > 0 => (question.y, app.focus() == Focus::Question),
+        (_, queue) if queue.height > 0 => (queue.y, false),
+        _ => (app.rects.bar.y, focus),
+    };
+    if row == 0 || app.rects.notices.height > 0 {
         return;
     }
     let line = app.theme.style(Role::Line);
@@ -73,7 +76,7 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         let joins = match (&app.screen, app.rects.rule) {
             (Screen::Welcome(_), _) => false,
             (Screen::Main, Some(rule)) => rule.x == x,
-            _ => full_rule(app, x, buf),
+            _ => full_rule(app, x, row, buf),
         };
         if on_rule && (is_rule && joins || sides == Some(x)) {
             let (glyph, style) = if heavy {
@@ -86,9 +89,8 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     }
 }
 
-/// Whether a column of a full pane looks like a rule: three cells of it above the input line.
-fn full_rule(app: &App, x: u16, buf: &Buffer) -> bool {
-    let y = app.rects.bar.y;
+/// Whether a column of a full pane looks like a rule: three cells of it above the line in row `y`.
+fn full_rule(app: &App, x: u16, y: u16, buf: &Buffer) -> bool {
     !app.rects.tabs && (1..=3).all(|d| y >= d && buf[(x, y - d)].symbol() == app.glyphs.upright)
 }
 
