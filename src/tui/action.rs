@@ -310,6 +310,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, "look", &[A::WrapLines], "", ""),
     g(C::Diff, "look", &[A::Copy], "", "copy this hunk"),
     g(C::Archive, "look", &[A::Open], "diff", "diff between then and now"),
+    g(C::Archive, "look", &[A::Down, A::Up], "move", "changeset or file, down and up"),
     g(C::Archive, "look", &[A::BackInTime, A::OnInTime], "in time", "earlier, later version of this file"),
     g(C::Archive, "look", &[A::Pin], "pin", ""),
     g(C::Archive, "restore", &[A::Restore], "restore file", ""),
