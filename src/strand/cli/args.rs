@@ -9,10 +9,13 @@ const EVERYWHERE: &str = "Options of every command";
 
 /// Words and exit codes that hold for every command.
 const AFTER: &str = "\
-Definitions are named layer.Name; the layers are type, slot, effect, reducer, tile and fn.
-A selector is layer.Name with * (any run) and ? (one character), layer.*, *, a def-id, or several with commas.
-Results go to stdout, messages to stderr. 'strand COMMAND --help' tells the keys of a command's JSON; with --json a
-failure is also told on stdout: {\"error\":{\"code\",\"kind\",\"message\",\"details\"}}.
+A definition is named layer.Name; the layers are type, slot, effect, reducer,
+tile and fn. A selector is layer.Name with * (any run) and ? (one character),
+layer.*, *, a def-id, or several of these with commas.
+
+Results go to stdout, messages to stderr. 'strand COMMAND --help' tells the keys
+of a command's JSON. With --json a failure is told on stdout as well:
+{\"error\": {\"code\", \"kind\", \"message\", \"details\"}}, code being the exit code.
 
 Exit codes:
   0  done
@@ -28,23 +31,23 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "strand", version, after_help = AFTER)]
 pub struct Args {
-    /// The store's folder [default: STRAND_STORE, else found from here upwards]
-    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    /// The store [else STRAND_STORE, else looked for upwards]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub store: Option<PathBuf>,
-    /// Who issues ops: agent:ID or user:ID [default: STRAND_AUTHOR, else user:LOGIN]
+    /// agent:ID or user:ID [else STRAND_AUTHOR, else login]
     #[arg(long, global = true, value_name = "ID", help_heading = EVERYWHERE)]
     pub author: Option<String>,
     /// Answer in JSON on stdout
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
-    /// Print results only, no messages but failures
+    /// No messages but failures
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub quiet: bool,
-    /// Colour: auto (on a terminal, unless NO_COLOR is set), always or never
+    /// auto (heeds NO_COLOR), always or never
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", hide_possible_values = true, help_heading = EVERYWHERE)]
     pub color: Color,
-    /// How many seconds to wait while another process writes
-    #[arg(long, global = true, default_value_t = 10, value_name = "SECONDS", help_heading = EVERYWHERE)]
+    /// Seconds to wait for another writer
+    #[arg(long, global = true, default_value_t = 10, value_name = "S", help_heading = EVERYWHERE)]
     pub lock_timeout: u64,
     /// What to do
     #[command(subcommand)]
@@ -64,9 +67,11 @@ pub enum Color {
 
 /// What exchange of ops answers.
 const EXCHANGED: &str = "\
-JSON: {accepted, duplicate, pending: [{op-id, missing}], rejected: [{bundle, ops, reason, conflict, edges}],
+JSON: {accepted, duplicate, pending: [{op-id, missing}],
+      rejected: [{bundle, ops, reason, conflict, edges}],
       absorbed: [{qname, winner, loser}], healed, warnings, state-hash}
-Exit: 0 applied, 2 malformed or an op-id known with other content, 4 refused by the policy, 5 owned by someone else";
+Exit: 0 applied, 2 malformed, or an op-id known with other content,
+      4 refused by the policy, 5 owned by someone else";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -79,9 +84,10 @@ pub enum Command {
     },
     /// Print definitions as text
     #[command(after_help = "\
---history prints 'op-id time op author  first line' for each op, --refs one place that refers a line.
+--history prints 'op-id time op author  first line', --refs one place a line.
 
-JSON: [{qname, def, hash, text, units: [{unit, text}], deps, history, refs}]; history and refs only with their flags
+JSON: [{qname, def, hash, text, units: [{unit, text}], deps, history, refs}];
+      history and refs only with their flags
 Exit: 0 found, 6 nothing of that name")]
     View(View),
     /// List names, in layer order then by name
@@ -100,18 +106,21 @@ Exit: 0 found, 6 nothing of that name")]
     #[command(
         override_usage = "strand add [OPTIONS] <LAYER> <NAME> <BODY>\n       strand add [OPTIONS] <LAYER>.<NAME> <BODY>",
         after_help = "\
-Prints the op's id, and on stderr the faults it brings. A name that is not there yet is such a fault, no refusal.
+Prints the op's id, and on stderr the faults it brings. A name that is not there
+yet is such a fault, no refusal.
 
   strand add slot todos 'Map(TodoId, Todo) = {}'
 
 JSON: {op-id, qname, hash, diagnostics}
-Exit: 0 added, 1 refused by --check, 2 the body does not parse, 3 the name is taken, 5 owned by someone else"
+Exit: 0 added, 1 refused by --check, 2 the body does not parse,
+      3 the name is taken, 5 owned by someone else"
     )]
     Add(Add),
     /// Replace a definition's body
     #[command(after_help = "\
 JSON: {op-id, qname, hash, diagnostics}
-Exit: 0 replaced, 1 refused by --check, 2 the body does not parse, 5 owned by someone else, 6 no such definition")]
+Exit: 0 replaced, 1 refused by --check, 2 the body does not parse,
+      5 owned by someone else, 6 no such definition")]
     Replace {
         /// layer.Name
         qname: String,
@@ -123,15 +132,17 @@ Exit: 0 replaced, 1 refused by --check, 2 the body does not parse, 5 owned by so
     },
     /// Edit parts of a definition
     #[command(after_help = "\
-A patch is {address: instruction or [instructions]}. Addresses: body:N (units as 'view --units' numbers them),
-body:N.part, or a header such as on, in, params, type, init, needs, doc.
-Instructions: replace 'a' -> 'b', replace-all 'a' -> 'b', set TEXT, insert TEXT, insert-child TEXT, delete,
-add NAME=EXPR, unset NAME.
+A patch is {address: instruction or [instructions]}. Addresses: body:N (units as
+'view --units' numbers them), body:N.part, or a header such as on, in, params,
+type, init, needs, doc. Instructions: replace 'a' -> 'b', set TEXT, insert TEXT,
+replace-all 'a' -> 'b', insert-child TEXT, delete, add NAME=EXPR, unset NAME.
 
-  strand edit tile.TodoRow '{\"body:2\": \"replace '\\''usres'\\'' -> '\\''users'\\''\"}'
+  strand edit slot.n '{\"init\": \"set 2\"}'
+  strand edit tile.App '{\"body:2\": \"insert text(value=\\\"hi\\\")\"}'
 
 JSON: {op-id, qname, hash, diagnostics}
-Exit: 0 edited, 1 refused by --check, 2 the patch does not apply, 5 owned by someone else, 6 no such definition")]
+Exit: 0 edited, 1 refused by --check, 2 the patch does not apply,
+      5 owned by someone else, 6 no such definition")]
     Edit {
         /// layer.Name
         qname: String,
@@ -144,7 +155,8 @@ Exit: 0 edited, 1 refused by --check, 2 the patch does not apply, 5 owned by som
     /// Rename a definition; no reference breaks, no hash changes
     #[command(after_help = "\
 JSON: {op-id, qname, hash, diagnostics}
-Exit: 0 renamed, 2 no legal name, 3 the name is taken or means something else where it is used, 6 no such definition")]
+Exit: 0 renamed, 2 no legal name, 3 the name is taken, or means something else
+      where it is used, 5 owned by someone else, 6 no such definition")]
     Rename {
         /// layer.Name
         qname: String,
@@ -154,9 +166,10 @@ Exit: 0 renamed, 2 no legal name, 3 the name is taken or means something else wh
     /// Remove a definition; refused while others refer to it
     #[command(after_help = "\
 JSON: {op-ids, removed, dangling}; when refused, error.details.referenced_by
-Exit: 0 removed, 3 still referenced, 5 owned by someone else, 6 no such definition")]
+Exit: 0 removed, 3 still referenced, 5 owned by someone else,
+      6 no such definition")]
     Remove(Remove),
-    /// Link one definition to another, so that it counts as referring to it
+    /// Link one definition to another, as if it referred to it
     #[command(after_help = "JSON: {op-id, qname, hash, diagnostics}\nExit: 0 linked, 6 no such definition")]
     Link {
         /// layer.Name
@@ -178,17 +191,18 @@ Exit: 0 removed, 3 still referenced, 5 owned by someone else, 6 no such definiti
     /// Tell every fault: types, references, effects, accessibility
     #[command(after_help = "\
 JSON: one diagnostic a line, and nothing at all when there is none:
-      {code, kind, location, message, suggestion, auto-patch, severity, id}
-      Warnings are listed with --a11y, --deny-warnings or --all.
-Exit: 0 no error, 1 errors; with --a11y or --deny-warnings also 1 for warnings")]
+      {code, kind, location, message, suggestion, auto-patch, severity, id};
+      warnings are listed with --a11y, --deny-warnings or --all
+Exit: 0 no error, 1 errors; with --a11y or --deny-warnings 1 for warnings too")]
     Check(Check),
     /// Mend faults that have an auto-patch
     #[command(after_help = "\
 Examples:
-  strand fix --auto-patch E0103                     print the ops that mend every E0103
-  strand fix --auto-patch E0103@tile.TodoRow.body:2 print the one op that mends this fault
-  strand fix --apply [CODE|ID]                      apply them, at most 10 rounds, one bundle a round
-  strand fix --interactive [CODE|ID]                ask y / n / a(ll) / q for each
+  strand fix --auto-patch E0103          print the ops that mend every E0103
+  strand fix --auto-patch E0103@fn.f.body:1    the one that mends this fault
+  strand fix --apply                     apply them all, in at most 10 rounds
+  strand fix --apply E0103               only these
+  strand fix --interactive               ask about each
 
 JSON: --auto-patch prints draft ops, one a line; --apply {applied, left}
 Exit: 0 done, 2 no such code, or no terminal to ask on")]
@@ -196,7 +210,8 @@ Exit: 0 done, 2 no such code, or no terminal to ask on")]
     /// Show or set a setting
     #[command(after_help = "\
 Settings, and what holds when they are not set:
-  conflict-policy  strict, heal or warn: what is done when a reference meets a concurrent removal [strict]
+  conflict-policy  strict, heal or warn: what is done when a reference meets
+                   a concurrent removal [strict]
   capabilities     what effects may need [net,storage,clock,random,log]
   upstream         the store to push to and pull from
   author           who issues ops when nothing else says so
@@ -210,13 +225,14 @@ Exit: 0 done, 2 no such key or value")]
         /// The new value
         value: Option<String>,
     },
-    /// Give names to an owner: ops of other authors on them are refused
+    /// Give names to an owner; others' ops on them are refused
     #[command(after_help = "\
-Examples:
+Example:
   strand lock agent-1 'slot.todos*,reducer.todo-*'
 
 JSON: [{owner, pattern, since}]
-Exit: 0 locked, 2 no pattern, 5 a pattern can share a name with one of another owner")]
+Exit: 0 locked, 2 no pattern,
+      5 a pattern can share a name with one of another owner")]
     Lock {
         /// The id of an author, without agent: or user:
         owner: String,
@@ -242,16 +258,16 @@ Exit: 0 locked, 2 no pattern, 5 a pattern can share a name with one of another o
 JSON: {plan, created, updated, deleted, ops, conflicts, errors}
 Exit: 0 in line, 1 a file was refused or stands in conflict")]
     Sync(Sync),
-    /// List, show, settle or reissue conflicts and what merging left behind
+    /// List, show, settle or reissue what clashed or was lost
     #[command(after_help = "\
-JSON: a record {conflict, kind, policy, at, edges, ops, status}, or a finding of merging in the shape of a
-      diagnostic (W0901 to W0906); the list is an array of both
+JSON: an array of records {conflict, kind, policy, at, edges, ops, status}, and
+      of findings of merging with the keys of a diagnostic (W0901 to W0906)
 Exit: 0 done, 6 no such conflict")]
     Conflicts {
         /// What to do [default: list]
         #[command(subcommand)]
         command: Option<ConflictCommand>,
-        /// Settled ones too, and what changed beneath a definition since it was written (W0904)
+        /// Settled ones too, and W0904: changed since written against
         #[arg(long)]
         all: bool,
     },
@@ -270,17 +286,18 @@ Exit: 0 done, 6 no such conflict")]
     /// Look after the store's files
     #[command(subcommand)]
     Store(StoreCommand),
-    /// Run an event, a reducer or a write of a slot, and record it as an episode
+    /// Run an event and record it as an episode
     #[command(after_help = "\
 Examples:
   strand run 'slot.draft=\"milk\"'
   strand run NewForm.submit
   strand run TodoRow.toggle --payload 1
-  strand run SignupForm.submit --effects answers.json   with {\"signup\": [{\"err\": \"offline\"}, {\"ok\": true}]}
+  strand run SignupForm.submit --effects answers.json
+with {\"signup\": [{\"err\": \"offline\"}, {\"ok\": true}]} in answers.json
 
 JSON: {episode, status, graph, steps}; status is done, waiting, trap or limit
-Exit: 0 done or waiting, 1 a trap, too many steps, or faults in what would run, 2 a payload that does not fit,
-      6 no such tile, event, reducer or slot")]
+Exit: 0 done or waiting, 1 a trap, too many steps, or faults in what would run,
+      2 a payload that does not fit, 6 no such tile, event, reducer or slot")]
     Run(Run),
     /// Run a recorded episode again and compare
     #[command(after_help = "\
@@ -329,7 +346,7 @@ pub struct View {
 /// `add`.
 #[derive(Debug, ClapArgs)]
 pub struct Add {
-    /// <layer> <name> <body>, or <layer>.<name> <body>; a body of - is read from stdin
+    /// Layer, name and body; a body of - is read from stdin
     #[arg(num_args = 2..=3, required = true)]
     pub parts: Vec<String>,
     /// Doc lines
@@ -371,7 +388,8 @@ pub enum PatchCommand {
     /// Issue the inverse of an op on the present state
     #[command(after_help = "\
 JSON: {op-id, qname, hash, diagnostics}; with --dry-run {ops, skipped}
-Exit: 0 reverted, 3 something newer stands there, or it is still referenced, 6 no such op")]
+Exit: 0 reverted, 3 something newer stands there, or it is still referenced,
+      6 no such op")]
     Revert {
         /// op_…
         op: String,
@@ -399,7 +417,7 @@ pub struct Check {
     /// Warnings count
     #[arg(long)]
     pub deny_warnings: bool,
-    /// List every warning, in JSON as well, and what changed beneath a definition since (W0904)
+    /// List every warning, in JSON too, and W0904 as well
     #[arg(long)]
     pub all: bool,
     /// Only these definitions
@@ -453,9 +471,12 @@ pub struct Sync {
 #[derive(Debug, Subcommand)]
 pub enum ConflictCommand {
     /// List them
+    #[command(after_help = "JSON: as 'strand conflicts'")]
     List,
     /// Show one whole
-    #[command(after_help = "Exit: 0 found, 6 no such conflict")]
+    #[command(
+        after_help = "JSON: the record or the finding, with and without --json\nExit: 0 found, 6 no such conflict"
+    )]
     Show {
         /// cf_… or W09…@place
         id: String,
@@ -496,7 +517,7 @@ pub enum OpCommand {
         #[arg(id = "other", value_name = "STORE")]
         store: Option<PathBuf>,
     },
-    /// Take ops from another store; from upstream it also withdraws what upstream would refuse
+    /// Take ops from another store; upstream takes precedence
     #[command(after_help = EXCHANGED)]
     Pull {
         /// Its folder [default: upstream]
@@ -552,4 +573,40 @@ pub struct Run {
     /// Perform http requests (this build refuses)
     #[arg(long)]
     pub live: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Args;
+
+    /// Every command that does something, with its help.
+    fn helps(command: &mut clap::Command, path: &str, out: &mut Vec<(String, String)>) {
+        let path = format!("{path} {}", command.get_name());
+        let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+        out.push((if below.is_empty() { path.clone() } else { String::new() }, command.render_long_help().to_string()));
+        for name in below {
+            if let Some(below) = command.find_subcommand_mut(name) {
+                helps(below, &path, out);
+            }
+        }
+    }
+
+    #[test]
+    fn every_help_fits_a_terminal_and_tells_its_json() {
+        let mut command = Args::command();
+        command.build();
+        let mut all = Vec::new();
+        helps(&mut command, "", &mut all);
+        let mut faults = Vec::new();
+        for (path, help) in all {
+            let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+            faults.extend(long.iter().map(|line| format!("{path}: {line}")));
+            if !(path.is_empty() || path.contains(" help") || help.contains("JSON: ")) {
+                faults.push(format!("{path} does not tell its JSON"));
+            }
+        }
+        assert_eq!(faults, Vec::<String>::new());
+    }
 }

@@ -23,13 +23,16 @@ use out::Out;
 
 /// Runs the command with its arguments, the program's name first. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
-        Err(error) => {
-            // Help and version are answers, everything else is a usage error. A closed pipe is no concern.
+        // Help and version are answers, everything else is a usage error. A closed pipe is no concern.
+        Err(error) if !error.use_stderr() => {
             let _ = error.print();
-            return if error.use_stderr() { 2 } else { 0 };
+            return 0;
         }
+        Err(error) => return out::misused(&error, json),
     };
     let mut out = Out::new(&args);
     match dispatch(args, &mut out) {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::args::{Args, Color};
 use crate::strand::check::Diagnostic;
@@ -18,6 +18,10 @@ pub struct Out {
     quiet: bool,
     color: bool,
     color_err: bool,
+    /// Columns of the terminal that results go to, if it is one.
+    columns: Option<usize>,
+    /// The same of messages.
+    columns_err: Option<usize>,
 }
 
 impl Out {
@@ -33,6 +37,8 @@ impl Out {
             quiet: args.quiet,
             color: wanted(std::io::stdout().is_terminal()),
             color_err: wanted(std::io::stderr().is_terminal()),
+            columns: columns(std::io::stdout()),
+            columns_err: columns(std::io::stderr()),
         }
     }
 
@@ -98,7 +104,9 @@ impl Out {
 
     /// A fault of a text that does not parse, with its line and a caret.
     fn shown(&self, fault: &Unparsed) -> String {
-        let marked = marked(&fault.line, fault.start, fault.start + 1, self.color_err, RED);
+        let end = fault.start + fault.line[fault.start..].chars().next().map_or(1, char::len_utf8);
+        let look = Look { color: self.color_err, code: RED, columns: self.columns_err };
+        let marked = marked(&fault.line, fault.start, end, look);
         format!("{}\n{}", fault.message, marked.trim_end_matches('\n'))
     }
 
@@ -114,22 +122,22 @@ impl Out {
 
     /// A fault in colour, with its source and carets under the fault.
     pub fn fault(&self, fault: &Diagnostic) -> String {
-        self.fault_with(fault, self.color)
+        self.fault_with(fault, self.color, self.columns)
     }
 
     /// Faults that an edit brought, to stderr.
     pub fn new_faults(&self, faults: &[Diagnostic]) {
         for fault in faults {
-            self.note(self.fault_with(fault, self.color_err).trim_end());
+            self.note(self.fault_with(fault, self.color_err, self.columns_err).trim_end());
         }
     }
 
-    fn fault_with(&self, fault: &Diagnostic, color: bool) -> String {
+    fn fault_with(&self, fault: &Diagnostic, color: bool, columns: Option<usize>) -> String {
         let (word, code) = if fault.warning { ("warning", YELLOW) } else { ("error", RED) };
         let head = paint(color, code, &format!("{word}[{}]", fault.code));
         let mut text = format!("{head} {}: {}\n", fault.location, fault.message);
         if let Some((source, start, end)) = &fault.source {
-            text.push_str(&marked(source, *start, *end, color, code));
+            text.push_str(&marked(source, *start, *end, Look { color, code, columns }));
         }
         if let Some(help) = help(fault) {
             text.push_str(&format!("  {} {help}\n", paint(color, "36", "help:")));
@@ -154,31 +162,94 @@ impl Out {
 
     /// A definition's text, its words coloured where colour is wanted.
     pub fn code(&self, text: &str) -> String {
-        text.lines().map(|line| highlight(line, self.color) + "\n").collect()
+        text.lines().map(|line| highlight(line, (0, line.len()), self.color) + "\n").collect()
     }
 }
 
 const RED: &str = "1;31";
 const YELLOW: &str = "1;33";
 
+/// Tells a wrong use of the command line, in the form of every other failure. Returns its exit code.
+pub fn misused(error: &clap::Error, json: bool) -> u8 {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let _ = writeln!(std::io::stderr().lock(), "Error: {text}");
+    if json {
+        let message = text.lines().next().unwrap_or_default();
+        let error = json!({"error": {"code": 2, "kind": "usage", "message": message, "details": {}}});
+        let _ = writeln!(std::io::stdout().lock(), "{error}");
+    }
+    2
+}
+
+/// The columns of a terminal; none for anything else.
+fn columns(output: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(output).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// How marked lines look.
+#[derive(Clone, Copy)]
+struct Look<'l> {
+    color: bool,
+    /// The colour of the carets.
+    code: &'l str,
+    /// Longer lines are cut to what is around the fault, so that the carets stay under it.
+    columns: Option<usize>,
+}
+
 /// The lines of a text that hold a range of bytes, with carets under it. Carets are as wide as what stands above them
 /// on a terminal.
-fn marked(source: &str, start: usize, end: usize, color: bool, code: &str) -> String {
-    let bar = paint(color, "34", "|");
+fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
+    let bar = paint(look.color, "34", "|");
     let (mut text, mut offset) = (String::new(), 0);
     for line in source.split('\n') {
         let (first, last) = (offset, offset + line.len());
         let (from, to) = (start.clamp(first, last), end.clamp(first, last));
         // A fault at the end of a line stands after its last character.
         if from < to || (first..=last).contains(&start) {
-            let columns = |from: usize, to: usize| line.get(from - first..to - first).map_or(0, UnicodeWidthStr::width);
-            let (indent, width) = (columns(first, from), columns(from, to).max(1));
-            text.push_str(&format!("  {bar} {}\n", highlight(&line.replace('\t', " "), color)));
-            text.push_str(&format!("  {bar} {}{}\n", " ".repeat(indent), paint(color, code, &"^".repeat(width))));
+            let cut = window(line, (from - first, to - first), look.columns.map(|columns| columns.saturating_sub(5)));
+            let (indent, width) = (line.get(cut.0..from - first), line.get(from - first..(to - first).min(cut.1)));
+            let (indent, width) = (indent.map_or(0, UnicodeWidthStr::width), width.map_or(0, UnicodeWidthStr::width));
+            let (before, after) = (if cut.0 > 0 { "…" } else { "" }, if cut.1 < line.len() { "…" } else { "" });
+            let shown = highlight(line, cut, look.color);
+            text.push_str(&format!("  {bar} {before}{shown}{after}\n"));
+            let indent = " ".repeat(indent + before.width());
+            text.push_str(&format!("  {bar} {indent}{}\n", paint(look.color, look.code, &"^".repeat(width.max(1)))));
         }
         offset = last + 1;
     }
     text
+}
+
+/// The bytes of a line that are shown where it is wider than these columns: what is marked, and as much around it as
+/// there is room for.
+fn window(line: &str, marked: (usize, usize), columns: Option<usize>) -> (usize, usize) {
+    let Some(room) = columns.filter(|columns| line.width() > *columns) else { return (0, line.len()) };
+    let (mut from, mut to) = (marked.0, marked.0);
+    // Two marks of what is left out take a column each.
+    let room = room.saturating_sub(2).max(1);
+    let mut used = 0;
+    let wide = |c: char| c.width().unwrap_or(0);
+    // First what is marked, then by turns what stands before and after it.
+    for c in line[marked.0..marked.1].chars().take_while(|c| {
+        used += wide(*c);
+        used <= room
+    }) {
+        to += c.len_utf8();
+    }
+    let whole = to == marked.1;
+    let mut grew = whole;
+    while grew {
+        grew = false;
+        if let Some(c) = line[..from].chars().next_back().filter(|c| used + wide(*c) <= room) {
+            (from, used, grew) = (from - c.len_utf8(), used + wide(c), true);
+        }
+        if let Some(c) = line[to..].chars().next().filter(|c| used + wide(*c) <= room) {
+            (to, used, grew) = (to + c.len_utf8(), used + wide(c), true);
+        }
+    }
+    (from, to)
 }
 
 fn help(fault: &Diagnostic) -> Option<String> {
@@ -210,21 +281,26 @@ pub fn paint(color: bool, code: &str, text: &str) -> String {
     if color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-/// A line of Strand with keywords, names of types, strings and numbers coloured.
-fn highlight(line: &str, color: bool) -> String {
+/// The bytes of a line of Strand from one to another, with keywords, names of types, strings and numbers coloured.
+fn highlight(line: &str, cut: (usize, usize), color: bool) -> String {
     use crate::strand::lang::names::{is_keyword, is_upper};
     use crate::strand::lang::token::{Tok, lex};
+    let whole = line[cut.0..cut.1].replace('\t', " ");
     if !color {
-        return line.to_owned();
+        return whole;
     }
     if line.trim_start().starts_with("##") {
-        return paint(true, "2", line);
+        return paint(true, "2", &whole);
     }
-    let Ok(tokens) = lex(line) else { return line.to_owned() };
-    let (mut out, mut at) = (String::new(), 0);
+    let Ok(tokens) = lex(line) else { return whole };
+    let (mut out, mut at) = (String::new(), cut.0);
     for token in tokens {
-        out.push_str(&line[at..token.start]);
-        let text = &line[token.start..token.end];
+        let (start, end) = (token.start.clamp(cut.0, cut.1), token.end.clamp(cut.0, cut.1));
+        if start >= end {
+            continue;
+        }
+        out.push_str(&line[at..start].replace('\t', " "));
+        let text = &line[start..end];
         let first = token.start == 0 && crate::strand::id::Layer::parse(text).is_some();
         out.push_str(&match token.tok {
             Tok::Ident(word) if first || is_keyword(word) => paint(true, "35", text),
@@ -233,29 +309,44 @@ fn highlight(line: &str, color: bool) -> String {
             Tok::Int(_) | Tok::Float(_) => paint(true, "36", text),
             _ => text.to_owned(),
         });
-        at = token.end;
+        at = end;
     }
     out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::marked;
+    use super::{Look, marked};
+
+    const PLAIN: Look = Look { color: false, code: "", columns: None };
 
     #[test]
     fn carets_are_as_wide_as_what_they_mark() {
         let text = "Text = len(\"日本語\") + x";
-        assert_eq!(marked(text, 7, 23, false, ""), "  | Text = len(\"日本語\") + x\n  |        ^^^^^^^^^^^^^\n");
+        assert_eq!(marked(text, 7, 23, PLAIN), "  | Text = len(\"日本語\") + x\n  |        ^^^^^^^^^^^^^\n");
         let after = text.len() - 1;
-        assert_eq!(
-            marked(text, after, after + 1, false, "").lines().nth(1),
-            Some(&*format!("  | {}^", " ".repeat(23)))
-        );
+        assert_eq!(marked(text, after, after + 1, PLAIN).lines().nth(1), Some(&*format!("  | {}^", " ".repeat(23))));
     }
 
     #[test]
     fn a_fault_at_the_end_of_a_line_has_its_caret_there() {
-        assert_eq!(marked("a :=\nb := 1", 4, 5, false, ""), "  | a :=\n  |     ^\n");
-        assert_eq!(marked("", 0, 1, false, ""), "  | \n  | ^\n");
+        assert_eq!(marked("a :=\nb := 1", 4, 5, PLAIN), "  | a :=\n  |     ^\n");
+        assert_eq!(marked("", 0, 1, PLAIN), "  | \n  | ^\n");
+    }
+
+    #[test]
+    fn a_line_too_long_for_the_terminal_is_cut_around_its_fault() {
+        let narrow = Look { columns: Some(20), ..PLAIN };
+        let line = "text(value=\"日本語の見出し\" + usres + \"件\")";
+        let at = line.find("usres").unwrap();
+        assert_eq!(marked(line, at, at + 5, narrow), "  | …\" + usres + \"…\n  |      ^^^^^\n");
+        for width in 1..60 {
+            let look = Look { columns: Some(width), ..PLAIN };
+            for (from, to) in [(0, line.len()), (at, at + 5), (12, 33), (line.len(), line.len())] {
+                for shown in marked(line, from, to, look).lines().filter(|_| width > 8) {
+                    assert!(unicode_width::UnicodeWidthStr::width(shown) <= width, "{width}: {shown}");
+                }
+            }
+        }
     }
 }

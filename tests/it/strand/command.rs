@@ -221,7 +221,8 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (6, &["replay", "ep_1"], "there is no episode ep_1"),
         (2, &["--author", "somebody", "add", "slot.a", "Int = 1"], "use agent:<id> or user:<id>"),
         (6, &["--store", "nowhere", "list"], "no store"),
-        (2, &["frobnicate"], "unrecognized subcommand"),
+        (2, &["frobnicate"], "Error: unrecognized subcommand 'frobnicate'"),
+        (2, &["remove", "slot.draft", "--cascade", "--force"], "Error: the argument '--cascade' cannot be used with"),
     ] {
         let output = world.run(args);
         let told = String::from_utf8(output.stderr).unwrap();
@@ -231,6 +232,16 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
     }
     assert_eq!(world.out(0, &["state-hash"]), before);
     assert_eq!(world.out(0, &["--json", "episodes"]).matches("ep_").count(), 1);
+}
+
+#[test]
+fn a_wrong_use_is_told_in_json_too() {
+    let world = World::new();
+    for args in [&["--json", "view"][..], &["view", "--json"], &["--json", "lock", "x"]] {
+        let told: Value = serde_json::from_str(&world.out(2, args)).unwrap();
+        assert_eq!((&told["error"]["code"], &told["error"]["kind"]), (&json!(2), &json!("usage")), "{args:?}");
+        assert!(told["error"]["message"].as_str().unwrap().starts_with("the following required arguments"), "{told}");
+    }
 }
 
 #[test]
