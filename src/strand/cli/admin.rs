@@ -18,13 +18,25 @@ use crate::strand::sync::{self, Message};
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
     let mut config = s.store.config().clone();
     if let Some(value) = value {
-        config.set(key, value).map_err(Refusal::Usage)?;
+        // Another store is found from anywhere, not only from here.
+        let path = match key {
+            "upstream" if !value.is_empty() => Some(absolute(value)?),
+            _ => None,
+        };
+        config.set(key, path.as_deref().unwrap_or(value)).map_err(Refusal::Usage)?;
         s.store.set_config(config.clone())?;
     }
     let unknown = || Refusal::Usage(format!("there is no key '{key}'; there are {}", Config::KEYS.join(", ")));
     let now = config.get(key).ok_or_else(unknown)?;
     out.answer(&now, || json!({"key": key, "value": now}));
     Ok(0)
+}
+
+/// The whole path of another store.
+fn absolute(value: &str) -> Result<String, Error> {
+    let path = std::fs::canonicalize(value).ok().filter(|path| path.join(".strand").is_dir());
+    let path = path.ok_or_else(|| Error::NotFound(format!("there is no store in {value}")))?;
+    Ok(path.display().to_string())
 }
 
 fn show_locks(s: &Session, out: &Out) -> Result<u8, Error> {
@@ -47,7 +59,11 @@ pub(super) fn lock(s: &mut Session, out: &mut Out, owner: &str, patterns: &str, 
         return Err(Refusal::Usage(format!("'{owner}' is not the id of an author")).into());
     }
     let mut locks = s.store.locks()?;
-    for pattern in patterns.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()) {
+    let listed: Vec<&str> = patterns.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).collect();
+    if listed.is_empty() {
+        return Err(Refusal::Usage("name a pattern such as slot.todos*".to_owned()).into());
+    }
+    for pattern in listed {
         if !is_pattern(pattern) {
             return Err(Refusal::Usage(format!("'{pattern}' is no pattern: use layer.name with * and ?")).into());
         }

@@ -136,7 +136,7 @@ fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     };
     let path = named.or(upstream);
     let none = || Refusal::Usage("name a store, or set one: strand config upstream <store>".to_owned());
-    Ok((Store::open(&path.ok_or_else(none)?)?, is_upstream))
+    Ok((super::open_at(&path.ok_or_else(none)?)?, is_upstream))
 }
 
 pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {

@@ -73,8 +73,16 @@ fn stores_below(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Opens the store of a folder that someone named.
+fn open_at(path: &Path) -> Result<Store, Error> {
+    Store::open(path).map_err(|error| match error {
+        Error::NoStore => Error::NotFound(format!("there is no store in {}", path.display())),
+        error => error,
+    })
+}
+
 fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
-    let mut store = Store::open(&root(args)?)?;
+    let mut store = open_at(&root(args)?)?;
     store.set_timeout(Duration::from_secs(args.lock_timeout));
     for notice in store.take_notices() {
         out.note(&notice);

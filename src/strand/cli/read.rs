@@ -43,6 +43,9 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
             return Err(Refusal::NotFound { name: part.to_owned(), near: None }.into());
         }
     }
+    if selector.split(',').all(|part| part.trim().is_empty()) {
+        return Err(Refusal::Usage("the selector is empty: use layer.Name, layer.* or *".to_owned()).into());
+    }
     let mut views: Vec<&View> = chosen.iter().filter_map(|id| state.view(*id)).collect();
     views.sort_by(|a, b| (a.layer, &a.label).cmp(&(b.layer, &b.label)));
     Ok(views)

@@ -195,6 +195,9 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (2, &["fix", "--auto-patch", "E9103"], "there is no code 'E9103'"),
         (2, &["fix", "--apply", "E013"], "there is no code 'E013'"),
         (2, &["config", "policy"], "there is no key 'policy'"),
+        (6, &["config", "upstream", "nowhere"], "there is no store in nowhere"),
+        (2, &["view", ""], "the selector is empty"),
+        (2, &["lock", "agent-1", ","], "name a pattern"),
         (2, &["config", "capabilities", "net,teleport"], "teleport"),
         (2, &["lock", "agent 1", "slot.a"], "'agent 1' is not the id of an author"),
         (2, &["lock", "agent-1", "todos*"], "is no pattern"),
@@ -203,7 +206,7 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (6, &["conflicts", "reissue", "W0902@slot.draft"], "there is no conflict"),
         (6, &["op", "show", "op_01JB0000000000000000000000"], "there is no op"),
         (2, &["op", "push"], "strand config upstream"),
-        (6, &["op", "push", "nowhere"], "no store"),
+        (6, &["op", "push", "nowhere"], "there is no store in nowhere"),
         (6, &["run", "NewFrom.submit"], "there is no tile.NewFrom; did you mean tile.NewForm?"),
         (6, &["run", "NewForm.sumbit"], "no reducer runs on NewForm.sumbit; there is submit"),
         (6, &["run", "slot.drfat=1"], "did you mean slot.draft?"),
@@ -220,7 +223,7 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (6, &["run", "NewForm.submit", "--effects", "nowhere.json"], "there is no file nowhere.json"),
         (6, &["replay", "ep_1"], "there is no episode ep_1"),
         (2, &["--author", "somebody", "add", "slot.a", "Int = 1"], "use agent:<id> or user:<id>"),
-        (6, &["--store", "nowhere", "list"], "no store"),
+        (6, &["--store", "nowhere", "list"], "there is no store in nowhere"),
         (2, &["frobnicate"], "Error: unrecognized subcommand 'frobnicate'"),
         (2, &["remove", "slot.draft", "--cascade", "--force"], "Error: the argument '--cascade' cannot be used with"),
     ] {
@@ -232,6 +235,16 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
     }
     assert_eq!(world.out(0, &["state-hash"]), before);
     assert_eq!(world.out(0, &["--json", "episodes"]).matches("ep_").count(), 1);
+}
+
+#[test]
+fn an_upstream_is_found_from_any_folder() {
+    let world = World::new();
+    world.out(0, &["snapshot", "other"]);
+    let whole = world.path().canonicalize().unwrap().join("other").display().to_string();
+    assert_eq!(world.out(0, &["config", "upstream", "other"]), format!("{whole}\n"));
+    assert_eq!(world.out(0, &["config", "upstream"]), format!("{whole}\n"));
+    world.out(0, &["op", "push"]);
 }
 
 #[test]
