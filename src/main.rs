@@ -53,7 +53,7 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {
         mouse: config.mouse,
         folder: config.paths.folder().map(Into::into),
         root: parts.workspace.root().to_path_buf(),
-        zone: chrono::Local::now().offset().local_minus_utc(),
+        zone: cli::zone(),
         ..options
     };
     context.block_on(async {

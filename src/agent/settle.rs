@@ -12,7 +12,7 @@ use crate::apply::{self, ApplyError};
 use crate::archive::Id;
 use crate::memory::Cause;
 use crate::proposal::{Decided, Decision, Fate, Proposal};
-use crate::protocol::{Approval, Event, Outcome};
+use crate::protocol::{Approval, Event, Level, Outcome};
 
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +90,12 @@ fn by_policy(env: &Env, proposal: &Proposal, asking: Asking) -> Option<Decision>
 }
 
 async fn ask(env: &Env, proposal: &Arc<Proposal>, fates: Vec<Fate>, stop: &CancellationToken) -> Option<Decision> {
+    for file in &proposal.files {
+        if let Some(glob) = env.archive.excluded_by(&file.path) {
+            let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
+            env.say(Level::Warning, title, "Once written, nebula cannot take this change back.").await;
+        }
+    }
     let waiting = env.gate.await_decision(proposal.id);
     env.events.send(Event::Proposed(Arc::clone(proposal), fates)).await;
     let decision = stop.run_until_cancelled(waiting).await.and_then(Result::ok);

@@ -63,7 +63,11 @@ impl Archive {
                 folders.insert(file.clone(), self.check_folder(&file, known, &mut damage));
             } else if is_folder_name(&name) {
                 damage(file, "it should be a folder of versions");
-            } else if name.strip_suffix(".txt").and_then(Id::parse).is_none() && name != ".gitignore" {
+            } else if name.strip_suffix(".txt").and_then(Id::parse).is_none()
+                && name != ".gitignore"
+                // Someone is writing, or was killed while doing so: the next start sweeps it.
+                && !name.starts_with(disk::TEMP_PREFIX)
+            {
                 damage(file, "no file of the archive has such a name");
             }
         }

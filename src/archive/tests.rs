@@ -284,6 +284,9 @@ fn the_check_finds_all_damage_that_shows() {
     assert_eq!(w.archive.check(&|_| Some(sha256(b"1"))).expect("checked"), []);
     let other = |id: Id| (id == version).then(|| sha256(b"2"));
     assert_eq!(w.archive.check(&other).expect("checked").len(), 1);
+    fs::write(folder.join(".nebula-tmp-1-0-0"), "").expect("someone is writing");
+    fs::write(folder.join(".nebula-tmp-2147483600-0-0"), "").expect("someone was killed");
+    assert_eq!(w.archive.check(&|_| None).expect("checked"), []);
     fs::write(folder.join("notes.txt"), "").expect("written");
     fs::write(folder.join("ab".repeat(32)), "").expect("written");
     let versions = folder.join(calculate_path_sha256(w.workspace.root(), Path::new("a")));

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use crate::protocol::{Attached, Call, CallState};
 
 const RED: &str = "\x1b[31m";
@@ -26,6 +28,12 @@ pub fn aside(line: impl Display) {
 /// A complaint in one line on standard error.
 pub fn complain(what: impl Display) {
     aside(format_args!("nebula: {what}"));
+}
+
+/// Unix milliseconds; 0 for a clock before 1970.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.

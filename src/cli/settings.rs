@@ -139,7 +139,11 @@ fn configuration(context: &Context) -> Check {
     let config = &context.config;
     let path = config.paths.config().map_or_else(|| "no home folder".into(), |p| config.paths.short(&p));
     let says = match config.warnings.as_slice() {
-        [] => path,
+        [] if config.untrusted.is_empty() => path,
+        [] => format!(
+            "{path}; the workspace's own sets {}, which counts only once `trusted` names this folder",
+            config.untrusted.join(", ")
+        ),
         warnings => warnings.join("; "),
     };
     Check { name: "configuration", ok: config.warnings.is_empty(), says }

@@ -6,8 +6,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use chrono::{Local, TimeZone};
 use ignore::WalkBuilder;
 
 /// How much is looked at.
@@ -64,7 +65,7 @@ impl Live {
         let (tree_title, tree) = tree(&files, limits);
         Live {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            date: chrono::Local::now().format("%Y-%m-%d, %A, UTC%:z").to_string(),
+            date: date(),
             workspace: root.display().to_string(),
             tree_title,
             tree,
@@ -115,6 +116,13 @@ impl Live {
         }
         Some(format!("- Files, in the folders that have changed:\n{}", rows.join("\n")))
     }
+}
+
+/// Today. A clock before 1970 counts as standing at its beginning: the crate would end the program.
+fn date() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = Local.timestamp_opt(i64::try_from(now.as_secs()).unwrap_or(0), 0).earliest();
+    now.map_or(String::new(), |now| now.format("%Y-%m-%d, %A, UTC%:z").to_string())
 }
 
 /// The files of a workspace down to some depth.

@@ -126,8 +126,7 @@ impl Server {
         let host = &self.host;
         let cause = root(why);
         if why.is_connect() && cause.contains("certificate") {
-            let cause = cause.trim_start_matches("invalid peer certificate: ");
-            let message = format!("the certificate of {host} is not trusted: {cause}");
+            let message = format!("the certificate of {host} is not trusted: {}", distrust(&cause));
             let hint = "Your message is saved. Add who signed it to this computer's certificates, or name a PEM file \
                         with it in SSL_CERT_FILE, and start nebula again.";
             return Failure { error: Error::new(Kind::Settings, message, hint), again: Again::Never };
@@ -408,6 +407,20 @@ fn root(error: &dyn std::error::Error) -> String {
         reason = source;
     }
     reason.to_string()
+}
+
+/// Why a certificate is not trusted, in words.
+fn distrust(cause: &str) -> &str {
+    let reasons = [
+        ("UnknownIssuer", "nobody this computer trusts has signed it"),
+        ("CaUsedAsEndEntity", "it is an authority's own, which no server may show"),
+        ("NotValidForName", "it is another server's"),
+        ("NotValidYet", "it is not valid yet, by this computer's clock"),
+        ("Expired", "it has expired, by this computer's clock"),
+        ("Revoked", "it was revoked"),
+    ];
+    let known = reasons.into_iter().find(|(name, _)| cause.contains(name)).map(|(_, words)| words);
+    known.unwrap_or_else(|| cause.trim_start_matches("invalid peer certificate: "))
 }
 
 /// Host, and port where it is not the usual one.

@@ -83,14 +83,14 @@ impl Desk<'_> {
                 line(&mut out, *id, &name, record, files)?;
             }
             if out.len() >= BUFFER {
-                self.out.write_all(&out)?;
+                self.give(&out)?;
                 out.clear();
             }
         }
         if json {
             out.extend_from_slice(b"]\n");
         }
-        self.out.write_all(&out)?;
+        self.give(&out)?;
         self.out.flush()?;
         if ids.is_empty() && !json {
             self.complain("the archive is empty")?;
@@ -123,6 +123,15 @@ impl Desk<'_> {
             });
         }
         Ok(files)
+    }
+
+    /// Hands lines on, as the output may be given them.
+    fn give(&mut self, lines: &[u8]) -> Result<()> {
+        if self.terminal {
+            let text = String::from_utf8_lossy(lines);
+            return Ok(self.out.write_all(self.shown(&text).as_bytes())?);
+        }
+        Ok(self.out.write_all(lines)?)
     }
 
     fn versions_of(&mut self, file: &str, json: bool) -> Result<u8> {

@@ -11,6 +11,7 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
@@ -234,7 +235,7 @@ impl Desk<'_> {
 
     /// Asks, and reads a line; `None` at the end of input.
     fn ask(&mut self, question: &str) -> Result<Option<String>> {
-        write!(self.err, "{question} ")?;
+        write!(self.err, "{} ", print::seen(question))?;
         self.err.flush()?;
         let mut line = String::new();
         let read = self.input.read_line(&mut line)?;
@@ -269,9 +270,14 @@ impl Desk<'_> {
         Ok(bytes)
     }
 
+    /// A path as the output may be given it.
+    fn shown<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if self.terminal { print::seen(path) } else { path.into() }
+    }
+
     /// Complains in one line.
     fn complain(&mut self, what: &str) -> Result<()> {
-        Ok(writeln!(self.err, "nebula: {what}")?)
+        Ok(writeln!(self.err, "nebula: {}", print::seen(what))?)
     }
 
     /// Memory's answer; without one it is said once, and the command goes on with what the archive knows.

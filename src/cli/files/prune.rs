@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{DONE, Desk, NOT_APPROVED, PruneArgs, count};
 use crate::apply::archive_as_is;
 use crate::archive::{Keep, Prune};
+use crate::cli::print;
 use crate::config::size;
 use crate::memory::{Cause, ChangesetFile};
 
@@ -49,7 +50,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn prune(&mut self, args: &PruneArgs) -> Result<u8> {
-        let since = args.keep_days.map(|days| chrono::Utc::now().timestamp_millis() - i64::from(days) * DAY);
+        let since = args.keep_days.map(|days| print::now() - i64::from(days) * DAY);
         let max_size = match (&args.max_size, since) {
             (Some(text), _) => {
                 Some(size::parse(text).with_context(|| format!("--max-size {text}: write it as 500 MiB or 2 GiB"))?)
@@ -80,6 +81,10 @@ impl Desk<'_> {
         let gone: Vec<_> = plan.changesets.iter().filter(|c| c.1.is_empty()).map(|c| c.0.to_string()).collect();
         let told = self.memory.forget_changesets(&self.project(), &gone);
         self.remembered(told)?;
+        if !args.json {
+            writeln!(self.out, "deleted {}", count(plan.versions.len(), "version"))?;
+            self.out.flush()?;
+        }
         Ok(DONE)
     }
 

@@ -246,7 +246,7 @@ impl Desk<'_> {
         let width = fates.iter().map(|f| f.path.chars().count()).max().unwrap_or(0);
         for fate in fates {
             let (glyph, words, detail) = in_words(&fate.kind);
-            let line = format!("{glyph} {:width$}  {words:27}  {detail}", fate.path);
+            let line = format!("{glyph} {:width$}  {words:27}  {detail}", self.shown(&fate.path));
             writeln!(self.out, "{}", line.trim_end())?;
         }
         Ok(self.out.flush()?)
