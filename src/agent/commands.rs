@@ -276,8 +276,8 @@ fn open(env: &Env, choice: SessionChoice) -> Result<(Session, Vec<memory::Messag
     };
     let record = memory.reopen(&id).map_err(say)?;
     let loaded = Session::load(memory, &record).map_err(say)?;
-    env.take_up(&record);
     env.set_open(Some(id));
+    env.take_up(&record);
     Ok(loaded)
 }
 

@@ -4,7 +4,7 @@
 use std::process::Command as Process;
 
 use nebula::protocol::{Command, Event, Item, Mode, SessionChoice, Setting, TurnEnd};
-use nebula::provider::{Request, Role};
+use nebula::provider::{Delta, EndReason, Request, Role, Usage};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -292,7 +292,11 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
         .file("a.rs", "fn a() {}\n")
         .file("b.txt", "one\ntwo\nthree\n")
         .file(".nebula/rules/rust.md", "---\nglobs: \"*.rs\"\n---\nNo unwrap.")
-        .model([say("Read.")]);
+        .model([vec![
+            Delta::Text("Read.".into()),
+            Delta::Usage(Usage { input: 900, output: 100 }),
+            Delta::End(EndReason::Stop),
+        ]]);
     let mut live = world.start();
     live.submit("see @a.rs and @b.txt:2-3");
     live.end().await;
@@ -312,6 +316,11 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
         _ => None,
     });
     assert_eq!(attached.expect("the message")[1].range, Some((2, 3)));
+    let tokens = live.events.iter().find_map(|e| match e {
+        Event::Opened(info) => Some(info.status.tokens),
+        _ => None,
+    });
+    assert_eq!(tokens, Some(1000), "what it cost so far shows at once");
     live.submit("go on");
     live.end().await;
     assert!(live.requests()[0].system.contains("No unwrap."), "its rule applies still");

@@ -283,6 +283,29 @@ fn a_paste_between_two_ctrl_c_is_not_thrown_away() {
 }
 
 #[test]
+fn a_plan_is_handed_over_with_one_key() {
+    let mut stage = Stage::new(140, 40, "dark");
+    let mut plan = status();
+    plan.mode = Mode::Plan;
+    stage.tell(opened(plan));
+    let mut ask = |question: &str, answer: &str| {
+        stage.keys(question);
+        stage.keys("<enter>");
+        stage.tell(Event::TurnStarted(TurnId(1)));
+        stage.item(Item::Answer { text: answer.into() });
+        stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+        stage.text()
+    };
+    assert!(!ask("why", "Because of the loop.").contains("carries out the plan"));
+    assert!(ask("plan it", "## Plan: one query\n\n1. `a.rs`").contains("Enter carries out the plan"));
+    stage.keys("x");
+    assert!(!stage.text().contains("carries out the plan"), "what is written is sent");
+    stage.keys("<backspace><enter>");
+    let prompt = nebula::protocol::Prompt { text: "Carry out the plan.".into() };
+    assert!(stage.sent().ends_with(&[&Command::Set(Setting::Mode(Mode::Agent)), &Command::Submit(prompt)]));
+}
+
+#[test]
 fn ctrl_c_interrupts_clears_and_quits() {
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);

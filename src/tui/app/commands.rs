@@ -262,9 +262,19 @@ impl App {
         vec![Effect::Send(Command::Restore(RestoreRequest::Undo { count: count.unwrap_or(1).max(1), files }))]
     }
 
+    /// A turn in plan mode is done.
+    fn planned(&self) -> bool {
+        self.status.mode == Mode::Plan && self.ended == Some(TurnEnd::Done) && !self.is_busy()
+    }
+
+    /// A plan stands at the end of the chat: Enter in an empty input hands it over.
+    pub(in crate::tui) fn offers_plan(&self) -> bool {
+        self.planned() && self.input.is_empty() && self.panes.chat.ends_in_plan()
+    }
+
     /// `/agent` after a plan hands the plan over.
-    fn agent_mode(&mut self) -> Vec<Effect> {
-        let planned = self.status.mode == Mode::Plan && self.ended == Some(TurnEnd::Done) && !self.is_busy();
+    pub(super) fn agent_mode(&mut self) -> Vec<Effect> {
+        let planned = self.planned();
         let mut effects = vec![Effect::Send(Command::Set(Setting::Mode(Mode::Agent)))];
         if planned {
             effects.extend(self.submit("Carry out the plan.".into()));

@@ -410,6 +410,9 @@ impl App {
             let effects = self.panes.chat.take_notice(self.now);
             return self.settle(Owner::Pane(PaneId::Chat), effects);
         }
+        if self.offers_plan() {
+            return self.agent_mode();
+        }
         Vec::new()
     }
 

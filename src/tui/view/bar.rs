@@ -253,6 +253,9 @@ fn note(app: &App) -> Option<Line<'static>> {
     if matches!(app.ended, Some(TurnEnd::Asking(_))) {
         return keys(&[(empty, "goes on")]);
     }
+    if app.offers_plan() {
+        return keys(&[(empty, "carries out the plan")]);
+    }
     None
 }
 

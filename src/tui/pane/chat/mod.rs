@@ -199,6 +199,13 @@ impl Chat {
         self.last_notice().and_then(first_offer).is_some()
     }
 
+    /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
+    pub fn ends_in_plan(&self) -> bool {
+        let Some(Said::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
+        let headings = doc.text().lines().filter(|line| line.starts_with('#'));
+        headings.map(str::to_lowercase).any(|line| line.contains("plan") || line.contains("計画"))
+    }
+
     /// Takes the first thing that the last notice offers.
     pub fn take_notice(&mut self, _now: i64) -> Vec<Effect> {
         self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
