@@ -302,3 +302,27 @@ fn a_restore_that_waits_is_told_in_the_input_line() {
     stage.keys("<tab>");
     assert!(stage.text().contains("F3 shows it"), "{}", stage.text());
 }
+
+#[test]
+fn a_click_takes_the_choice_that_is_drawn_there() {
+    use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+    for (width, height) in [(60, 18), (60, 24), (80, 30), (140, 40)] {
+        let mut stage = Stage::new(width, height, "dark");
+        restoring(&mut stage);
+        let text = stage.text();
+        let row = text.lines().position(|l| l.contains("t  take the old state")).expect("the choice is seen");
+        let line = text.lines().nth(row).expect("a row");
+        let column = line[..line.find("t  take").expect("the choice")].chars().count();
+        stage.say(nebula::tui::app::Msg::Mouse(MouseEvent {
+            kind: MouseEventKind::Down(MouseButton::Left),
+            column: column as u16,
+            row: row as u16,
+            modifiers: KeyModifiers::NONE,
+        }));
+        let wanted = |c: &&Command| {
+            matches!(c, Command::Restore(RestoreRequest::Foreign { choice, .. })
+                if *choice == nebula::proposal::ForeignChoice::TakeOld)
+        };
+        assert!(stage.sent().iter().any(wanted), "{width}×{height}: {:?}\n{text}", stage.sent());
+    }
+}

@@ -69,6 +69,11 @@ impl Archive {
         }
     }
 
+    /// Whether the fates of a restore take the whole pane.
+    pub(super) fn fates_alone(&self) -> bool {
+        self.fates_place() == Some(FatesPlace::Alone)
+    }
+
     /// Where the fates of a restore are shown.
     fn fates_place(&self) -> Option<FatesPlace> {
         let fates = self.fates.as_ref()?;
@@ -116,7 +121,7 @@ impl Archive {
         let part = |pen: &mut Pen<'_>, r: Rect, draw: &mut dyn FnMut(&mut Pen<'_>)| {
             draw(&mut pen.part(r.x, r.y, r.width, r.height));
         };
-        if let (Some(fates), Some(FatesPlace::Alone)) = (&self.fates, self.fates_place()) {
+        if let (Some(fates), true) = (&self.fates, self.fates_alone()) {
             fates.draw(&mut pen, ctx);
             return;
         }
@@ -151,8 +156,8 @@ impl Archive {
 
     /// The first row of the fates beside the list.
     pub(super) fn fates_top(&self, detail: Rect) -> Option<u16> {
-        self.fates.as_ref()?;
-        let Some(path) = self.path() else { return Some(0) };
+        let below = self.fates_place()? == FatesPlace::Below;
+        let Some(path) = self.path().filter(|_| below) else { return Some(0) };
         let view = self.view.as_ref().filter(|((p, _), _, _)| p == path).map(|(_, _, view)| view.total());
         let used = match view {
             None => 1,

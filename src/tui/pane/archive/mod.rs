@@ -308,10 +308,11 @@ impl Archive {
         self.engaged = true;
         let parts = self.parts();
         let at = Position::new(column, row);
-        if let Some(detail) = parts.detail.filter(|d| d.contains(at) && !self.full) {
+        let alone = self.fates_alone();
+        if let Some(detail) = parts.detail.filter(|d| d.contains(at) && !self.full && !alone) {
             return self.click_detail(detail, at);
         }
-        if let (Some(fates), None) = (&self.fates, parts.detail) {
+        if let (Some(fates), true) = (&self.fates, alone) {
             let action = fates.at_row(row, self.size.1);
             return action.map_or(Vec::new(), |action| self.act(action, now));
         }
@@ -330,13 +331,14 @@ impl Archive {
     /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<Effect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
-        if row < axis::ROWS {
+        let top = self.fates_top(detail);
+        if row < axis::ROWS && top != Some(0) {
             if let Some(point) = self.point_at(detail.width, column).filter(|_| self.fates.is_none()) {
                 self.point = point;
             }
             return self.want();
         }
-        let Some(top) = self.fates_top(detail).filter(|top| row >= *top) else { return Vec::new() };
+        let Some(top) = top.filter(|top| row >= *top) else { return Vec::new() };
         let height = detail.height - top;
         match self.fates.as_ref().and_then(|f| f.at_row(row - top, height)) {
             Some(action) => self.act(action, 0),
