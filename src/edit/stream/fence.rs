@@ -1,8 +1,8 @@
 //! What a fence that opens holds: edits, a whole file, or code to be shown. Its first lines tell.
 
 use super::starts::{self, Calls, Fence};
+use super::tags::{Tag, tag};
 use super::text::{HEAD, head, same_path};
-use super::xml::{Tag, tag};
 use super::{Context, Format};
 
 /// What is in a fence that opens.

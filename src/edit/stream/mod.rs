@@ -6,6 +6,7 @@ mod fence;
 mod input;
 mod patch;
 mod starts;
+mod tags;
 mod text;
 mod whole;
 mod xml;

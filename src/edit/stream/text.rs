@@ -5,7 +5,8 @@ use super::call::Call;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::starts::{self, Calls, Fence};
-use super::xml::{Tag, Xml, tag};
+use super::tags::{Tag, tag};
+use super::xml::Xml;
 use super::{Blocks, Context, Format, Part, Patch, State, Whole, whole};
 
 /// Code longer than this, in bytes, is not looked at as a whole file.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::input::Input;
 use super::starts::{self, Fence};
+use super::tags::{Tag, tag};
 use super::text::same_path;
-use super::xml::{Tag, tag};
 use super::{Context, EditId, End, Known, Part, Progress};
 use crate::edit::{Edit, Format, Op};
 

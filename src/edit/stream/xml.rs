@@ -1,80 +1,9 @@
 //! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
 
 use super::input::Input;
+use super::tags::{ELEMENTS, Ending, FIELDS, Field, Kind, end_of, is_short};
 use super::{Context, EditId, Part, Progress};
 use crate::edit::{Edit, Format, Op, Shape};
-
-/// An element that is an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Replace,
-    Write,
-    Lines,
-    Delete,
-    Move,
-}
-
-/// Names of elements and what they are.
-const ELEMENTS: [(&str, Kind); 9] = [
-    ("replace_file", Kind::Replace),
-    ("replace_in_file", Kind::Replace),
-    ("replaceInFile", Kind::Replace),
-    ("write_file", Kind::Write),
-    ("writeFile", Kind::Write),
-    ("write_to_file", Kind::Write),
-    ("replace_lines", Kind::Lines),
-    ("delete_file", Kind::Delete),
-    ("move_file", Kind::Move),
-];
-
-const FIELDS: [&str; 10] = ["path", "search", "replace", "content", "start", "end", "expect", "to", "diff", "file"];
-
-/// What a `<` in a text is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tag {
-    /// Not the beginning of a tag we know.
-    No,
-    /// More is needed to tell.
-    Wait,
-    /// An edit's opening tag: what it is, its length, and its path if it has one.
-    Open(Kind, usize, Option<String>),
-    /// A tag around calls, which are read without it: its length.
-    Around(usize),
-}
-
-/// Tags that models put around calls.
-const AROUND: [&str; 4] = ["<tool_call>", "</tool_call>", "<tools>", "</tools>"];
-
-/// Reads a tag at the beginning of a text.
-pub(super) fn tag(rest: &str) -> Tag {
-    if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
-        return Tag::Around(tag.len());
-    }
-    let name = &rest[1..];
-    let mut wait = AROUND.iter().any(|t| t.starts_with(rest));
-    for (element, kind) in ELEMENTS {
-        let Some(after) = name.strip_prefix(element) else {
-            wait |= element.starts_with(name);
-            continue;
-        };
-        match after.as_bytes().first() {
-            None => wait = true,
-            Some(b'>') => return Tag::Open(kind, element.len() + 2, None),
-            Some(b' ' | b'\t' | b'\n') => match after.find('>') {
-                Some(end) => return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end])),
-                None => wait |= after.len() < 300,
-            },
-            Some(_) => {}
-        }
-    }
-    if wait { Tag::Wait } else { Tag::No }
-}
-
-fn attribute(attributes: &str) -> Option<String> {
-    let value = attributes.split_once("path=")?.1;
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    value[1..].split(quote).next().map(str::to_string)
-}
 
 /// An element being read.
 #[derive(Debug)]
@@ -86,19 +15,6 @@ pub(super) struct Xml {
     fields: Vec<Field>,
     /// How many edits of this element are done.
     done: usize,
-}
-
-#[derive(Debug)]
-struct Field {
-    name: &'static str,
-    text: String,
-    /// A line break came right after the opening tag; unknown while nothing has come.
-    lines: Option<bool>,
-    /// How much of the text has been shown as growth.
-    shown: usize,
-    open: bool,
-    /// Whether its closing tag was there.
-    whole: bool,
 }
 
 impl Xml {
@@ -422,77 +338,8 @@ fn part(name: &str) -> Option<Part> {
     }
 }
 
-/// Whether a field is one line: it is not shown while it grows, and ends with its line.
-fn is_short(name: &str) -> bool {
-    matches!(name, "path" | "start" | "end" | "to")
-}
-
 /// A field that begins with more white space than this, in bytes, does not begin a new line.
 const BLANK: usize = 400;
-
-enum Ending {
-    No,
-    Wait,
-    At { skip: usize, whole: bool },
-}
-
-/// Looks for a tag given in three parts, and says how long it is and whether it is the field's own.
-type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
-
-/// Whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
-fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Ending {
-    let mut wait = false;
-    // A tag in three parts, so that nothing is put together for each `<` of a text.
-    let mut at = |tag: [&str; 3], whole: bool| {
-        let mut rest = from;
-        for part in tag {
-            match rest.strip_prefix(part) {
-                Some(after) => rest = after,
-                None => {
-                    wait |= part.starts_with(rest) && !ended;
-                    return None;
-                }
-            }
-        }
-        Some((from.len() - rest.len(), whole))
-    };
-    let elements = |at: &mut At, open: &str| {
-        let mut names = ELEMENTS.iter().filter(|(_, k)| *k == kind);
-        names.find_map(|(name, _)| at([open, name, ">"], false))
-    };
-    let ending = |(skip, whole): (usize, bool)| Ending::At { skip: if whole { skip } else { 0 }, whole };
-    let found = at(["</", field.name, ">"], true).or_else(|| {
-        let starts_line = || {
-            field.text.trim_end_matches([' ', '\t']).ends_with('\n')
-                || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty())
-        };
-        match field.name {
-            "search" | "expect" => {
-                let next = if starts_line() { at(["<", "replace", ">"], false) } else { None };
-                // What follows the element must not be lost with it.
-                next.or_else(|| elements(&mut at, "</"))
-                    .or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
-            }
-            "replace" | "content" => {
-                elements(&mut at, "</").or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
-            }
-            _ => None,
-        }
-    });
-    if let Some(found) = found {
-        return ending(found);
-    }
-    if is_short(field.name) {
-        if let Some((skip, _)) = at(["</", "file", ">"], true) {
-            return Ending::At { skip, whole: true };
-        }
-        // The next field ends this one as well as its own tag would.
-        if FIELDS.iter().any(|name| at(["<", name, ">"], true).is_some()) {
-            return Ending::At { skip: 0, whole: true };
-        }
-    }
-    if wait { Ending::Wait } else { Ending::No }
-}
 
 /// Search and replacement without a fence that was put around both.
 fn without_fences(search: String, replace: String) -> (String, String) {
