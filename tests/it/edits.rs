@@ -296,7 +296,10 @@ mod properties {
             for format in ["xml", "blocks", "envelope", "lines"] {
                 let edit = written(format, "src/a.rs", start + 1, &model, &new, "");
                 let now = String::from_utf8(change(&edit, ended.concat().as_bytes())).unwrap();
-                let (head, tail) = (ended[..start].concat(), ended[end..].concat());
+                let (head, mut tail) = (ended[..start].concat(), ended[end..].concat());
+                // The ending of the last line stands outside of the place too; a patch names whole lines.
+                let ending = if ended[end - 1].ends_with("\r\n") && format != "envelope" { "\r\n" } else { "\n" };
+                tail.insert_str(0, ending);
                 prop_assert!(now.starts_with(&head) && now.ends_with(&tail), "{}\n{:?}", edit, now);
                 prop_assert!(!now[head.len()..now.len() - tail.len()].contains('#'));
             }
