@@ -114,8 +114,8 @@ struct Printer {
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
     decided: Option<(u64, usize, usize)>,
-    /// What was told last beside the answer.
-    told: String,
+    /// What was told beside the answer.
+    told: Vec<String>,
 }
 
 impl Printer {
@@ -133,7 +133,7 @@ impl Printer {
             calls: std::collections::HashMap::new(),
             next_call: 0,
             decided: None,
-            told: String::new(),
+            told: Vec::new(),
         }
     }
 
@@ -337,11 +337,11 @@ impl Printer {
             Level::Broken => "broken",
         };
         let text = if detail.is_empty() { title.to_string() } else { format!("{title}. {detail}") };
-        // Trouble at the start comes again as the end of the turn.
-        if self.told == text {
+        // Trouble at the start comes again with the session, or as the end of the turn.
+        if self.told.iter().any(|told| text.starts_with(told)) {
             return Ok(());
         }
-        self.told.clone_from(&text);
+        self.told.push(text.clone());
         self.line(json!({"type": "notice", "level": word, "text": text}))?;
         if !self.json {
             self.fresh_line()?;

@@ -444,3 +444,16 @@ fn is_loopback(url: &Url) -> bool {
         Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_is_distrusted_in_words() {
+        let unknown = "invalid peer certificate: UnknownIssuer";
+        assert_eq!(distrust(unknown), "nobody this computer trusts has signed it");
+        assert_eq!(distrust("invalid peer certificate: NotValidForNameContext { .. }"), "it is another server's");
+        assert_eq!(distrust("invalid peer certificate: BadEncoding"), "BadEncoding");
+    }
+}

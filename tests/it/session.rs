@@ -340,6 +340,31 @@ async fn edits_in_the_text_become_one_proposal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nearly_full_archive_is_told_in_the_chat() {
+    let full = |e: &Event| match e {
+        Event::Added(_, Item::Notice(n)) if n.title.starts_with("the archive holds") => Some(n.title.clone()),
+        _ => None,
+    };
+    let world = World::new()
+        .approve("edits")
+        .file("a.rs", &format!("fn a() {{}}\n// {}\n", "x".repeat(2000)))
+        .model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Done.")]);
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    std::fs::write(world.home().join(".nebula/config.json"), r#"{"archiveMaxSize": 2500}"#).expect("written");
+    let mut live = world.start();
+    live.submit("rename");
+    let told = live.until(full).await;
+    assert!(told.ends_with("% of archiveMaxSize (2.4 KiB)"), "{told}");
+    live.close().await;
+    // At the next start it is told once the chat is there.
+    let mut live = world.model([say("Hello.")]).start();
+    live.open(SessionChoice::New);
+    live.until(|e| matches!(e, Event::Opened(_)).then_some(())).await;
+    live.until(full).await;
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_before_a_call_is_shown_before_it() {
     // A line without an end might be the path above an edit; the call that follows says that it is not.
     let mut deltas = vec![nebula::provider::Delta::Text("Reading.".into())];
