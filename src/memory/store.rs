@@ -252,7 +252,8 @@ fn read_only() -> Error {
     Error::Sql(rusqlite::Error::SqliteFailure(code, Some("it is read-only".into())))
 }
 
-fn make_folder(path: &Path) -> Result<(), Error> {
+/// Makes the folder a database is to lie in, for the person alone.
+pub(super) fn make_folder(path: &Path) -> Result<(), Error> {
     let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) else { return Ok(()) };
     let fail = |source| Error::File { path: folder.to_path_buf(), source };
     fs::create_dir_all(folder).map_err(fail)?;
@@ -265,7 +266,7 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// What was said is the person's own business: nobody else may read it.
-fn restrict(path: &Path) {
+pub(super) fn restrict(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::store::{make_folder, restrict};
 use super::{Error, Trouble, count, int, now_ms, tokens};
 
 /// Counts up when the schema or what is indexed changes.
@@ -84,9 +85,7 @@ impl Rag {
     /// # Errors
     /// When the file can neither be opened nor made.
     pub fn open(path: &Path) -> Result<Rag, Error> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| Error::File { path: folder.to_path_buf(), source })?;
-        }
+        make_folder(path)?;
         let conn = match connect(path) {
             Err(e) if matches!(e.trouble(), Some(Trouble::Corrupt | Trouble::Newer)) => {
                 for suffix in ["", "-wal", "-shm"] {
@@ -98,6 +97,8 @@ impl Rag {
             }
             result => result?,
         };
+        // The words of private files are in it.
+        restrict(path);
         Ok(Rag { conn: Mutex::new(conn) })
     }
 

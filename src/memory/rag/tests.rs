@@ -92,3 +92,14 @@ fn what_another_process_indexed_meanwhile_is_left_as_it_is() {
     other.put(source, &[(&seen("new.md", 8), "second words")]).unwrap();
     assert_eq!((found(&rag, "first").len(), found(&rag, "second").len()), (0, 1));
 }
+
+#[cfg(unix)]
+#[test]
+fn the_index_is_the_persons_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("home/rag.db");
+    drop(Rag::open(&path).unwrap());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+}
