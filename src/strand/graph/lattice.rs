@@ -41,6 +41,23 @@ pub struct Summary {
     pub settled: Option<DefId>,
 }
 
+impl Summary {
+    /// What an op comes to that is the only one on its definition.
+    fn of_add(op: &Op) -> Option<Summary> {
+        (op.kind == Kind::Add).then(|| Summary {
+            live: true,
+            name: op.name.clone(),
+            claim: op.id,
+            claimed_by_add: true,
+            epoch: op.id,
+            edits: Vec::new(),
+            inactive: Vec::new(),
+            links: Vec::new(),
+            settled: None,
+        })
+    }
+}
+
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
         Lattice { layer, ops: Vec::new(), heads: BTreeSet::new() }
@@ -59,6 +76,9 @@ impl Graph {
     /// What the ops on a definition come to; `None` if none of them has an effect.
     pub fn summary(&self, def: DefId) -> Option<Summary> {
         let lattice = self.lattice(def)?;
+        if let [only] = lattice.ops.as_slice() {
+            return self.node(*only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
+        }
         let mut nodes: Vec<_> =
             lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
         // The order of arrival must not show.

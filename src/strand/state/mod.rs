@@ -109,6 +109,11 @@ impl View {
         &self.encoded.deps
     }
 
+    /// What its references depend on.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     /// The body's canonical text.
     pub fn body_text(&self) -> String {
         print::body(&self.body)
@@ -431,24 +436,9 @@ impl State {
         absorbed
     }
 
-    /// What a checkpoint keeps of a definition; none if there is no such definition.
-    pub fn row_of(&self, id: DefId) -> Option<Row> {
-        let view = self.views.get(id)?;
-        Some(Row {
-            id,
-            layer: view.layer,
-            label: view.label.clone(),
-            name: view.name.clone(),
-            claim: view.claim,
-            claimed_by_add: view.claimed_by_add,
-            status: view.status,
-            epoch: view.epoch,
-            settled: view.settled,
-            hash: view.hash,
-            text: view.text.clone(),
-            deps: view.deps().to_vec(),
-            watch: view.watch.clone(),
-        })
+    /// The view of a definition, if it is loaded: what changed since the source was written always is.
+    pub fn held(&self, id: DefId) -> Option<&View> {
+        self.views.get(id).map(AsRef::as_ref)
     }
 
     /// Names that some claimant did not get.

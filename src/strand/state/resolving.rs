@@ -158,7 +158,7 @@ impl State {
         let changed = unknown || text != view.text || encoded != view.encoded;
         watch.links.clone_from(&view.links);
         watch.live = view.live();
-        let old = std::mem::replace(&mut view.watch, watch.clone());
+        let old = std::mem::take(&mut view.watch);
         view.places = places;
         view.edges = edges;
         view.text = text;
@@ -168,6 +168,9 @@ impl State {
             self.unwatch(id, &old);
             self.watch(id, &watch);
             self.touched.insert(id);
+        }
+        if let Some(view) = self.views.get_mut(id) {
+            view.watch = watch;
         }
         changed
     }

@@ -12,11 +12,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::Log;
-use crate::strand::cold::{IdSet, Row as Kept};
+use crate::strand::cold::IdSet;
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Kind;
-use crate::strand::state::{State, Status, Watch};
+use crate::strand::state::{State, Status, View, Watch};
 pub use source::{Opened, Source};
 
 /// Another shape of the tables means another number, and a rebuild.
@@ -285,9 +285,9 @@ fn put_definitions(
         let key = id.to_bytes();
         let old: Option<Option<Vec<u8>>> = find.query_row([&key[..]], |row| row.get(0)).optional()?;
         let old = old.flatten().and_then(|bytes| pack::read_watch(&bytes)).unwrap_or_default();
-        let row = state.row_of(*id);
+        let row = state.held(*id);
         let none = Watch::default();
-        let now = row.as_ref().map_or(&none, |row| &row.watch);
+        let now = row.map_or(&none, View::watch);
         if old != *now {
             let (old, now) = (edges_of(*id, &old), edges_of(*id, now));
             for (kind, about, src) in old.keys().filter(|edge| !now.contains_key(*edge)) {
@@ -308,7 +308,7 @@ fn put_definitions(
             ])?;
             continue;
         };
-        let (number, absorber) = number(&row);
+        let (number, absorber) = number(row);
         insert.execute(params![
             key,
             row.layer as i64,
@@ -322,8 +322,8 @@ fn put_definitions(
             row.settled.map(OpId::to_bytes),
             row.hash.0,
             row.text,
-            pack::ids(row.deps.iter().copied()),
-            pack::watch(&row.watch),
+            pack::ids(row.deps().iter().copied()),
+            pack::watch(row.watch()),
             ops,
             heads
         ])?;
@@ -331,7 +331,7 @@ fn put_definitions(
     Ok(())
 }
 
-fn number(row: &Kept) -> (i64, Option<DefId>) {
+fn number(row: &View) -> (i64, Option<DefId>) {
     match row.status {
         Status::Visible => (VISIBLE, None),
         Status::Absorbed(by) => (ABSORBED, Some(by)),
