@@ -87,7 +87,7 @@ const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "input", "param
 /// The names that a call's tool is given under.
 const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
 /// A call says what it is within so many bytes.
-const HEAD: usize = 4 << 10;
+pub(super) const HEAD: usize = 4 << 10;
 
 /// What the beginning of a JSON object says of its being a call: the tool, and where its arguments begin. Only once a
 /// parameter of the tool is among them, so that nothing else is taken for a call; more text changes nothing of it.

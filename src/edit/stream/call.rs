@@ -14,6 +14,8 @@ pub(super) struct Call {
     lead: String,
     /// Once it is known to be a call: its name, and how much of the text has been shown as growth.
     begun: Option<(EditId, usize)>,
+    /// Enough has been seen: if it has not begun to be a call by now, it is not told before its end.
+    tried: bool,
 }
 
 /// More white space than this after a `"""` is not waited through, in bytes.
@@ -94,12 +96,13 @@ impl Call {
 
     /// Shows the arguments as they come, once it is certain that this is a call.
     fn grow(&mut self, ctx: &mut Context) {
-        if self.begun.is_none()
-            && let Some((name, at)) = calls::begun(&self.text)
-        {
-            let id = ctx.new_id();
-            ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
-            self.begun = Some((id, at));
+        if self.begun.is_none() && !self.tried {
+            self.tried = self.text.len() >= calls::HEAD;
+            if let Some((name, at)) = calls::begun(&self.text) {
+                let id = ctx.new_id();
+                ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
+                self.begun = Some((id, at));
+            }
         }
         if let Some((id, shown)) = &mut self.begun
             && *shown < self.text.len()
