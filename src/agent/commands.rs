@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::env::Env;
+use super::prompt;
 use super::session::Session;
 use super::turn::{self, Begin};
 use super::{Agent, Running};
-use super::{prompt, replayed};
 use crate::edit::Format;
 use crate::memory::{self, NewSession};
 use crate::protocol::{
-    Event, ExportFormat, Level, NoticeAction, Prompt, SessionChange, SessionChoice, SessionInfo, Setting, TurnEnd,
+    Event, ExportFormat, Item, Level, NoticeAction, Prompt, SessionChange, SessionChoice, SessionInfo, Setting, TurnEnd,
 };
 
 impl Agent {
@@ -70,29 +70,29 @@ impl Agent {
     pub(super) async fn open(&mut self, choice: SessionChoice) {
         self.stop_turn().await;
         match open(&self.env, choice) {
-            Ok((session, rows)) => {
+            Ok((session, items)) => {
                 if let Some(old) = self.session.take()
                     && old.id != session.id
                 {
                     self.env.kept(self.env.memory.end(&old.id));
                 }
-                self.show(session, &rows).await;
+                self.show(session, items).await;
             }
             Err(why) => self.env.events.notice(Level::Error, why, "Nothing was changed.").await,
         }
     }
 
     /// Tells the front end of a session and all that is in it.
-    async fn show(&mut self, session: Session, rows: &[memory::Message]) {
+    async fn show(&mut self, session: Session, items: Vec<Item>) {
         let info = SessionInfo {
             id: session.id.clone(),
             title: session.title.clone(),
-            resumed: rows.len(),
+            resumed: session.rows.len(),
             status: self.env.status(),
         };
         self.env.events.send(Event::Opened(info)).await;
-        if !rows.is_empty() {
-            self.env.events.recall(replayed::items(rows)).await;
+        if !session.rows.is_empty() {
+            self.env.events.recall(items).await;
             tokio::spawn(prompt::look_at_rules(Arc::clone(&self.env), session.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if self.env.live().provider.as_ref().is_some_and(|p| p.recorded()) {
@@ -255,7 +255,7 @@ impl Agent {
 }
 
 /// Finds or makes the session that was asked for.
-fn open(env: &Env, choice: SessionChoice) -> Result<(Session, Vec<memory::Message>), String> {
+fn open(env: &Env, choice: SessionChoice) -> Result<(Session, Vec<Item>), String> {
     let memory = &env.memory;
     let project = env.project();
     let say = |e: memory::Error| e.to_string();

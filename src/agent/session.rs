@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::prompt::Ground;
+use super::replayed;
 use super::request::attached_files;
 use crate::context::request::Window;
 use crate::edit::Format;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
+use crate::protocol::Item;
 use crate::provider::{Blob, Message, Role, Takes, ToolCall, ToolSpec};
 use crate::tools::{self, Sha};
 
@@ -82,25 +84,29 @@ impl Session {
         }
     }
 
-    /// A stored session, as it was. Calls that never got their result, because the process died, get one that says so.
+    /// A stored session, as it was, and its entries for the front end. Calls that never got their result, because the
+    /// process died, get one that says so.
     ///
     /// # Errors
     /// When memory cannot be read.
-    pub fn load(memory: &Memory, record: &memory::Session) -> Result<(Self, Vec<memory::Message>), memory::Error> {
+    pub fn load(memory: &Memory, record: &memory::Session) -> Result<(Self, Vec<Item>), memory::Error> {
         let mut session = Session::new(record.id.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
         session.ground = Ground::read(record.extra.as_deref());
         let rows = memory.load(&record.id)?;
-        for row in &rows {
-            session.take_in(row);
-        }
+        // A long session is read for the model and for the person side by side.
+        let items = std::thread::scope(|scope| {
+            let items = scope.spawn(|| replayed::items(&rows));
+            rows.iter().for_each(|row| session.take_in(row));
+            items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
         session.answer_what_is_open(memory)?;
         if let Some(summary) = memory.summary(&record.id)? {
             let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
             session.summary = Some((summary.text, covered));
         }
-        Ok((session, rows))
+        Ok((session, items))
     }
 
     fn take_in(&mut self, row: &memory::Message) {
