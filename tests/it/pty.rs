@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// The size of the terminal.
 const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
@@ -19,6 +19,8 @@ pub struct Terminal {
     output: Receiver<Vec<u8>>,
     keys: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
+    /// Kept until the end: the terminal goes away with it.
+    master: Box<dyn MasterPty + Send>,
     /// Removed at the end, where it was made for this.
     _home: Option<tempfile::TempDir>,
 }
@@ -49,8 +51,6 @@ impl Terminal {
         let keys = pair.master.take_writer().expect("a writer");
         let (send, output) = channel();
         std::thread::spawn(move || {
-            // Kept until the end: the terminal goes away with it.
-            let _master = pair.master;
             let mut buffer = [0; 16 << 10];
             while let Ok(n @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..n].to_vec()).is_err() {
@@ -58,7 +58,7 @@ impl Terminal {
                 }
             }
         });
-        Terminal { screen: vt100::Parser::new(ROWS, COLUMNS, 0), output, keys, child, _home: None }
+        Terminal { screen: vt100::Parser::new(ROWS, COLUMNS, 0), output, keys, child, master: pair.master, _home: None }
     }
 
     /// Waits until the screen holds a text.
@@ -119,8 +119,34 @@ impl Terminal {
         }
     }
 
+    /// Makes the terminal another size.
+    fn resize(&mut self, rows: u16, cols: u16) {
+        self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).expect("resized");
+        let size = |n| NonZero::new(n).expect("a size");
+        self.screen.screen_mut().set_size(size(rows), size(cols));
+    }
+
+    /// Sends a signal and waits for the end; whether the terminal was given back as it was.
+    fn end_by(mut self, signal: &str) -> bool {
+        let pid = self.child.process_id().expect("a process").to_string();
+        assert!(std::process::Command::new("kill").args([signal, &pid]).status().expect("sent").success());
+        self.child.wait().expect("it ends");
+        drop(self.master);
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(500)) {
+            self.screen.process(&bytes);
+        }
+        let screen = self.screen.screen();
+        !screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor()
+    }
+
     /// The exit code once the program has ended by itself.
     pub fn exit(mut self) -> u32 {
+        self.child.wait().expect("it ends").exit_code()
+    }
+
+    /// Ctrl-C until it ends: the first ones stop what runs.
+    fn leave_while_busy(mut self) -> u32 {
+        self.keys("\u{3}\u{3}\u{3}");
         self.child.wait().expect("it ends").exit_code()
     }
 
@@ -211,4 +237,49 @@ fn a_terminal_that_goes_away_without_a_signal_ends_it() {
     let end = ended.recv_timeout(PATIENCE);
     let _ = killer.kill();
     assert!(end.is_ok(), "it went on without a terminal");
+}
+
+#[test]
+fn signals_give_the_terminal_back_and_keep_the_session() {
+    let home = tempfile::tempdir().expect("a folder");
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo.jsonl");
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    for (n, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
+        let words = format!("what was said before {signal}");
+        let mut terminal = Terminal::start_in(nebula, &["--replay", recording, &words], home.path());
+        terminal.wait_for(&words);
+        terminal.wait_for("call");
+        assert!(terminal.end_by(signal), "{signal}");
+        let mut list = std::process::Command::new(nebula);
+        list.args(["sessions", "list", "--json"]).current_dir(home.path()).env("HOME", home.path());
+        let listed = list.output().expect("listed").stdout;
+        let listed: serde_json::Value = serde_json::from_slice(&listed).expect("JSON");
+        let listed = listed.as_array().expect("sessions");
+        assert_eq!(listed.len(), n + 1, "{listed:?}");
+        assert!(listed.iter().all(|s| !s["ended_at"].is_null()), "{listed:?}");
+    }
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_whole_screen() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("ready");
+    let mut seed = 7u32;
+    let mut next = |from: u16, to: u16| {
+        seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        from + ((seed >> 16) as u16) % (to - from)
+    };
+    for n in 0..200 {
+        terminal.resize(next(5, 60), next(20, 220));
+        if n == 50 {
+            terminal.keys("\r");
+        }
+    }
+    terminal.resize(9, 39);
+    terminal.wait_for("nebula needs 40");
+    terminal.resize(10, 40);
+    terminal.wait_until("the panes", |screen| !screen.contains("nebula needs") && screen.contains('─'));
+    terminal.resize(ROWS.get(), COLUMNS.get());
+    terminal.wait_for("4 of 4 hunks undecided");
+    assert_eq!(terminal.leave_while_busy(), 0);
 }

@@ -458,6 +458,13 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
     assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
     stage.tell(Event::Settled(proposal.id, Outcome::Withdrawn));
+    // Where nothing is left to choose, a click goes on to what would be written.
+    let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
+    let fate = Fate { path: again.files[0].path.clone(), kind: FateKind::Restore(Counts::default()) };
+    stage.tell(Event::Proposed(again, vec![fate]));
+    click(&mut stage, "shows what would be written");
+    assert!(stage.text().contains("hunks undecided"), "{}", stage.text());
+    stage.tell(Event::Settled(ProposalId(77), Outcome::Withdrawn));
     let (x, y) = find(&stage, "archive ──");
     mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), (x, y));
     mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), (x, y - 6));

@@ -223,7 +223,11 @@ impl Panes {
     /// Does `action` in pane `id`.
     pub fn act(&mut self, id: PaneId, action: Action, now: i64) -> Vec<Effect> {
         let effects = route!(self, id, p => p.act(action, now));
-        // The fates of a restore were seen: what it would write comes next.
+        self.released(id, effects)
+    }
+
+    /// The fates of a restore were seen: what it would write comes next.
+    fn released(&mut self, id: PaneId, effects: Vec<Effect>) -> Vec<Effect> {
         if id == PaneId::Archive && effects.contains(&Effect::Focus(PaneId::Diff)) {
             self.diff.release();
         }
@@ -237,7 +241,8 @@ impl Panes {
 
     /// A click in pane `id`, from the top left of its body.
     pub fn click(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<Effect> {
-        route!(self, id, p => p.click(column, row, now))
+        let effects = route!(self, id, p => p.click(column, row, now));
+        self.released(id, effects)
     }
 
     /// The wheel over a cell of the body of pane `id`.

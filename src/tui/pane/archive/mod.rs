@@ -331,19 +331,16 @@ impl Archive {
     /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<Effect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
-        let top = self.fates_top(detail);
-        if row < axis::ROWS && top != Some(0) {
-            if let Some(point) = self.point_at(detail.width, column).filter(|_| self.fates.is_none()) {
-                self.point = point;
-            }
-            return self.want();
+        if let Some(top) = self.fates_top(detail) {
+            let asked = row.checked_sub(top).and_then(|row| self.fates.as_ref()?.at_row(row, detail.height - top));
+            return asked.map_or(Vec::new(), |action| self.act(action, 0));
         }
-        let Some(top) = top.filter(|top| row >= *top) else { return Vec::new() };
-        let height = detail.height - top;
-        match self.fates.as_ref().and_then(|f| f.at_row(row - top, height)) {
-            Some(action) => self.act(action, 0),
-            None => Vec::new(),
+        if row < axis::ROWS
+            && let Some(point) = self.point_at(detail.width, column)
+        {
+            self.point = point;
         }
+        self.want()
     }
 
     /// The wheel over a cell: the comparison and the fates scroll beside the list, else the list moves.
