@@ -1,6 +1,7 @@
 //! The conversation: messages, answers, thoughts, runs of calls and notices, one below the other. It follows the
 //! end, or stays where it was scrolled to; one entry may be selected, to be copied, opened, or have its keys taken.
 
+mod notices;
 mod unit;
 mod window;
 mod words;
@@ -16,13 +17,14 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
-use crate::protocol::{Call, Command, Event, How, Item, ItemId, Listing, Notice, NoticeAction, Query, Setting};
+use crate::protocol::{Call, Event, Item, ItemId, Listing, Notice, NoticeAction, Query};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::text::markdown::Markdown;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
+use notices::{first_offer, take};
 use unit::{Columns, Said, Unit};
 use window::{Find, Move, Window, position};
 use words::Did;
@@ -94,22 +96,6 @@ impl Chat {
         }
         chat.settle_last();
         chat
-    }
-
-    /// Adds a notice that stays, in whichever session is opened.
-    pub fn keep(&mut self, notice: Notice) {
-        self.push(Said::Notice(notice.clone()));
-        self.kept.push(notice);
-    }
-
-    /// The person says something: what stayed is above it from now on.
-    pub fn let_go(&mut self) {
-        self.kept.clear();
-    }
-
-    /// The notices that stay.
-    pub fn kept(&self) -> &[Notice] {
-        &self.kept
     }
 
     /// Takes in what was asked for: the chat asks for nothing.
@@ -194,21 +180,11 @@ impl Chat {
         Vec::new()
     }
 
-    /// Whether the last entry is a notice that offers something.
-    pub fn notice(&self) -> bool {
-        self.last_notice().and_then(first_offer).is_some()
-    }
-
     /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
     pub fn ends_in_plan(&self) -> bool {
         let Some(Said::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
         let headings = doc.text().lines().filter(|line| line.starts_with('#'));
         headings.map(str::to_lowercase).any(|line| line.contains("plan") || line.contains("計画"))
-    }
-
-    /// Takes the first thing that the last notice offers.
-    pub fn take_notice(&mut self, _now: i64) -> Vec<Effect> {
-        self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
     }
 
     /// A click inside the body: selects an entry, or opens and closes its fold.
@@ -285,14 +261,6 @@ impl Chat {
 }
 
 impl Chat {
-    /// Adds an entry; what is kept comes after the entries of a session that was resumed.
-    fn add_before_kept(&mut self, id: ItemId, item: &Item) {
-        let kept = std::mem::take(&mut self.kept);
-        kept.iter().for_each(|_| self.window.pop());
-        self.add(id, item);
-        kept.into_iter().for_each(|notice| self.keep(notice));
-    }
-
     fn add(&mut self, id: ItemId, item: &Item) {
         self.settle_last();
         self.drop_retry();
@@ -426,35 +394,6 @@ impl Chat {
         self.current(Unit::folds)
     }
 
-    fn current_notice(&self) -> Option<&Notice> {
-        let last = self.window.units.len().checked_sub(1)?;
-        match &self.window.units.get(self.selected.unwrap_or(last))?.said {
-            Said::Notice(notice) => Some(notice),
-            _ => None,
-        }
-    }
-
-    /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
-    /// offers what does not go out of date while nebula answers on.
-    fn last_notice(&self) -> Option<&Notice> {
-        if let Said::Notice(notice) = &self.window.units.last()?.said {
-            return Some(notice);
-        }
-        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Said::User { .. })).find_map(|u| {
-            match &u.said {
-                Said::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
-                _ => None,
-            }
-        })
-    }
-
-    fn open_file(&self) -> Option<String> {
-        self.current_notice()?.actions.iter().find_map(|a| match a {
-            NoticeAction::OpenFile(path) => Some(path.clone()),
-            _ => None,
-        })
-    }
-
     fn toggle(&mut self, unit: Option<usize>) {
         if let Some(unit) = unit.and_then(|n| self.window.units.get_mut(n)) {
             unit.open = !unit.open;
@@ -552,27 +491,6 @@ fn said(item: &Item, whole: bool) -> Said {
         Item::Rules(rules) => Said::Rules(rules.clone()),
         Item::Notice(notice) => Said::Notice(notice.clone()),
     }
-}
-
-/// The first thing a notice offers.
-fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
-    notice.actions.first()
-}
-
-/// Whether what a notice offers makes sense whatever came after it.
-fn lasts(action: &NoticeAction) -> bool {
-    matches!(action, NoticeAction::ShowChange(_) | NoticeAction::RetryMemory)
-}
-
-fn take(action: &NoticeAction) -> Vec<Effect> {
-    vec![match action {
-        NoticeAction::GoOn => Effect::Send(Command::GoOn(How::On)),
-        NoticeAction::AskAgain => Effect::Send(Command::GoOn(How::Again)),
-        NoticeAction::ChooseModel => Effect::Do(Action::ChooseModel),
-        NoticeAction::ShowChange(path) => Effect::ShowChange(path.clone()),
-        NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
-        NoticeAction::RetryMemory => Effect::Send(Command::Set(Setting::RetryMemory)),
-    }]
 }
 
 /// Shows that rows are selected: a bar in the first column, and the tint over all.

@@ -1,0 +1,94 @@
+//! The notices of the chat: those that stay until something is said, and what the last or the selected one offers.
+
+use super::Chat;
+use super::unit::Said;
+use crate::protocol::{Command, How, Item, ItemId, Notice, NoticeAction, Setting};
+use crate::tui::action::Action;
+use crate::tui::app::Effect;
+
+impl Chat {
+    /// Adds a notice that stays, in whichever session is opened.
+    pub fn keep(&mut self, notice: Notice) {
+        self.push(Said::Notice(notice.clone()));
+        self.kept.push(notice);
+    }
+
+    /// The person says something: what stayed is above it from now on.
+    pub fn let_go(&mut self) {
+        self.kept.clear();
+    }
+
+    /// The notices that stay.
+    pub fn kept(&self) -> &[Notice] {
+        &self.kept
+    }
+
+    /// Whether the last entry is a notice that offers something.
+    pub fn notice(&self) -> bool {
+        self.last_notice().and_then(first_offer).is_some()
+    }
+
+    /// Takes the first thing that the last notice offers.
+    pub fn take_notice(&mut self, _now: i64) -> Vec<Effect> {
+        self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
+    }
+
+    /// Adds an entry; what is kept comes after the entries of a session that was resumed.
+    pub(super) fn add_before_kept(&mut self, id: ItemId, item: &Item) {
+        let kept = std::mem::take(&mut self.kept);
+        kept.iter().for_each(|_| self.window.pop());
+        self.add(id, item);
+        kept.into_iter().for_each(|notice| self.keep(notice));
+    }
+
+    pub(super) fn current_notice(&self) -> Option<&Notice> {
+        let last = self.window.units.len().checked_sub(1)?;
+        match &self.window.units.get(self.selected.unwrap_or(last))?.said {
+            Said::Notice(notice) => Some(notice),
+            _ => None,
+        }
+    }
+
+    /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
+    /// offers what does not go out of date while nebula answers on.
+    pub(super) fn last_notice(&self) -> Option<&Notice> {
+        if let Said::Notice(notice) = &self.window.units.last()?.said {
+            return Some(notice);
+        }
+        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Said::User { .. })).find_map(|u| {
+            match &u.said {
+                Said::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
+                _ => None,
+            }
+        })
+    }
+
+    pub(super) fn open_file(&self) -> Option<String> {
+        self.current_notice()?.actions.iter().find_map(|a| match a {
+            NoticeAction::OpenFile(path) => Some(path.clone()),
+            _ => None,
+        })
+    }
+}
+
+/// The first thing a notice offers.
+pub(super) fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
+    notice.actions.first()
+}
+
+/// Whether what a notice offers makes sense whatever came after it.
+fn lasts(action: &NoticeAction) -> bool {
+    matches!(action, NoticeAction::ShowChange(_) | NoticeAction::RetryMemory)
+}
+
+/// Does what a notice offers.
+pub(super) fn take(action: &NoticeAction) -> Vec<Effect> {
+    vec![match action {
+        NoticeAction::GoOn => Effect::Send(Command::GoOn(How::On)),
+        NoticeAction::AskAgain => Effect::Send(Command::GoOn(How::Again)),
+        NoticeAction::ChooseModel => Effect::Do(Action::ChooseModel),
+        NoticeAction::ShowChange(path) => Effect::ShowChange(path.clone()),
+        NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
+        NoticeAction::RetryMemory => Effect::Send(Command::Set(Setting::RetryMemory)),
+    }]
+}
