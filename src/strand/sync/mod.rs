@@ -15,7 +15,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 pub use diff::{diff, disjoint};
-pub use projection::{Projection, Record, list, path_of, scan};
+pub use projection::{Projection, Record, list, paths, scan};
 
 use super::issue::{Issuer, Removal, Unparsed};
 use super::store::{Error, Lock, Store};

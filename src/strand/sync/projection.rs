@@ -1,6 +1,6 @@
 //! What was last written into files, and which files there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -87,14 +87,22 @@ impl Projection {
     }
 }
 
-/// The path of a definition's file. Where names differ only in case, the later one's carries the
+/// The file of every visible definition, by path. Where names differ only in case, the path of a later one carries the
 /// end of its identity, for file systems that do not tell them apart.
-pub fn path_of(state: &State, view: &View) -> String {
-    let lower = view.label.to_lowercase();
-    let rivals = state.layer(view.layer).filter(|other| other.label.len() == view.label.len());
-    let shadowed = rivals.into_iter().any(|other| other.id < view.id && other.label.to_lowercase() == lower);
-    let tail = if shadowed { format!("~{}", view.id.tail(6)) } else { String::new() };
-    format!("{}/{}{tail}.strand", view.layer.folder(), view.label)
+pub fn paths(state: &State) -> BTreeMap<String, &View> {
+    let name = |view: &View| (view.layer, view.label.to_lowercase());
+    let mut first: HashMap<(Layer, String), DefId> = HashMap::new();
+    for view in state.visible() {
+        first.entry(name(view)).and_modify(|id| *id = view.id.min(*id)).or_insert(view.id);
+    }
+    let path = |view: &View| {
+        let tail = match first.get(&name(view)) {
+            Some(id) if *id < view.id => format!("~{}", view.id.tail(6)),
+            _ => String::new(),
+        };
+        format!("{}/{}{tail}.strand", view.layer.folder(), view.label)
+    };
+    state.visible().map(|view| (path(view), view)).collect()
 }
 
 /// The paths of a projection's files.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Message, Projection, Record, Work, path_of};
+use super::{Message, Projection, Record, Work, paths};
 use crate::strand::id::{DefId, Layer, QName};
 use crate::strand::issue::Unparsed;
 use crate::strand::lang::ast::Definition;
@@ -86,6 +86,7 @@ impl Work {
     /// The definitions whose files are gone. One that changed since keeps its file.
     fn removals(&mut self, state: &State, gone: &Gone, renames: &BTreeMap<DefId, String>) -> Vec<Wish> {
         let mut removed = Vec::new();
+        let paths = if gone.is_empty() { BTreeMap::new() } else { paths(state) };
         for (path, record) in gone {
             let Some(view) = state.view(record.def).filter(|view| view.visible()) else { continue };
             if renames.contains_key(&record.def) {
@@ -93,7 +94,7 @@ impl Work {
             }
             if view.text == record.text {
                 removed.push(Wish::Remove { def: record.def });
-            } else if path_of(state, view) == **path {
+            } else if paths.get(*path).is_some_and(|there| there.id == view.id) {
                 self.clash_of_deleted(path);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{Clash, Projection, Record, Work, path_of};
+use super::{Clash, Projection, Record, Work, paths};
 use crate::strand::id::{new_id, now_ms};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Conflict, Error, Store, atomic_write};
@@ -46,10 +46,7 @@ impl Work {
         recorded: &mut Projection,
         files: &BTreeMap<String, String>,
     ) -> Result<(), Error> {
-        let mut wanted: BTreeMap<String, &View> = BTreeMap::new();
-        for view in state.visible() {
-            wanted.insert(path_of(state, view), view);
-        }
+        let wanted = paths(state);
         let stale: Vec<String> =
             recorded.iter().map(|(path, _)| path.clone()).filter(|path| !wanted.contains_key(path)).collect();
         for path in stale {
@@ -105,8 +102,7 @@ impl Work {
 
     /// Notes what files say that went into the store, without writing any.
     pub(super) fn record_files(&mut self, state: &State, recorded: &mut Projection, files: &BTreeMap<String, String>) {
-        for view in state.visible() {
-            let path = path_of(state, view);
+        for (path, view) in paths(state) {
             if let Some(text) = files.get(&path).filter(|_| !self.held.contains(&path)) {
                 let aside = self.clashes.iter().any(|clash| clash.path == path);
                 let known = recorded.get(&path).is_some_and(|record| record.is_text(text));
