@@ -1,7 +1,7 @@
 //! What needs a person at a terminal, or goes on until it is interrupted.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -66,11 +66,22 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
+/// A program that goes on by itself, and ends with its test, however that ends.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // One that has ended already is no concern.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_watching_sync_takes_in_what_is_written() {
     let world = World::new();
     world.load("slot n = Int = 0");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_strand"))
+    let child = Command::new(env!("CARGO_BIN_EXE_strand"))
         .args(["sync", "--watch"])
         .env_clear()
         .current_dir(world.path())
@@ -78,8 +89,9 @@ fn a_watching_sync_takes_in_what_is_written() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let results = lines(child.stdout.take().unwrap());
-    let messages = lines(child.stderr.take().unwrap());
+    let mut child = Ended(child);
+    let results = lines(child.0.stdout.take().unwrap());
+    let messages = lines(child.0.stderr.take().unwrap());
     let wait_for = |from: &Receiver<String>, text: &str| {
         while !from.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{text} did not come")).contains(text) {}
     };
@@ -94,6 +106,4 @@ fn a_watching_sync_takes_in_what_is_written() {
     world.out(0, &["replace", "slot.n", "Int = 8"]);
     wait_for(&results, "+0 ~1 -0 files, 0 ops");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "slot n = Int = 8\n");
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
