@@ -129,6 +129,14 @@ impl Front {
                         self.dirty = true;
                         Vec::new()
                     }
+                    // Also told by the terminal's own stream, but one that comes together with a key can get lost there;
+                    // and a size that is the old one again may have cut what was drawn.
+                    Signal::Resized => {
+                        let (columns, rows) = crossterm::terminal::size()?;
+                        self.screen.resize(columns, rows)?;
+                        self.screen.redraw()?;
+                        vec![Msg::Resize(columns, rows)]
+                    }
                     Signal::End(number) => {
                         self.commands.send(Command::Shutdown).ok();
                         return Ok(Exit::Signal(number));
@@ -327,6 +335,7 @@ fn now() -> i64 {
 
 enum Signal {
     Continued,
+    Resized,
     End(i32),
 }
 
@@ -337,6 +346,7 @@ struct Signals {
     hup: tokio::signal::unix::Signal,
     int: tokio::signal::unix::Signal,
     quit: tokio::signal::unix::Signal,
+    winch: tokio::signal::unix::Signal,
     cont: tokio::signal::unix::Signal,
     line: Line,
 }
@@ -350,6 +360,7 @@ impl Signals {
             hup: signal(SignalKind::hangup())?,
             int: signal(SignalKind::interrupt())?,
             quit: signal(SignalKind::quit())?,
+            winch: signal(SignalKind::window_change())?,
             cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             line: Line::new(),
         })
@@ -363,6 +374,7 @@ impl Signals {
             _ = self.int.recv() => Signal::End(S::INT.as_raw()),
             _ = self.quit.recv() => Signal::End(S::QUIT.as_raw()),
             _ = self.cont.recv() => Signal::Continued,
+            _ = self.winch.recv() => Signal::Resized,
             () = self.line.gone() => Signal::End(S::HUP.as_raw()),
         }
     }
