@@ -210,7 +210,8 @@ impl State {
         let admitted: Vec<Op> =
             self.graph.ids().filter_map(|id| self.graph.node(id)).map(|node| node.op.clone()).collect();
         let mut whole = State::new();
-        whole.apply(admitted.into_iter().chain(self.graph.pending().cloned()));
+        whole.offer(admitted);
+        whole.apply(self.graph.pending().cloned());
         whole.touched.extend(&self.touched);
         *self = whole;
     }

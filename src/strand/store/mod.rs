@@ -311,7 +311,9 @@ impl Store {
         }
         self.placed.extend(entries.ops.iter().map(|op| op.id).zip(entries.places.iter().copied()));
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
-        let offered = self.state.offer(entries.ops.into_iter().chain(pending));
+        // What the log has was accepted, though a later op of its bundle may still wait.
+        let mut offered = self.state.offer(entries.ops);
+        offered.admitted.extend(self.state.offer(pending).admitted);
         self.state.refresh();
         self.config = Config::read(&self.root)?;
         Ok(offered.admitted)

@@ -57,7 +57,9 @@ fn told(store: &Store) -> Vec<String> {
 fn compare(root: &Path, seed: u64) {
     let lazy = Store::open(root).unwrap();
     let whole = Store::open_from_log(root).unwrap();
-    for (a, b) in told(&lazy).iter().zip(&told(&whole)) {
+    // The hash of the state comes last: what differs says more.
+    let (lazy_told, whole_told) = (told(&lazy), told(&whole));
+    for (a, b) in lazy_told.iter().zip(&whole_told).skip(1).chain([(&lazy_told[0], &whole_told[0])]) {
         assert_eq!(a, b, "history {seed}");
     }
     lazy.sound().unwrap();
@@ -100,7 +102,8 @@ fn check_history(seed: u64) {
 #[test]
 fn a_checkpoint_and_the_tail_say_what_the_log_says() {
     let cases = std::env::var("STRAND_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(25);
-    for seed in 0..cases {
+    // One that was found to differ once, and as many others.
+    for seed in [1297].into_iter().chain(0..cases) {
         check_history(seed);
     }
 }
