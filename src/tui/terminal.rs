@@ -164,7 +164,8 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `clear`, which asks the terminal where its cursor is: one that does not answer would end the program.
+        self.terminal.resize(Rect::new(0, 0, self.size.0, self.size.1))
     }
 
     /// Its size in cells.
