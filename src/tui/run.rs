@@ -94,6 +94,7 @@ impl Front {
         self.draw()?;
         let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
+        watch_line();
         let mut input = EventStream::new();
         loop {
             for effect in std::mem::take(&mut away) {
@@ -348,7 +349,6 @@ struct Signals {
     quit: tokio::signal::unix::Signal,
     winch: tokio::signal::unix::Signal,
     cont: tokio::signal::unix::Signal,
-    line: Line,
 }
 
 #[cfg(unix)]
@@ -362,7 +362,6 @@ impl Signals {
             quit: signal(SignalKind::quit())?,
             winch: signal(SignalKind::window_change())?,
             cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            line: Line::new(),
         })
     }
 
@@ -375,7 +374,6 @@ impl Signals {
             _ = self.quit.recv() => Signal::End(S::QUIT.as_raw()),
             _ = self.cont.recv() => Signal::Continued,
             _ = self.winch.recv() => Signal::Resized,
-            () = self.line.gone() => Signal::End(S::HUP.as_raw()),
         }
     }
 
@@ -390,46 +388,32 @@ impl Signals {
     }
 }
 
-/// The line to the terminal. Where it is cut, only the leader of the session is sent a signal; anyone else would read
-/// its end again and again.
-#[cfg(target_os = "linux")]
-struct Line(Option<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>>);
+/// How long the loop may take to end once the terminal is gone.
+#[cfg(unix)]
+const GRACE: Duration = Duration::from_secs(2);
 
-#[cfg(target_os = "linux")]
-impl Line {
-    #[expect(deprecated, reason = "sound for an owned descriptor; its successor is unsafe, which is forbidden here")]
-    fn new() -> Line {
-        use std::os::fd::AsFd;
-        // Keys are not waited for here, so typing wakes nobody. What cannot be watched (a file) cannot be cut either.
-        let watched = |fd| tokio::io::unix::AsyncFd::with_interest(fd, tokio::io::Interest::PRIORITY).ok();
-        Line(io::stdin().as_fd().try_clone_to_owned().ok().and_then(watched))
-    }
-
-    async fn gone(&self) {
-        let Some(fd) = &self.0 else { return std::future::pending().await };
-        loop {
-            match fd.ready(tokio::io::Interest::PRIORITY).await {
-                Ok(mut guard) if !guard.ready().is_read_closed() => guard.clear_ready(),
-                Ok(_) => return,
-                Err(_) => std::future::pending().await,
-            }
+/// Where the line to the terminal is cut, only the leader of the session is sent a signal; this sends it to us too.
+/// Whoever reads keys at that moment may read the end of the line again and again, so after a while the process ends
+/// whatever its loop does: all that counts is on disk already.
+#[cfg(unix)]
+fn watch_line() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::process::{Signal, getpid, kill_process};
+    std::thread::spawn(|| {
+        let stdin = io::stdin();
+        // Nothing is asked for, so typing wakes nobody; that the other end is gone is always told.
+        let mut line = [PollFd::new(&stdin, PollFlags::empty())];
+        while poll(&mut line, None) == Err(rustix::io::Errno::INTR) {}
+        if line[0].revents().contains(PollFlags::HUP) {
+            let _ = kill_process(getpid(), Signal::HUP);
+            std::thread::sleep(GRACE);
+            std::process::exit(128 + Signal::HUP.as_raw());
         }
-    }
+    });
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
-struct Line;
-
-#[cfg(all(unix, not(target_os = "linux")))]
-impl Line {
-    fn new() -> Line {
-        Line
-    }
-
-    async fn gone(&self) {
-        std::future::pending().await
-    }
-}
+#[cfg(not(unix))]
+fn watch_line() {}
 
 #[cfg(not(unix))]
 struct Signals;
