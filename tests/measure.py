@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import pty
+import random
 import re
 import select
 import shutil
@@ -377,6 +378,46 @@ def completion():
     print(f"@ over 1,000,000 files        {statistics.median(times) * 1000:8.1f} ms median of keys {max(times) * 1000:8.1f} ms most")
 
 
+def rag():
+    """Enter to the model's request with `@rag` words over 100,000 files, and without"""
+    model = Model(lambda n: say("Hello."))
+    world = World(model.url)
+    chance = random.Random(7)
+    topics = ["price", "cart", "total", "catalog", "order", "customer", "在庫", "価格表", "round", "cents"]
+    for i in range(100_000):
+        words = " ".join(f"word{chance.randrange(40_000)}" for _ in range(30))
+        world.write(f"src/m{i % 97}/f{i}.rs", f"// {words} {chance.choice(topics)}\n")
+    begun = time.perf_counter()
+    world.run("rag", "update")
+    print(f"@rag: 100,000 files indexed   {time.perf_counter() - begun:8.1f} s")
+    begun = time.perf_counter()
+    world.run("rag", "update")
+    print(f"@rag: looked at again         {time.perf_counter() - begun:8.2f} s")
+    screen = Screen(world)
+    screen.wait_for("›")
+    screen.settle()
+    rows = {"plain": [], "@rag": []}
+    queries = ["word123 word4567", "how is the total of a cart rounded", "在庫 価格", "word39999 customer"]
+    for i in range(60):
+        name = "@rag" if i % 2 else "plain"
+        os.write(screen.fd, (f"@rag {queries[i // 2 % 4]}" if i % 2 else "how is that").encode())
+        time.sleep(0.3)
+        asked = model.count
+        begun = time.perf_counter()
+        os.write(screen.fd, b"\r")
+        while model.count == asked:
+            screen.read(0.0002)
+            if time.perf_counter() - begun > 30:
+                sys.exit("no request came")
+        rows[name].append(time.perf_counter() - begun)
+        # What the index does beside is over before the next one, as with a person.
+        screen.settle(1.5)
+    screen.kill()
+    world.close()
+    for name, times in rows.items():
+        print(f"Enter to request, {name:6}      {percentile(times, 0.5) * 1000:8.1f} ms p50  {max(times) * 1000:8.1f} ms worst")
+
+
 def keys():
     """key to painted character, idle"""
     world = World(Model(lambda n: say("Hello.")).url)
@@ -502,7 +543,7 @@ def steps():
         print(f"fsync of one new 1 KiB file   {statistics.median(times) * 1000:8.2f} ms median (the disk, not nebula)")
 
 
-ALL = [start, resume, keys, busy, markdown, idle, steps, history, completion]
+ALL = [start, resume, keys, busy, markdown, idle, steps, history, completion, rag]
 
 
 def main():

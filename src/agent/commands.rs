@@ -1,6 +1,7 @@
 //! What the actor does on a command: sessions, settings, prompts.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
@@ -246,6 +247,7 @@ impl Agent {
 
     /// Lets a write under way finish, saves, and closes the session.
     pub(super) async fn shut_down(&mut self) {
+        self.env.closing.store(true, Ordering::Relaxed);
         self.stop_turn().await;
         self.restores.finish().await;
         if let Some(session) = self.session.take() {

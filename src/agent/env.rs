@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -61,6 +62,10 @@ pub struct Env {
     index: Mutex<Option<Arc<Files>>>,
     /// The words that files were asked for with the last time.
     file_words: Mutex<Option<String>>,
+    /// The index of `@rag` is being brought up to date.
+    pub refreshing: AtomicBool,
+    /// The agent ends: what goes on beside it stops.
+    pub closing: AtomicBool,
     /// A summary that was accepted, and for which session.
     pub summary: Mutex<Option<(String, memory::Summary)>>,
     /// Id of the open session.
@@ -135,6 +140,8 @@ impl Env {
             record: Mutex::new(None),
             index: Mutex::new(None),
             file_words: Mutex::new(None),
+            refreshing: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             summary: Mutex::new(None),
             open: Mutex::new(None),
             seen: Mutex::new(Seen::default()),

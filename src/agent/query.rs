@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::env::{Env, lock};
-use super::{replayed, watch};
+use super::{rag, replayed, watch};
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::memory::{self, SessionState as Stored};
@@ -29,8 +29,14 @@ const INPUTS: usize = 500;
 
 /// Answers a question without holding up the loop.
 pub fn answer(env: Arc<Env>, id: QueryId, query: Query) {
-    if matches!(query, Query::Files(_)) && !env.index_asked() {
-        watch::walk(&env);
+    if let Query::Files(words) = &query {
+        if !env.index_asked() {
+            watch::walk(&env);
+        }
+        // `@rag` is being typed: while its words are, its index comes up to date.
+        if words == "ra" {
+            rag::refresh(&env);
+        }
     }
     tokio::spawn(async move {
         let listing = match query {

@@ -1,14 +1,17 @@
-//! `@rag words` in a message: the index is brought up to date with the files there are, then asked. Runs on the blocking
-//! pool while the message is composed; never on the model's own account.
+//! `@rag words` in a message: the index is asked on the blocking pool while the message is composed; never on the model's
+//! own account. Of a large tree it answers as it is, and is brought up to date beside: when `@rag` is begun to be typed,
+//! and after each answer.
 
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::env::{Env, lock};
-use crate::context::retrieval::{self, PASSAGES, Passage, Progress};
+use crate::context::retrieval::{self, Answer, Passage, Progress};
 use crate::memory::rag::Rag;
 use crate::protocol::Level;
 
@@ -22,8 +25,7 @@ const OFTEN: Duration = Duration::from_millis(250);
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.
 pub fn retrieve(env: &Arc<Env>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
-    let path = lock(&env.config).paths.folder().map(|f| f.join("rag.db"));
-    let path = path.ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
+    let path = path(env).ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
     let failed = |e: crate::memory::Error| format!("the index of @rag cannot be used: {e}");
     let rag = Rag::open(&path).map_err(failed)?;
     let told = Cell::new(Instant::now());
@@ -35,18 +37,42 @@ pub fn retrieve(env: &Arc<Env>, words: &str, stop: &CancellationToken) -> Result
         }
         !stop.is_cancelled()
     };
-    let progress = retrieval::update(&rag, &env.workspace, &watch).map_err(failed)?;
-    if progress.stopped {
-        return Err(format!(
-            "indexing for @rag was stopped at {} of {} files; the next @rag goes on from there",
-            progress.done, progress.changed
-        ));
-    }
-    let found = retrieval::find(&rag, &env.workspace, words, PASSAGES).map_err(failed)?;
+    let found = match retrieval::ask(&rag, &env.workspace, words, &watch).map_err(failed)? {
+        Answer::Fresh(found) => found,
+        Answer::AtOnce(found) => {
+            refresh(env);
+            found
+        }
+        Answer::Stopped(progress) => {
+            return Err(format!(
+                "indexing for @rag was stopped at {} of {} files; the next @rag goes on from there",
+                progress.done, progress.changed
+            ));
+        }
+    };
     if found.is_empty() {
         return Err(format!(
             "@rag found nothing for {words}: use other words, or add sources with `nebula rag add PATH`"
         ));
     }
     Ok(found)
+}
+
+/// Brings the index up to date on a thread of its own, if this project has one and nobody is about it.
+pub fn refresh(env: &Arc<Env>) {
+    let Some(path) = path(env).filter(|p| p.exists()) else { return };
+    if env.refreshing.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let env = Arc::clone(env);
+    tokio::task::spawn_blocking(move || {
+        // What fails here is told when the index is asked the next time.
+        let go_on = |_: Progress| !env.closing.load(Ordering::Relaxed);
+        let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &env.workspace, &go_on));
+        env.refreshing.store(false, Ordering::Release);
+    });
+}
+
+fn path(env: &Env) -> Option<PathBuf> {
+    lock(&env.config).paths.folder().map(|f| f.join("rag.db"))
 }

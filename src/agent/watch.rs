@@ -2,7 +2,6 @@
 //! the agent knows are marked, and changesets of another nebula appear.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tokio::sync::mpsc;
 
@@ -87,10 +86,6 @@ fn drifted(env: &Env, changes: &Changes) -> Vec<String> {
 
 /// Changesets that were not told yet, oldest first.
 fn archived(env: &Env) -> Vec<crate::protocol::Changeset> {
-    // What this nebula archived itself is told already; then nothing need be listed.
-    if env.archive.newest_given().is_some_and(|id| id <= *lock(&env.newest)) {
-        return Vec::new();
-    }
     let Ok(ids) = env.archive.list() else { return Vec::new() };
     let mut newest = lock(&env.newest);
     let new: Vec<Id> = ids.iter().copied().take_while(|id| *id > *newest).collect();
@@ -108,5 +103,5 @@ fn archived(env: &Env) -> Vec<crate::protocol::Changeset> {
 /// Fills the index behind `@` on a thread of its own, once.
 pub fn walk(env: &Arc<Env>) {
     let (env, files) = (Arc::clone(env), env.files());
-    tokio::task::spawn_blocking(move || files.walk(&env.workspace, &AtomicBool::new(false)));
+    tokio::task::spawn_blocking(move || files.walk(&env.workspace, &env.closing));
 }

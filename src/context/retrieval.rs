@@ -1,6 +1,7 @@
 //! `@rag`: bringing the index up to date with the files there are, and finding passages for words. Only when asked; the
 //! model never calls it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -19,7 +20,9 @@ const BATCH: usize = 200;
 /// Bytes of text indexed in one transaction, about.
 const BATCH_BYTES: usize = 4 << 20;
 /// Passages found by default.
-pub const PASSAGES: usize = 8;
+const PASSAGES: usize = 8;
+/// So many files are looked at before each answer; of more only those that the index names.
+const FEW: usize = 1_000;
 
 /// A passage to be attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,15 +110,59 @@ pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::
     rag.sources(&project(workspace))
 }
 
-/// The passages that fit the words best, best first, at most `limit`; neighbouring ones of a file are joined. Their text
-/// is read now; where a file has become shorter than it was, so does the passage.
+/// What was found for some words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Every file was looked at.
+    Fresh(Vec<Passage>),
+    /// The index answered as it is; only the files it named were looked at. It is to be brought up to date beside.
+    AtOnce(Vec<Passage>),
+    /// It was stopped while the index was brought up to date, so far.
+    Stopped(Progress),
+}
+
+/// The passages that fit the words best. Of few files all are looked at first, and so are they when nothing is indexed
+/// yet or the index finds nothing; else the index answers as it is. What is found is always the text that is there now.
+///
+/// # Errors
+/// When the index can neither be read nor written.
+pub fn ask(rag: &Rag, workspace: &Workspace, words: &str, watch: Watch<'_>) -> Result<Answer, memory::Error> {
+    if rag.known(&project(workspace), FEW)?.is_some_and(|files| files > FEW) {
+        let found = find(rag, workspace, words, PASSAGES)?;
+        if !found.is_empty() {
+            return Ok(Answer::AtOnce(found));
+        }
+    }
+    let progress = update(rag, workspace, watch)?;
+    if progress.stopped {
+        return Ok(Answer::Stopped(progress));
+    }
+    find(rag, workspace, words, PASSAGES).map(Answer::Fresh)
+}
+
+/// Brings the index up to date where there is one already; `watch` stops it.
+///
+/// # Errors
+/// When the index cannot be written.
+pub fn refresh(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<(), memory::Error> {
+    if rag.known(&project(workspace), FEW)?.is_some() {
+        update(rag, workspace, watch)?;
+    }
+    Ok(())
+}
+
+/// The passages that fit the words best by the index, best first, at most `limit`; neighbouring ones of a file are
+/// joined. The files are read now: of one that changed since it was indexed, the passages are those of today, and one
+/// that is gone has none.
 ///
 /// # Errors
 /// When the index cannot be read.
 pub fn find(rag: &Rag, workspace: &Workspace, words: &str, limit: usize) -> Result<Vec<Passage>, memory::Error> {
-    let mut joined: Vec<Found> = Vec::new();
     // Twice as many as are wanted, since some fall together.
-    for found in rag.search(&project(workspace), words, limit * 2)? {
+    let found = rag.search(&project(workspace), words, limit * 2)?;
+    let (found, texts) = todays(found, words, limit)?;
+    let mut joined: Vec<Found> = Vec::new();
+    for found in found {
         // A file may be part of two sources: the workspace, and a folder of it that was added.
         let file = full_path(&found.source, &found.path);
         let beside = |f: &&mut Found| {
@@ -127,12 +174,55 @@ pub fn find(rag: &Rag, workspace: &Workspace, words: &str, limit: usize) -> Resu
             None => joined.push(found),
         }
     }
-    Ok(joined.iter().filter_map(|f| passage(workspace, f)).take(limit).collect())
+    Ok(joined.iter().filter_map(|f| passage(workspace, f, &texts)).take(limit).collect())
 }
 
-fn passage(workspace: &Workspace, found: &Found) -> Option<Passage> {
+/// The texts of files by their full path; none: there is no such text any more.
+type Texts = HashMap<PathBuf, Option<String>>;
+
+/// What was found, as the files are now, and their texts.
+fn todays(found: Vec<Found>, words: &str, limit: usize) -> Result<(Vec<Found>, Texts), memory::Error> {
+    let mut texts = Texts::new();
+    let mut changed: Vec<(&Found, Seen)> = Vec::new();
+    for hit in &found {
+        let full = full_path(&hit.source, &hit.path);
+        if texts.contains_key(&full) {
+            continue;
+        }
+        // The stamp first: a text that changes in between is at worst taken for a changed one the next time.
+        let now = fs::symlink_metadata(&full).ok().filter(fs::Metadata::is_file).and_then(|m| stamp(&m, &hit.path));
+        let text = now.as_ref().map(|_| text_of(&full)).filter(|t| !t.is_empty());
+        if let Some(now) = now.filter(|now| (now.mtime_ns, now.size) != (hit.mtime_ns, hit.size)) {
+            changed.push((hit, now));
+        }
+        texts.insert(full, text);
+    }
+    if changed.is_empty() {
+        return Ok((found, texts));
+    }
+    // The changed ones in an index of their own: the same words find what is in them today.
+    let scratch = Rag::scratch()?;
+    for (hit, now) in &changed {
+        let text = texts.get(&full_path(&hit.source, &hit.path)).and_then(Option::as_deref).unwrap_or_default();
+        scratch.put(scratch.add("", &hit.source)?, &[(now, text)])?;
+    }
+    let mut anew = scratch.search("", words, limit * 2)?;
+    let same = |a: &Found, b: &Found| a.source == b.source && a.path == b.path;
+    let mut out = Vec::with_capacity(found.len());
+    for hit in &found {
+        if changed.iter().any(|(c, _)| same(c, hit)) {
+            // At the place of its first passage.
+            out.extend(anew.extract_if(.., |f| same(f, hit)));
+        } else {
+            out.push(hit.clone());
+        }
+    }
+    Ok((out, texts))
+}
+
+fn passage(workspace: &Workspace, found: &Found, texts: &Texts) -> Option<Passage> {
     let full = full_path(&found.source, &found.path);
-    let text = decoded(&fs::read(&full).ok()?);
+    let text = texts.get(&full)?.as_deref()?;
     let (from, to) = found.lines;
     let lines: Vec<&str> = text.lines().skip(from - 1).take(to + 1 - from).collect();
     if lines.is_empty() {
@@ -216,11 +306,18 @@ fn list(source: &Path, walk: &WalkBuilder, watch: Watch<'_>) -> Option<Vec<Seen>
 
 /// A file as the index knows it; `None` for one that is too large or not there any more.
 fn as_seen(source: &Path, entry: &ignore::DirEntry) -> Option<Seen> {
-    let meta = entry.metadata().ok().filter(|m| m.len() <= MAX_FILE)?;
     let path = entry.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
+    stamp(&entry.metadata().ok()?, &path)
+}
+
+/// What the index keeps of a file of this path; `None` for one that is too large.
+fn stamp(meta: &fs::Metadata, path: &str) -> Option<Seen> {
+    if meta.len() > MAX_FILE {
+        return None;
+    }
     let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mtime_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
-    Some(Seen { path, mtime_ns, size: meta.len() })
+    Some(Seen { path: path.to_string(), mtime_ns, size: meta.len() })
 }
 
 /// A file's text, or nothing for one that is none or vanished meanwhile.
@@ -281,6 +378,44 @@ mod tests {
         assert!(found("prices").is_empty());
         assert!(remove(&rag, &workspace, &notes).unwrap());
         assert!(!remove(&rag, &workspace, &notes).unwrap());
+    }
+
+    #[test]
+    fn of_many_files_the_index_answers_at_once_with_todays_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        for i in 0..=FEW {
+            fs::write(root.join(format!("f{i}.md")), format!("filler{i}\n")).unwrap();
+        }
+        fs::write(root.join("gone.md"), "Prices round half to even.\n").unwrap();
+        fs::write(root.join("moved.md"), "Prices round half to even.\n").unwrap();
+        fs::write(root.join("other.md"), "Prices round half to even.\n").unwrap();
+        let workspace = Workspace::open(root).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let rag = Rag::open(&home.path().join("rag.db")).unwrap();
+        let go = |_: Progress| true;
+        let whole = ask(&rag, &workspace, "rounded prices", &go).unwrap();
+        assert!(matches!(&whole, Answer::Fresh(found) if found.len() == 3), "{whole:?}");
+
+        fs::remove_file(root.join("gone.md")).unwrap();
+        fs::write(root.join("moved.md"), format!("{}Prices round to odd.\n", "x\n".repeat(60))).unwrap();
+        fs::write(root.join("other.md"), "Nothing of that kind any more.\n").unwrap();
+        fs::write(root.join("new.md"), "Prices round up.\n").unwrap();
+        let Answer::AtOnce(found) =
+            ask(&rag, &workspace, "rounded prices", &|_| panic!("no file is looked for")).unwrap()
+        else {
+            panic!("it looked at every file");
+        };
+        let [only] = &found[..] else { panic!("{found:?}") };
+        assert!(only.path == "moved.md" && only.lines == (51, 61) && only.text.ends_with("to odd."), "{only:?}");
+
+        // What the index does not know is looked for among all files.
+        fs::write(root.join("more.md"), "A zebra.\n").unwrap();
+        let found = ask(&rag, &workspace, "zebra", &go).unwrap();
+        assert!(matches!(&found, Answer::Fresh(found) if found[0].path == "more.md"), "{found:?}");
+        assert!(
+            matches!(ask(&rag, &workspace, "rounded prices", &go).unwrap(), Answer::AtOnce(found) if found.len() == 2)
+        );
     }
 
     #[test]

@@ -77,6 +77,10 @@ pub struct Found {
     pub path: String,
     /// Its lines, from 1, both included.
     pub lines: (usize, usize),
+    /// The file as it was when it was indexed: when it was last changed, in nanoseconds.
+    pub mtime_ns: i64,
+    /// And its size in bytes.
+    pub size: u64,
 }
 
 impl Rag {
@@ -100,6 +104,34 @@ impl Rag {
         // The words of private files are in it.
         restrict(path);
         Ok(Rag { conn: Mutex::new(conn) })
+    }
+
+    /// An index of nothing, in memory.
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    pub fn scratch() -> Result<Rag, Error> {
+        let conn = Connection::open_in_memory()?;
+        conn.execute_batch(include_str!("schema.sql"))?;
+        Ok(Rag { conn: Mutex::new(conn) })
+    }
+
+    /// How many files of a project are indexed, counted no further than one above `most`; `None` as long as one of its
+    /// sources, or the project itself, has not been brought up to date once.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn known(&self, project: &str, most: usize) -> Result<Option<usize>, Error> {
+        let conn = self.conn();
+        let sql = "SELECT count(*) > 0 AND count(*) = count(updated_ms) AND max(path = ?1) FROM sources
+                   WHERE project_path = ?1";
+        if !conn.prepare_cached(sql)?.query_row([project], |row| row.get::<_, Option<bool>>(0))?.unwrap_or(false) {
+            return Ok(None);
+        }
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM sources s JOIN files f ON f.source = s.id
+                   WHERE s.project_path = ?1 LIMIT ?2)";
+        let n = conn.prepare_cached(sql)?.query_row(params![project, most as i64 + 1], |row| row.get::<_, i64>(0))?;
+        Ok(usize::try_from(n).ok())
     }
 
     /// The sources of a project, its own files first.

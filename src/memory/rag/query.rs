@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::Found;
-use crate::memory::{Error, tokens};
+use crate::memory::{Error, count, tokens};
 
 /// Passages a query looks at, in all.
 const MOST: usize = 40_000;
@@ -119,15 +119,19 @@ fn search(
     values.push(Box::new(i64::try_from(limit + taken.len()).unwrap_or(i64::MAX)));
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
-    let mut path_of = conn.prepare_cached("SELECT path FROM files WHERE id = ?1")?;
+    let mut file_of = conn.prepare_cached("SELECT path, mtime_ns, size FROM files WHERE id = ?1")?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if found.len() < limit && taken.insert(row.get(0)?) {
             let line = |i: usize| Ok::<_, rusqlite::Error>(usize::try_from(row.get::<_, i64>(i)?).unwrap_or(1));
+            let (path, mtime_ns, size) =
+                file_of.query_row([row.get::<_, i64>(2)?], |r| Ok((r.get(0)?, r.get(1)?, count(r.get(2)?))))?;
             found.push(Found {
                 source: sources.get(&row.get::<_, i64>(1)?).cloned().unwrap_or_default(),
-                path: path_of.query_row([row.get::<_, i64>(2)?], |r| r.get(0))?,
+                path,
                 lines: (line(3)?, line(4)?),
+                mtime_ns,
+                size,
             });
         }
     }
