@@ -9,9 +9,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::env::Env;
+use super::growing::{self, Growing};
 use super::session::{ResultRecord, Session, assistant_record};
-use super::shown::{self, Shown};
-use crate::edit::stream::{EditId, End, Parser, Part, Piece};
+use super::shown::Shown;
+use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, Event, Item, ItemId};
@@ -66,8 +67,6 @@ pub struct CallAct {
 
 /// How often growing text is kept, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
-/// How often a growing edit is shown anew at most.
-const PREVIEW: Duration = Duration::from_millis(40);
 
 /// Asks, and takes the answer in until it ends or is stopped. What arrived is kept in memory and in the session
 /// whatever happens.
@@ -83,7 +82,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut preview = tokio::time::interval(PREVIEW);
+    let mut preview = tokio::time::interval(growing::OFTEN);
     preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
@@ -126,17 +125,6 @@ struct Intake<'a> {
     written: Vec<(EditId, Shown)>,
     /// Native calls by index, while they grow.
     calls: Vec<Option<Shown>>,
-}
-
-struct Growing {
-    format: Format,
-    shown: Shown,
-    path: String,
-    old: String,
-    new: String,
-    told: Instant,
-    /// It grew since it was shown last.
-    stale: bool,
 }
 
 impl<'a> Intake<'a> {
@@ -246,36 +234,28 @@ impl<'a> Intake<'a> {
             Piece::EditStarted { id, format } => {
                 self.prose = None;
                 let shown = Shown::add(&self.env.events, tag(format), CallState::Streaming).await;
-                let growing = Growing {
-                    format,
-                    shown,
-                    path: String::new(),
-                    old: String::new(),
-                    new: String::new(),
-                    told: Instant::now(),
-                    stale: false,
-                };
-                self.edits.push((id, growing));
+                self.edits.push((id, Growing::new(format, shown)));
             }
-            Piece::EditGrew { id, part, text } => self.grow(id, part, &text).await,
+            Piece::EditGrew { id, part, text } => {
+                if let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
+                    growing.grow(self.env, part, &text).await;
+                }
+            }
             Piece::EditDone { id, edit } => {
-                if let Some(mut growing) = self.grown(id) {
-                    growing.show();
-                    if let Some(path) = &edit.path {
-                        growing.shown.call.main.clone_from(path);
-                    }
-                    growing.shown.set(&self.env.events, CallState::Waiting).await;
-                    self.acts.push(Act::Edit(growing.shown, Box::new(edit)));
+                if let Some(growing) = self.grown(id) {
+                    let mut shown = growing.end(Some(&edit));
+                    shown.set(&self.env.events, CallState::Waiting).await;
+                    self.acts.push(Act::Edit(shown, Box::new(edit)));
                 }
             }
             Piece::EditDropped { id, why } => {
-                if let Some(mut growing) = self.grown(id) {
-                    growing.show();
-                    growing.shown.end(&self.env.events, CallState::Failed, &why, &why).await;
-                    let record = ResultRecord::failed("", &growing.shown.call.name)
-                        .and_edit(&growing.shown.call.main, growing.format);
+                if let Some(growing) = self.grown(id) {
+                    let format = growing.format;
+                    let mut shown = growing.end(None);
+                    shown.end(&self.env.events, CallState::Failed, &why, &why).await;
+                    let record = ResultRecord::failed("", &shown.call.name).and_edit(&shown.call.main, format);
                     let told = Some(format!("an edit was left out: {why}"));
-                    self.acts.push(Act::Dropped(growing.shown.id, Box::new(ResultRecord { told, ..record })));
+                    self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told, ..record })));
                 }
             }
             Piece::CallStarted { id, name } => {
@@ -325,20 +305,6 @@ impl<'a> Intake<'a> {
             // White space alone between calls is nothing to show.
             None if text.trim().is_empty() => {}
             None => self.prose = Some(self.env.events.add(Item::Answer { text }).await),
-        }
-    }
-
-    async fn grow(&mut self, id: EditId, part: Part, text: &str) {
-        let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) else { return };
-        match part {
-            Part::Path => growing.path.push_str(text),
-            Part::Old => growing.old.push_str(text),
-            Part::New => growing.new.push_str(text),
-            Part::Same => {}
-        }
-        growing.stale = true;
-        if growing.told.elapsed() >= PREVIEW {
-            growing.tell(self.env).await;
         }
     }
 
@@ -422,8 +388,8 @@ impl<'a> Intake<'a> {
         for piece in parser.finish(if whole { End::Ordinary } else { End::Cut }) {
             self.piece(piece).await;
         }
-        for (_, mut growing) in std::mem::take(&mut self.edits) {
-            growing.shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        for (_, growing) in std::mem::take(&mut self.edits) {
+            growing.end(None).end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         if whole {
             self.begin_reads(true).await;
@@ -461,20 +427,6 @@ impl<'a> Intake<'a> {
             self.session.push(message, row);
         }
         self.answer.usage = usage;
-    }
-}
-
-impl Growing {
-    async fn tell(&mut self, env: &Env) {
-        (self.told, self.stale) = (Instant::now(), false);
-        self.show();
-        self.shown.tell(&env.events).await;
-    }
-
-    /// Shows the growing edit as a small diff.
-    fn show(&mut self) {
-        self.shown.call.main = self.path.trim().to_string();
-        self.shown.call.preview = shown::lines('-', &self.old).chain(shown::lines('+', &self.new)).collect();
     }
 }
 

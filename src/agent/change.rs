@@ -10,10 +10,10 @@ use super::restore;
 use super::session::{EditRecord, ResultRecord, SeenRecord, Session, hex, sha};
 use super::settle::{self, Asking, Settled};
 use super::shown::{self, Shown};
-use crate::edit::{self, Current, Edit, EditResult, Rules};
+use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
-use crate::proposal::{Choice, Counts, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
-use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome, PreviewLine};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
+use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
 use crate::workspace::Access;
 
@@ -226,41 +226,19 @@ async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes
     if let Some(r) = results.first() {
         p.shown.call.main.clone_from(&r.path);
     }
-    p.shown.call.preview = p.edits.iter().flat_map(preview).collect();
+    p.shown.call.preview = match (&p.edits[..], change) {
+        ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
+            shown::changed(change)
+        }
+        (edits, _) => edits.iter().flat_map(shown::preview).collect(),
+    };
     // Of several edits of one file each shows its own lines; of one, what really changes.
     let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.shown.call.name));
     p.shown.call.counts = match change {
         Some(change) if alone => Some(change.counts),
-        _ => Some(signs(&p.shown.call.preview)),
+        _ => Some(shown::signs(&p.shown.call.preview)),
     };
     p.shown.set(&env.events, CallState::Asking).await;
-}
-
-/// Lines added and removed in a preview.
-pub(super) fn signs(preview: &[PreviewLine]) -> Counts {
-    let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
-    Counts { added: count('+'), removed: count('-') }
-}
-
-/// An edit as a small diff.
-pub(super) fn preview(edit: &Edit) -> Vec<PreviewLine> {
-    use crate::edit::Op;
-    match &edit.op {
-        Op::Replace { search, replace, .. } => shown::lines('-', search).chain(shown::lines('+', replace)).collect(),
-        Op::Write { content } | Op::Overwrite { content } => shown::lines('+', content).collect(),
-        Op::Lines { expect, replace, .. } => shown::lines('-', expect).chain(shown::lines('+', replace)).collect(),
-        Op::Hunks(hunks) => hunks
-            .iter()
-            .flat_map(|h| &h.body)
-            .map(|l| match l.chars().next() {
-                Some(sign @ ('+' | '-')) => PreviewLine { sign, text: l[1..].to_string() },
-                _ => PreviewLine { sign: ' ', text: l.strip_prefix(' ').unwrap_or(l).to_string() },
-            })
-            .collect(),
-        Op::Mode { mode } => vec![PreviewLine { sign: '+', text: format!("permissions {mode:o}") }],
-        Op::Delete => Vec::new(),
-        Op::Move { to } => vec![PreviewLine { sign: '+', text: to.clone() }],
-    }
 }
 
 /// What the session and the chat learn from a settled proposal.

@@ -16,6 +16,7 @@ mod env;
 mod events;
 pub mod export;
 mod gate;
+mod growing;
 pub mod mend;
 mod prompt;
 mod query;

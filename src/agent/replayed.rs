@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::session::{ResultRecord, read_calls, read_results};
-use super::{answer, change, shown};
+use super::{answer, shown};
 use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
@@ -100,8 +100,8 @@ fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
             Piece::EditGrew { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => continue,
             Piece::EditDone { edit, .. } => {
                 let mut call = shown::blank(answer::tag(edit.format), CallState::Interrupted);
-                call.preview = change::preview(&edit);
-                call.counts = Some(change::signs(&call.preview));
+                call.preview = shown::preview(&edit);
+                call.counts = Some(shown::signs(&call.preview));
                 call.main = edit.path.unwrap_or_default();
                 call
             }

@@ -1,8 +1,12 @@
 //! A call on the screen: what it shows now, told again each time it moves on.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use super::events::Events;
+use super::growing::Before;
+use crate::edit::{Edit, Op};
+use crate::proposal::{self, Counts, FileChange, State};
 use crate::protocol::{Call, CallState, Event, Item, ItemId, PreviewLine};
 
 /// A call's entry in the conversation.
@@ -64,7 +68,52 @@ pub fn blank(name: &str, state: CallState) -> Call {
     }
 }
 
+/// An edit as a small diff, as far as it can be told without its file.
+pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
+    match &edit.op {
+        Op::Replace { search, replace, .. } => lines('-', search).chain(lines('+', replace)).collect(),
+        Op::Write { content } | Op::Overwrite { content } => lines('+', content).collect(),
+        Op::Lines { expect, replace, .. } => lines('-', expect).chain(lines('+', replace)).collect(),
+        Op::Hunks(hunks) => hunks
+            .iter()
+            .flat_map(|h| &h.body)
+            .map(|l| match l.chars().next() {
+                Some(sign @ ('+' | '-')) => PreviewLine { sign, text: l[1..].to_string() },
+                _ => PreviewLine { sign: ' ', text: l.strip_prefix(' ').unwrap_or(l).to_string() },
+            })
+            .collect(),
+        Op::Mode { mode } => vec![PreviewLine { sign: '+', text: format!("permissions {mode:o}") }],
+        Op::Delete => Vec::new(),
+        Op::Move { to } => vec![PreviewLine { sign: '+', text: to.clone() }],
+    }
+}
+
+/// The lines that go and come where a whole file is given a new text.
+pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
+    let text = |state: &State| state.bytes().and_then(|b| proposal::shown(b)).unwrap_or_default().into_owned();
+    let (before, after) = (text(&change.before), text(&change.after));
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut out = Vec::new();
+    for hunk in &change.hunks {
+        let part = |lines: &[&str], range: &Range<usize>| {
+            lines.iter().skip(range.start).take(range.len()).map(|l| l.to_string()).collect::<Vec<_>>()
+        };
+        let mut before = Before::new(part(&before, &hunk.before));
+        for line in part(&after, &hunk.after) {
+            before.follow(&line, &mut out);
+        }
+        before.end(&mut out);
+    }
+    out
+}
+
+/// Lines added and removed in a preview.
+pub fn signs(preview: &[PreviewLine]) -> Counts {
+    let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
+    Counts { added: count('+'), removed: count('-') }
+}
+
 /// Lines of a preview, each with the sign.
-pub fn lines(sign: char, text: &str) -> impl Iterator<Item = PreviewLine> + '_ {
+fn lines(sign: char, text: &str) -> impl Iterator<Item = PreviewLine> + '_ {
     text.lines().map(move |l| PreviewLine { sign, text: l.to_string() })
 }

@@ -5,14 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crossterm::event::Event as Input;
+use crossterm::event::{Event as Input, EventStream};
+use futures_util::StreamExt;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::{App, EditFor, Effect, Exit, Msg, Options};
-use super::terminal::{Abilities, Late, Screen, Sorted, Typed, restore_on_panic};
+use super::terminal::{Abilities, Late, Screen, Sorted, restore_on_panic};
 use super::text::highlight::Highlighter;
 use super::theme::Depth;
 use crate::protocol::{Command, Event};
@@ -93,13 +95,13 @@ impl Front {
         let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
         watch_line();
-        let mut input = Typed::new();
+        let mut input = EventStream::new();
         loop {
             for effect in std::mem::take(&mut away) {
                 // The stream reads the terminal on a thread of its own; an editor must not share its keys with it.
                 drop(input);
                 away.extend(self.away(effect, &mut events, &mut signals).await?);
-                input = Typed::new();
+                input = EventStream::new();
                 self.dirty = true;
             }
             if let Some(exit) = self.exit {
@@ -155,7 +157,9 @@ impl Front {
             let mut messages = messages;
             // A burst of keys makes one frame.
             while typed && messages.len() < 64 {
-                let Some(Ok(event)) = input.ready().await else { break };
+                // Asked with this task's own waker: the stream wakes whoever asked last.
+                let ready = std::future::poll_fn(|cx| Poll::Ready(input.poll_next_unpin(cx))).await;
+                let Poll::Ready(Some(Ok(event))) = ready else { break };
                 messages.extend(self.sort(event));
             }
             away = self.take_in(messages)?;

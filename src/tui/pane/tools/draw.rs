@@ -150,13 +150,23 @@ impl Rows<'_, '_, '_> {
             self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));
         }
         let (shown, more) = tools.preview(i);
-        self.preview(&entry.call.preview[..shown], entry);
-        if more > 0
-            && shown > 0
+        // What grows is shown at its end.
+        let grows = entry.call.state == CallState::Streaming;
+        let all = &entry.call.preview;
+        let note = (more > 0 && shown > 0).then(|| match grows {
+            true => format!("{} {} before", self.ctx.glyphs.more, paint::plural(more, "line")),
+            false => format!("{} {}", self.ctx.glyphs.more, paint::plural(more, "more line")),
+        });
+        if let Some(note) = note.as_ref().filter(|_| grows)
             && let Some(y) = self.row()
         {
-            let words = paint::plural(more, "more line");
-            self.pen.put(3, y, &format!("{} {words}", self.ctx.glyphs.more), room, dim);
+            self.pen.put(3, y, note, room, dim);
+        }
+        self.preview(if grows { &all[all.len() - shown..] } else { &all[..shown] }, entry);
+        if let Some(note) = note.filter(|_| !grows)
+            && let Some(y) = self.row()
+        {
+            self.pen.put(3, y, &note, room, dim);
         }
         if entry.call.preview.is_empty() {
             self.fields(&entry.fields);
@@ -307,6 +317,11 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
         (CallState::Streaming, None) => vec![span("writing", dim)],
+        (CallState::Streaming, Some(counts)) => {
+            let mut spans = vec![span("writing ", dim)];
+            spans.extend(paint::counts(counts, paint::look(ctx)));
+            spans
+        }
         (CallState::Running, _) => vec![span("running", dim)],
         (CallState::Refused, _) => vec![span("refused", removed)],
         (CallState::Failed, _) => vec![span("failed", removed)],
