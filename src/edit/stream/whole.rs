@@ -90,8 +90,7 @@ impl Whole {
         if !self.holds_fences {
             return Bare::Closes;
         }
-        let mut last = "";
-        let mut at = 0;
+        let (mut last, mut at) = ("", 0);
         if self.looked > 0 {
             // Nothing in what was looked at before mattered, but for its last line.
             at = self.looked;
@@ -113,6 +112,9 @@ impl Whole {
                 }
                 return self.block(&after[..at], at + line.len(), ctx);
             }
+            if last.is_empty() && self.is_said(bare, after, ctx) {
+                return Bare::Closes;
+            }
             if !bare.trim().is_empty() {
                 last = bare;
             }
@@ -123,6 +125,16 @@ impl Whole {
             None => Bare::Wait,
             Some(end) => self.rest(after, end, ctx),
         }
+    }
+
+    /// Whether the first line after a bare fence line is a sentence of the answer: a blank line before it, which a block
+    /// does not begin with, and the file does not have it.
+    fn is_said(&self, line: &str, after: &str, ctx: &Context) -> bool {
+        let apart = after.lines().next().is_some_and(|l| l.trim().is_empty());
+        let ends = line.ends_with(['.', ':', '!', '?', '。', '：', '！', '？']);
+        let words = line.split_whitespace().count() >= 3 || line.chars().filter(|c| !c.is_ascii()).count() >= 6;
+        let there = || known(&self.path, ctx).is_some_and(|text| text.lines().any(|l| l.trim_end() == line));
+        apart && ends && words && line.starts_with(char::is_alphanumeric) && !there()
     }
 
     /// The same, where no other fence follows.
