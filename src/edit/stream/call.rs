@@ -1,5 +1,7 @@
 //! Tool calls written as JSON in the text.
 
+use std::ops::Range;
+
 use super::input::Input;
 use super::{Context, EditId, Piece, Progress};
 use crate::edit::{calls, json};
@@ -12,12 +14,24 @@ pub(super) struct Call {
     state: Inside,
     /// The opening line of the fence around it, to be shown if it is no call.
     lead: String,
+    /// The object that is being read, of which there is more than one in a list.
+    item: Option<Item>,
+    /// Those that are whole: where in the text, and what they were begun as.
+    whole: Vec<(Range<usize>, Option<EditId>)>,
+}
+
+/// One object that may be a call.
+#[derive(Debug)]
+struct Item {
+    start: usize,
     /// Once it is known to be a call: its name, and how much of the text has been shown as growth.
     begun: Option<(EditId, usize)>,
     /// Enough has been seen: if it has not begun to be a call by now, it is not told before its end.
     tried: bool,
 }
 
+/// How deep the objects of a list under `tool_calls` lie.
+const DEEPEST: usize = 3;
 /// More white space than this after a `"""` is not waited through, in bytes.
 const SPACE: usize = 4096;
 
@@ -44,7 +58,7 @@ impl Call {
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         let rest = input.rest();
         let bytes = rest.as_bytes();
-        let mut at = 0;
+        let (mut at, mut from) = (0, 0);
         while at < bytes.len() {
             let quotes = bytes[at..].iter().take(4).take_while(|b| **b == b'"').count();
             let unsure = at + quotes == bytes.len() && quotes > 0 && quotes < 3 && !input.ended();
@@ -57,13 +71,26 @@ impl Call {
                 // `""` is an empty string.
                 (Inside::Value, b'"') if quotes == 2 => at += 1,
                 (Inside::Value, b'"') => self.state = Inside::String,
-                (Inside::Value, b'{' | b'[') => self.depth += 1,
+                (Inside::Value, b'{' | b'[') => {
+                    self.depth += 1;
+                    if bytes[at] == b'{' && self.depth <= DEEPEST {
+                        self.text.push_str(&rest[from..at]);
+                        from = at;
+                        if self.is_item() {
+                            self.item = Some(Item { start: self.text.len(), begun: None, tried: false });
+                        }
+                    }
+                }
                 (Inside::Value, b'}' | b']') => {
+                    if bytes[at] == b'}' && self.depth <= DEEPEST {
+                        self.text.push_str(&rest[from..=at]);
+                        from = at + 1;
+                        self.close_item(ctx);
+                    }
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
-                        self.text.push_str(&rest[..=at]);
+                        self.text.push_str(&rest[from..=at]);
                         input.skip(at + 1);
-                        self.grow(ctx);
                         return if self.finish(ctx) { Progress::Done } else { Progress::Back };
                     }
                 }
@@ -88,23 +115,52 @@ impl Call {
             }
             at += 1;
         }
-        self.text.push_str(&rest[..at]);
+        self.text.push_str(&rest[from..at]);
         input.skip(at);
         self.grow(ctx);
         Progress::Wait
     }
 
-    /// Shows the arguments as they come, once it is certain that this is a call.
-    fn grow(&mut self, ctx: &mut Context) {
-        if self.begun.is_none() && !self.tried {
-            self.tried = self.text.len() >= calls::HEAD;
-            if let Some((name, at)) = calls::begun(&self.text) {
-                let id = ctx.new_id();
-                ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
-                self.begun = Some((id, at));
+    /// Whether the object that opens at the end of the text, at the present depth, may be a call: the value itself, one
+    /// of a list, or one of those under `tool_calls`.
+    fn is_item(&self) -> bool {
+        let text = self.text.trim_start();
+        match self.depth {
+            1 => true,
+            2 => text.starts_with('['),
+            _ => text.strip_prefix('{').is_some_and(|t| t.trim_start().starts_with("\"tool_calls\"")),
+        }
+    }
+
+    /// At a closing brace: the object that was being read may be whole.
+    fn close_item(&mut self, ctx: &mut Context) {
+        let depth = match self.text.trim_start().starts_with('[') {
+            true => 2,
+            // Under `tool_calls` the value itself was given up for what it holds.
+            false if self.item.as_ref().is_some_and(|i| i.start > 0) => DEEPEST,
+            false => 1,
+        };
+        if self.depth == depth {
+            self.grow(ctx);
+            if let Some(item) = self.item.take() {
+                self.whole.push((item.start..self.text.len(), item.begun.map(|(id, _)| id)));
             }
         }
-        if let Some((id, shown)) = &mut self.begun
+    }
+
+    /// Shows the arguments as they come, once it is certain that this is a call.
+    fn grow(&mut self, ctx: &mut Context) {
+        let Some(item) = &mut self.item else { return };
+        if item.begun.is_none() && !item.tried {
+            let text = &self.text[item.start..];
+            item.tried = text.len() >= calls::HEAD;
+            if let Some((name, at)) = calls::begun(text) {
+                let id = ctx.new_id();
+                ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
+                item.begun = Some((id, item.start + at));
+            }
+        }
+        if let Some((id, shown)) = &mut item.begun
             && *shown < self.text.len()
         {
             ctx.out.push(Piece::CallGrew { id: *id, text: self.text[*shown..].to_string() });
@@ -112,9 +168,32 @@ impl Call {
         }
     }
 
-    fn broken(&mut self, why: String, ctx: &mut Context) {
-        let id = self.begun.map(|(id, _)| id);
-        ctx.out.push(Piece::BrokenCall { id, text: std::mem::take(&mut self.text), why });
+    fn has_begun(&self) -> bool {
+        self.item.as_ref().is_some_and(|i| i.begun.is_some()) || self.whole.iter().any(|(_, id)| id.is_some())
+    }
+
+    /// What was meant as calls and cannot be read. Those of a list that are whole stand.
+    fn broken(&mut self, why: &str, ctx: &mut Context) {
+        let mut from = 0;
+        for (range, id) in std::mem::take(&mut self.whole) {
+            let call = json::repair(&self.text[range.clone()]).ok().as_ref().and_then(calls::read);
+            match call {
+                Some((name, arguments)) => ctx.out.push(Piece::Call { id, name, arguments }),
+                None if id.is_some() => {
+                    let text = self.text[range.clone()].to_string();
+                    ctx.out.push(Piece::BrokenCall { id, text, why: why.to_string() });
+                }
+                None => continue,
+            }
+            from = range.end;
+        }
+        let id = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
+        let text = self.text[from..].trim_start_matches([',', ' ', '\n', '\r', '\t']).to_string();
+        // After the last of them only the brackets around them are left.
+        if id.is_some() || from == 0 || text.contains('{') {
+            ctx.out.push(Piece::BrokenCall { id, text, why: why.to_string() });
+        }
+        self.text.clear();
     }
 
     /// Whether it was a call; if not, it is prose after all.
@@ -125,32 +204,94 @@ impl Call {
                 Some(items) => items.clone(),
                 None => vec![value],
             },
-            Err(why) if self.begun.is_some() || calls::was_meant(&self.text) => {
-                self.broken(why, ctx);
+            Err(why) if self.has_begun() || calls::was_meant(&self.text) => {
+                self.broken(&why, ctx);
                 return true;
             }
             Err(_) => Vec::new(),
         };
         let calls: Vec<_> = values.iter().filter_map(calls::read).collect();
         if calls.is_empty() || calls.len() < values.len() {
-            if self.begun.is_some() {
-                self.broken(NOT_ALL.to_string(), ctx);
+            if self.has_begun() {
+                self.not_all(ctx);
                 return true;
             }
             ctx.prose(&self.lead);
             ctx.prose(&self.text);
             return false;
         }
-        let mut id = self.begun.map(|(id, _)| id);
-        ctx.out.extend(calls.into_iter().map(|(name, arguments)| Piece::Call { id: id.take(), name, arguments }));
+        let open = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
+        let mut ids = self.whole.drain(..).map(|(_, id)| id).chain([open]);
+        ctx.out.extend(calls.into_iter().map(|(name, arguments)| {
+            let id = ids.next().flatten();
+            Piece::Call { id, name, arguments }
+        }));
         true
     }
 
+    /// Some of a list are calls, others are not: what is meant is not certain.
+    fn not_all(&mut self, ctx: &mut Context) {
+        let open = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
+        let begun = self.whole.drain(..).filter_map(|(_, id)| id).chain(open);
+        let mut text = std::mem::take(&mut self.text);
+        for id in begun {
+            let text = std::mem::take(&mut text);
+            ctx.out.push(Piece::BrokenCall { id: Some(id), text, why: NOT_ALL.to_string() });
+        }
+    }
+
     pub fn end(&mut self, ctx: &mut Context, cut: bool) {
-        if cut && (self.begun.is_some() || calls::was_meant(&self.text)) {
-            self.broken(super::CUT.to_string(), ctx);
+        if cut && (self.has_begun() || calls::was_meant(&self.text)) {
+            self.broken(super::CUT, ctx);
         } else {
             self.finish(ctx);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::stream::{End, Parser, Piece};
+
+    /// What became of each call by its id: its growth, and the name it ended with (none: it is broken).
+    fn calls(text: &str, size: usize, end: End) -> Vec<(String, Option<String>)> {
+        let mut parser = Parser::new(None, Vec::new());
+        let chars: Vec<char> = text.chars().collect();
+        let mut pieces: Vec<Piece> =
+            chars.chunks(size).flat_map(|c| parser.push(&c.iter().collect::<String>())).collect();
+        pieces.extend(parser.finish(end));
+        let mut calls: Vec<(String, Option<String>)> = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::CallStarted { id, .. } => {
+                    assert_eq!(id.0, calls.len());
+                    calls.push(Default::default());
+                }
+                Piece::CallGrew { id, text } => calls[id.0].0.push_str(&text),
+                Piece::Call { id, name, .. } => calls[id.expect("begun").0].1 = Some(name),
+                Piece::BrokenCall { id, .. } => assert_eq!(calls[id.expect("begun").0].1, None),
+                piece => panic!("{piece:?}"),
+            }
+        }
+        calls
+    }
+
+    #[test]
+    fn each_call_of_a_list_grows_by_itself() {
+        let (first, second) = (r#"{"path": "a", "search": "x", "replace": "{y"}"#, r#"{"path": "b.rs"}"#);
+        let one = format!(r#"{{"name": "replaceInFile", "arguments": {first}}}"#);
+        let two = format!(r#"{{"name": "readFile", "arguments": {second}}}"#);
+        let grown =
+            [(format!("{first}}}"), Some("replaceInFile".into())), (format!("{second}}}"), Some("readFile".into()))];
+        for list in [format!("[{one},\n {two}]"), format!(r#"{{"tool_calls": [{one}, {two}]}}"#)] {
+            for size in [1, 7, 1000] {
+                assert_eq!(calls(&list, size, End::Ordinary), grown, "{list} by {size}");
+            }
+        }
+        // What was whole before a cut stands.
+        for size in [1, 1000] {
+            let cut = calls(&format!("[{one}, {}", &two[..two.len() - 4]), size, End::Cut);
+            assert_eq!((cut[0].1.as_deref(), cut[1].1.as_deref()), (Some("replaceInFile"), None));
         }
     }
 }

@@ -269,7 +269,7 @@ pub(super) fn calls(text: &str) -> Calls {
     };
     let value = value.trim_start();
     match name {
-        "arguments" | "args" | "parameters" | "input" | "params" if value.is_empty() => Calls::Wait,
+        "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" if value.is_empty() => Calls::Wait,
         "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" => {
             says(value.starts_with('{') || value.starts_with('['))
         }
