@@ -10,7 +10,6 @@ mod changeset;
 mod id;
 mod lock;
 mod path;
-mod recent;
 mod record;
 pub mod restore;
 mod version;
@@ -18,7 +17,7 @@ mod version;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -60,8 +59,6 @@ pub struct Archive {
     folder: PathBuf,
     exclude: Vec<(String, GlobMatcher)>,
     probe: Option<Probe>,
-    /// Versions that need not be looked up again.
-    recent: Arc<Mutex<recent::Recent>>,
 }
 
 /// The archive cannot do what was asked.
@@ -156,7 +153,7 @@ impl Archive {
             glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
         };
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
-        Ok(Archive { root, home, folder, exclude, probe: None, recent: Arc::default() })
+        Ok(Archive { root, home, folder, exclude, probe: None })
     }
 
     /// The same archive with a probe that is called at each step.

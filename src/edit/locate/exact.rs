@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::Shape;
+use super::{Shape, fold};
 
 /// The places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate);
 /// inline ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
@@ -34,6 +34,8 @@ pub(super) fn fits(text: &str, range: &Range<usize>, shape: Shape) -> bool {
             let parted = |a: Option<char>, b: Option<char>| !(a.is_some_and(is_word) && b.is_some_and(is_word));
             parted(text[..range.start].chars().next_back(), within.chars().next())
                 && parted(within.chars().next_back(), text[range.end..].chars().next())
+                // A letter without its mark is another one: か of か\u{3099}.
+                && !text[range.end..].chars().next().is_some_and(fold::is_mark)
         }
     }
 }

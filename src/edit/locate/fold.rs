@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
+
 use crate::proposal::Rung;
 
 /// A character of indentation or of trailing space.
@@ -43,8 +45,32 @@ fn fold(c: char, out: &mut String) {
         '\u{2026}' => out.push_str("..."),
         '\u{200b}' | '\u{2060}' | '\u{feff}' => {}
         c if is_wide_space(c) => out.push(' '),
-        c => out.push(c),
+        c if c < FIRST_COMPOSED => out.push(c),
+        c => decompose(c, out),
     }
+}
+
+/// No character before it is composed of others.
+const FIRST_COMPOSED: char = '\u{c0}';
+
+/// A composed character as those it stands for, as some systems write it: `が` as `か` and its mark.
+fn decompose(c: char, out: &mut String) {
+    const PARTS: CanonicalDecompositionBorrowed<'static> = CanonicalDecompositionBorrowed::new();
+    match PARTS.decompose(c) {
+        Decomposed::Default => out.push(c),
+        Decomposed::Singleton(one) => decompose(one, out),
+        Decomposed::Expansion(first, mark) => {
+            decompose(first, out);
+            out.push(mark);
+        }
+    }
+}
+
+/// Whether a character is a mark on the one before it.
+pub(super) fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{3099}' | '\u{309a}' | '\u{1160}'..='\u{11ff}')
 }
 
 /// A text in the form the rung compares, with the way back to its own offsets.
@@ -102,6 +128,15 @@ pub(super) fn text(original: &str, rung: Rung) -> Folded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn composed_and_decomposed_are_alike() {
+        let (composed, apart) = ("が é 각 Å", "か\u{3099} e\u{301} \u{1100}\u{1161}\u{11a8} A\u{30a}");
+        assert_eq!(line(composed, Rung::LookAlikes), line(apart, Rung::LookAlikes));
+        let folded = text(composed, Rung::LookAlikes);
+        let at = folded.text.find('e').unwrap();
+        assert_eq!(&composed[folded.original(at..at + 3)], "é");
+    }
 
     #[test]
     fn offsets_lead_back() {
