@@ -52,7 +52,7 @@ pub fn findings(state: &State) -> Vec<Finding> {
     let mut views: Vec<&View> = state.views().filter(|view| view.live()).collect();
     views.sort_by_key(|view| (view.layer, view.label.clone(), view.id));
     let mut out: Vec<Finding> = views.into_iter().flat_map(|view| of_view(state, view)).collect();
-    let mut void: Vec<&Node> = state.graph().ids().filter_map(|id| state.graph().node(id)).map(AsRef::as_ref).collect();
+    let mut void: Vec<&Node> = state.graph().ids().filter_map(|id| state.graph().node(id)).collect();
     void.retain(|node| node.void.is_some());
     void.sort_by_key(|node| node.op.id);
     out.extend(void.into_iter().map(|node| Finding {
@@ -130,7 +130,7 @@ fn superseded<'s>(state: &'s State, view: &View) -> Vec<&'s Node> {
         .inactive
         .into_iter()
         .filter(|id| concurrent(state, *id, view.epoch) && !acknowledged(state, view.id, *id, view.epoch));
-    lost.filter_map(|id| state.graph().node(id)).map(AsRef::as_ref).collect()
+    lost.filter_map(|id| state.graph().node(id)).collect()
 }
 
 /// Registers written concurrently with the deletion of their unit, with the lost text.

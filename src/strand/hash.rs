@@ -36,7 +36,7 @@ impl fmt::Debug for Hash {
 /// A body in normal form, and the definitions it refers to in order of first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     /// The dependency table.
     pub deps: Vec<DefId>,
 }
@@ -49,7 +49,7 @@ pub fn encode(id: DefId, body: &Body) -> Encoded {
     e.str(body.layer().word());
     e.str(&if nominal { id.to_string() } else { String::new() });
     e.body(body);
-    Encoded { bytes: e.out, deps: e.deps }
+    Encoded { bytes: e.out.as_slice().into(), deps: e.deps }
 }
 
 impl Encoded {
@@ -106,13 +106,21 @@ impl Encoder {
         self.str(text);
     }
 
+    /// A leaf of a number, mostly a small one.
+    fn numbered(&mut self, kind: &str, number: u32) {
+        match u8::try_from(number) {
+            Ok(digit @ 0..=9) => self.leaf(kind, &"0123456789"[usize::from(digit)..=usize::from(digit)]),
+            _ => self.leaf(kind, &number.to_string()),
+        }
+    }
+
     fn absent(&mut self) {
         self.leaf("absent", "");
     }
 
     fn reference(&mut self, reference: &Ref) {
         match reference.to {
-            To::Local(index) => self.leaf("local", &index.to_string()),
+            To::Local(index) => self.numbered("local", index),
             To::Builtin => self.leaf("built-in", &reference.name),
             To::Unset => self.leaf("name", &reference.name),
             To::Missing => self.leaf("unresolved", &format!("{}.{}", reference.layer, reference.name)),
@@ -120,10 +128,14 @@ impl Encoder {
             To::Def(def) => {
                 let known = self.deps.iter().position(|dep| *dep == def);
                 let index = known.unwrap_or_else(|| {
+                    if self.deps.is_empty() {
+                        // Most have one at most.
+                        self.deps.reserve_exact(1);
+                    }
                     self.deps.push(def);
                     self.deps.len() - 1
                 });
-                self.leaf("global", &index.to_string());
+                self.numbered("global", index as u32);
             }
         }
     }

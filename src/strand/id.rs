@@ -65,45 +65,65 @@ impl fmt::Display for Layer {
 }
 
 /// The identity of an op: `op_` and a ULID. Ordered as its text is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpId(u128);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpId {
+    // Two halves instead of one whole, which would want more room around it.
+    high: u64,
+    low: u64,
+}
 
 /// The identity of a definition: the op-id of the `add` that made it.
 pub type DefId = OpId;
 
 impl OpId {
+    fn new(value: u128) -> OpId {
+        OpId { high: (value >> 64) as u64, low: value as u64 }
+    }
+
+    #[inline]
+    fn value(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+
     /// Reads `op_` and 26 upper-case Crockford characters; nothing else is an op-id.
     pub fn parse(text: &str) -> Option<OpId> {
         let ulid = text.strip_prefix("op_")?;
         let value = Ulid::from_string(ulid).ok()?;
-        (value.to_string() == ulid).then_some(OpId(value.0))
+        (value.to_string() == ulid).then_some(OpId::new(value.0))
     }
 
     /// An op-id of the given time (unix milliseconds) and random part.
     pub fn from_parts(ms: i64, random: u128) -> OpId {
-        OpId(Ulid::from_parts(ms.max(0) as u64, random).0)
+        OpId::new(Ulid::from_parts(ms.max(0) as u64, random).0)
     }
 
     /// The identity as sixteen bytes that sort as its text does.
     pub fn to_bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
+        self.value().to_be_bytes()
     }
 
     /// The identity of sixteen bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> OpId {
-        OpId(u128::from_be_bytes(bytes))
+        OpId::new(u128::from_be_bytes(bytes))
     }
 
     /// The last `n` characters in lower case, for labels and file names.
     pub fn tail(self, n: usize) -> String {
-        let text = Ulid(self.0).to_string().to_lowercase();
+        let text = Ulid(self.value()).to_string().to_lowercase();
         text[text.len() - n.min(26)..].to_owned()
+    }
+}
+
+impl std::hash::Hash for OpId {
+    #[inline]
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u128(self.value());
     }
 }
 
 impl fmt::Display for OpId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "op_{}", Ulid(self.0))
+        write!(f, "op_{}", Ulid(self.value()))
     }
 }
 
@@ -199,7 +219,7 @@ pub fn new_ulid() -> u128 {
 
 /// A new op-id, greater than every one this process made before.
 pub fn new_op_id() -> OpId {
-    OpId(new_ulid())
+    OpId::new(new_ulid())
 }
 
 /// Where times and op-ids come from: the system, or a source that gives the same every time.

@@ -2,7 +2,7 @@
 //!
 //! From the bottom up, each layer knowing only those before it:
 //!
-//! - [`id`]: op-ids, layers, qualified names.
+//! - [`id`]: op-ids, layers, qualified names. [`few`]: short lists.
 //! - [`lang`]: text to bodies and back, registers and units, names in scope.
 //! - [`op`]: ops and their wire form. [`graph`]: which are known, which are void.
 //! - [`cold`]: what a state need not load. [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
@@ -15,6 +15,7 @@
 pub mod check;
 pub mod cli;
 pub mod cold;
+pub mod few;
 pub mod findings;
 pub mod graph;
 pub mod hash;

@@ -18,7 +18,7 @@ pub use render::{Diagnostic, render};
 use super::cold::{IdMap, IdSet};
 use super::id::{DefId, Layer};
 use super::lang::ast::{Ref, To};
-use super::lang::resolve::Place;
+use super::lang::resolve::{Place, Places};
 use super::state::{Changed, State, View};
 use expr::Context;
 use types::{Ty, Types};
@@ -38,7 +38,7 @@ struct Checker<'s> {
     def: DefId,
     layer: Layer,
     name: String,
-    places: &'s [Place],
+    places: &'s Places,
     place: Place,
     context: Context,
     /// Binders in scope, innermost last.
@@ -73,8 +73,7 @@ impl<'s> Checker<'s> {
         if node != 0 && self.found.iter().any(|found| found.node == node) {
             return;
         }
-        let place =
-            if node == 0 { self.place } else { self.places.get(node as usize - 1).copied().unwrap_or(self.place) };
+        let place = self.places.get(node).unwrap_or(self.place);
         self.found.push(Found { def: self.def, place, node, fault });
     }
 
@@ -143,7 +142,7 @@ impl Checks {
     /// Checks everything.
     pub fn full(state: &State, granted: &BTreeSet<String>) -> Checks {
         let mut checks = Checks::default();
-        let all: BTreeSet<DefId> = state.visible().map(|view| view.id).collect();
+        let all: BTreeSet<DefId> = state.visible_ids().collect();
         checks.run(state, granted, &all);
         checks
     }
@@ -195,7 +194,7 @@ impl Checks {
     /// Cycles of references among types, fns and tiles, each told at its smallest member.
     fn find_cycles(&mut self, state: &State, which: &BTreeSet<DefId>) {
         let whole = which.len() * 4 > state.graph().len();
-        let among: IdSet = if whole { state.visible().map(|view| view.id).collect() } else { reach(state, which) };
+        let among: IdSet = if whole { state.visible_ids().collect() } else { reach(state, which) };
         let illegal = |id: &DefId| {
             state.qname(*id).is_some_and(|name| matches!(name.layer, Layer::Type | Layer::Fn | Layer::Tile))
         };
@@ -211,8 +210,8 @@ impl Checks {
             let found = self.found.entry(first).or_default();
             found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
             found.push(Found { def: first, place: Place::Unit(1), node: 0, fault: Fault::Cycle { path } });
-            for member in component {
-                self.cycles.insert(member, members.clone());
+            for member in &component {
+                self.cycles.insert(*member, members.clone());
             }
         }
     }

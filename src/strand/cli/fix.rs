@@ -204,7 +204,7 @@ fn show_change(s: &Session, out: &Out, patch: &Value) {
     let Some(def) = ops.first().map(crate::strand::op::Op::target) else { return };
     // One that is to come back has no text now.
     let shown =
-        |view: Option<&View>| view.filter(|view| view.visible()).map_or(String::new(), |view| view.text.clone());
+        |view: Option<&View>| view.filter(|view| view.visible()).map_or(String::new(), |view| view.text().to_owned());
     out.text(&out.change(&shown(s.store.state().view(def)), &shown(after.view(def))));
 }
 

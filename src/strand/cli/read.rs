@@ -148,7 +148,7 @@ pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<
             block.push_str(&format!("{} {} =\n", view.layer, view.label));
             units(view).iter().for_each(|(n, text)| block.push_str(&format!("{n}  {text}\n")));
         } else if !(args.hash || args.history || args.refs) {
-            block.push_str(&out.code(&view.text));
+            block.push_str(&out.code(view.text()));
         }
         blocks.push(block);
     }
@@ -183,7 +183,7 @@ fn view_json(s: &Session, state: &State, view: &View, args: &args::View) -> Valu
     value.insert("qname".into(), json!(view.qname().to_string()));
     value.insert("def".into(), json!(view.id));
     value.insert("hash".into(), json!(view.hash.to_string()));
-    value.insert("text".into(), json!(view.text));
+    value.insert("text".into(), json!(view.text()));
     let units: Vec<Value> = units(view).into_iter().map(|(n, text)| json!({"unit": n, "text": text})).collect();
     value.insert("units".into(), Value::Array(units));
     value.insert("deps".into(), json!(names(view.deps())));

@@ -1,16 +1,16 @@
 //! Which definition stands under which label.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Cold, Name};
+use super::{Cold, Ids, Name};
 use crate::strand::id::{DefId, Layer};
 
 /// Visible definitions by label.
 #[derive(Debug, Default)]
 pub struct Labels {
-    held: RefCell<[BTreeMap<String, DefId>; 6]>,
+    held: RefCell<[HashMap<String, DefId, Ids>; 6]>,
     /// Labels of which the source may say something else than holds.
     known: RefCell<HashSet<Name>>,
     /// The layers of which every label is held.
@@ -73,15 +73,28 @@ impl Labels {
         self.whole[layer as usize].set(true);
     }
 
-    /// The definitions of a layer, by label.
-    pub fn ids(&self, layer: Layer) -> Vec<DefId> {
+    /// Looks at what a layer holds, in order of the labels.
+    fn sorted<T>(&self, layer: Layer, look: impl Fn((&String, &DefId)) -> T) -> Vec<T> {
+        self.load(layer);
+        let held = &self.held.borrow()[layer as usize];
+        let mut all: Vec<(&String, &DefId)> = held.iter().collect();
+        all.sort_unstable();
+        all.into_iter().map(look).collect()
+    }
+
+    /// The definitions of a layer, in no order.
+    pub fn unsorted(&self, layer: Layer) -> Vec<DefId> {
         self.load(layer);
         self.held.borrow()[layer as usize].values().copied().collect()
     }
 
+    /// The definitions of a layer, by label.
+    pub fn ids(&self, layer: Layer) -> Vec<DefId> {
+        self.sorted(layer, |(_, id)| *id)
+    }
+
     /// The labels of a layer, in order.
     pub fn names(&self, layer: Layer) -> Vec<String> {
-        self.load(layer);
-        self.held.borrow()[layer as usize].keys().cloned().collect()
+        self.sorted(layer, |(label, _)| label.clone())
     }
 }

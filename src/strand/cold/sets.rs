@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use super::{Cold, Ids};
+use crate::strand::few::Few;
 use crate::strand::id::{DefId, Layer};
 
 /// A layer and a name in it.
@@ -14,7 +15,7 @@ pub type Name = (Layer, String);
 /// Sets of definitions, each sorted.
 #[derive(Debug)]
 pub struct Sets<K> {
-    held: RefCell<HashMap<K, Vec<DefId>, Ids>>,
+    held: RefCell<HashMap<K, Few<DefId>, Ids>>,
     cold: Option<Rc<dyn Cold>>,
     fetch: fn(&dyn Cold, &K) -> Vec<DefId>,
 }
@@ -30,14 +31,14 @@ impl<K: Hash + Eq + Clone> Sets<K> {
         if !self.held.borrow().contains_key(key) {
             let mut set = (self.fetch)(cold.as_ref(), key);
             set.sort_unstable();
-            self.held.borrow_mut().insert(key.clone(), set);
+            self.held.borrow_mut().insert(key.clone(), set.into());
         }
     }
 
     /// A set, by identity.
     pub fn get(&self, key: &K) -> Vec<DefId> {
         self.load(key);
-        self.held.borrow().get(key).cloned().unwrap_or_default()
+        self.held.borrow().get(key).map(|set| set.to_vec()).unwrap_or_default()
     }
 
     /// Lets each of a set be looked at.
@@ -49,25 +50,16 @@ impl<K: Hash + Eq + Clone> Sets<K> {
     /// The one in a set that has only one.
     pub fn only(&self, key: &K) -> Option<DefId> {
         self.load(key);
-        match self.held.borrow().get(key).map(Vec::as_slice) {
+        match self.held.borrow().get(key).map(|set| &**set) {
             Some([one]) => Some(*one),
             _ => None,
         }
     }
 
     /// Adds to a set.
-    pub fn add(&mut self, key: &K, id: DefId) {
-        self.load(key);
-        let held = self.held.get_mut();
-        let Some(set) = held.get_mut(key) else {
-            held.insert(key.clone(), vec![id]);
-            return;
-        };
-        if set.last().is_none_or(|last| *last < id) {
-            set.push(id);
-        } else if let Err(at) = set.binary_search(&id) {
-            set.insert(at, id);
-        }
+    pub fn add(&mut self, key: K, id: DefId) {
+        self.load(&key);
+        self.held.get_mut().entry(key).or_default().add(id);
     }
 
     /// Takes from a set.
@@ -75,13 +67,16 @@ impl<K: Hash + Eq + Clone> Sets<K> {
         self.load(key);
         let held = self.held.get_mut();
         let Some(set) = held.get_mut(key) else { return };
-        if let Ok(at) = set.binary_search(&id) {
-            set.remove(at);
-        }
+        set.take(&id);
         // An empty set is kept where its absence would mean to ask the source.
         if set.is_empty() && self.cold.is_none() {
             held.remove(key);
         }
+    }
+
+    /// Whether every set is empty for certain.
+    pub fn is_void(&self) -> bool {
+        self.cold.is_none() && self.held.borrow().is_empty()
     }
 
     /// The keys of what is held, for whoever looks through all of a state without a source.

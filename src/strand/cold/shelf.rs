@@ -78,15 +78,16 @@ impl<V> Shelf<V> {
 
     /// Puts a value, in place of any that was there.
     pub fn insert(&mut self, id: OpId, value: V) {
-        self.remove(id);
-        let at = self.free.pop().unwrap_or_else(|| {
-            let at = self.used.get();
-            self.used.set(at + 1);
-            at
-        });
-        self.index.get_mut().insert(id, at);
-        // A place that is new or was given back is empty.
-        self.slot(at).get_or_init(|| value);
+        let next = self.free.last().copied().unwrap_or(self.used.get());
+        let at = *self.index.get_mut().entry(id).or_insert(next);
+        if at == next && self.free.pop().is_none() {
+            self.used.set(next + 1);
+        }
+        // The board of a new place may have to be made.
+        self.slot(at);
+        if let Some(slot) = self.slot_mut(at) {
+            *slot = OnceCell::from(value);
+        }
     }
 
     /// Takes a value away.

@@ -1,9 +1,9 @@
 //! The ops on one definition, and what they come to.
 
 use std::collections::{BTreeSet, HashSet};
-use std::rc::Rc;
 
 use super::{Graph, Node};
+use crate::strand::few::Few;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::{Kind, Op};
 
@@ -13,9 +13,9 @@ pub struct Lattice {
     /// Its layer.
     pub layer: Layer,
     /// Every op on it, void ones too, in order of admission.
-    pub ops: Vec<OpId>,
-    /// Ops that no other op on it follows.
-    pub heads: BTreeSet<OpId>,
+    pub ops: Few<OpId>,
+    /// Ops that no other op on it follows, sorted.
+    pub heads: Few<OpId>,
 }
 
 /// What the non-void ops on a definition come to.
@@ -60,14 +60,14 @@ impl Summary {
 
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
-        Lattice { layer, ops: Vec::new(), heads: BTreeSet::new() }
+        Lattice { layer, ops: Few::None, heads: Few::None }
     }
 
     pub(super) fn take(&mut self, op: &Op) {
         for parent in &op.parents {
-            self.heads.remove(parent);
+            self.heads.take(parent);
         }
-        self.heads.insert(op.id);
+        self.heads.add(op.id);
         self.ops.push(op.id);
     }
 }
@@ -76,8 +76,8 @@ impl Graph {
     /// What the ops on a definition come to; `None` if none of them has an effect.
     pub fn summary(&self, def: DefId) -> Option<Summary> {
         let lattice = self.lattice(def)?;
-        if let [only] = lattice.ops.as_slice() {
-            return self.node(*only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
+        if let [only] = *lattice.ops {
+            return self.node(only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
         }
         let mut nodes: Vec<_> =
             lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
@@ -92,7 +92,7 @@ impl Graph {
         }
         let keeps = &[Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Link];
         let settling = of(&[Kind::Remove]).filter(|node| node.op.to.is_some()).max_by_key(|node| node.op.key());
-        let (edits, other_edits): (Vec<&Rc<Node>>, Vec<&Rc<Node>>) =
+        let (edits, other_edits): (Vec<&Node>, Vec<&Node>) =
             of(&[Kind::Edit]).partition(|node| node.op.base == Some(epoch.op.id));
         let other_bodies = of(&[Kind::Add, Kind::Replace]).filter(|node| node.op.id != epoch.op.id);
         Some(Summary {

@@ -6,8 +6,8 @@
 mod lattice;
 mod void;
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub use lattice::{Lattice, Summary};
@@ -15,6 +15,7 @@ pub use void::{Parsed, ParsedChange};
 
 use super::cold::{Cold, IdMap, IdSet, Name, Sets, Shelf};
 use super::id::{DefId, Layer, OpId};
+use super::lang::ast::Body;
 use super::op::{Kind, Op};
 
 /// An admitted op with what was found out about it once.
@@ -29,12 +30,38 @@ pub struct Node {
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
     parsed: OnceCell<Parsed>,
+    /// Its body as it was parsed to see whether it is void, for the first who wants it.
+    body: RefCell<Option<Box<Body>>>,
 }
 
 impl Node {
+    /// An op of which nothing was found out yet.
+    fn new(op: Op) -> Node {
+        Node { op, void: None, max_ts: 0, anchored: false, parsed: OnceCell::new(), body: RefCell::default() }
+    }
+
     /// Its text, parsed. A void op has none.
     pub fn parsed(&self) -> &Parsed {
-        self.parsed.get_or_init(|| if self.void.is_some() { Parsed::Nothing } else { void::parse_known(&self.op) })
+        self.parsed.get_or_init(|| match self.body.take() {
+            Some(body) => Parsed::Body(*body),
+            None if self.void.is_some() => Parsed::Nothing,
+            None => void::parse_known(&self.op),
+        })
+    }
+
+    /// The body it brings, for the caller to keep: most are asked for once only.
+    pub fn body(&self) -> Option<Body> {
+        if let Some(body) = self.body.take() {
+            return Some(*body);
+        }
+        match self.parsed.get() {
+            Some(Parsed::Body(body)) => Some(body.clone()),
+            None if self.void.is_none() => match void::parse_known(&self.op) {
+                Parsed::Body(body) => Some(body),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 
@@ -52,8 +79,8 @@ pub struct Offered {
 /// The set of known ops.
 #[derive(Debug)]
 pub struct Graph {
-    nodes: Shelf<Rc<Node>>,
-    pending: BTreeMap<OpId, Box<Op>>,
+    nodes: Shelf<Box<Node>>,
+    pending: IdMap<Box<Node>>,
     lattices: Shelf<Lattice>,
     /// Every definition that ever had a name.
     holders: Sets<Name>,
@@ -73,7 +100,7 @@ impl Graph {
     pub fn on(cold: Option<Rc<dyn Cold>>) -> Graph {
         Graph {
             nodes: Shelf::default(),
-            pending: BTreeMap::new(),
+            pending: IdMap::default(),
             lattices: Shelf::default(),
             holders: Sets::new(cold.clone(), |cold, name| cold.holders(name)),
             count: cold.as_ref().map_or(0, |cold| cold.op_count()),
@@ -82,14 +109,14 @@ impl Graph {
     }
 
     /// An admitted op.
-    pub fn node(&self, id: OpId) -> Option<&Rc<Node>> {
+    pub fn node(&self, id: OpId) -> Option<&Node> {
         if let Some(node) = self.nodes.get(id) {
             return Some(node);
         }
         let found = self.cold.as_ref()?.op(id)?;
         let (max_ts, anchored) = (found.max_ts, found.anchored);
-        let node = Node { op: found.op, void: found.void, max_ts, anchored, parsed: OnceCell::new() };
-        Some(self.nodes.put(id, Rc::new(node)))
+        let node = Node { void: found.void, max_ts, anchored, ..Node::new(found.op) };
+        Some(self.nodes.put(id, Box::new(node)))
     }
 
     /// Whether an op is admitted.
@@ -123,7 +150,9 @@ impl Graph {
 
     /// The ops waiting for a parent.
     pub fn pending(&self) -> impl Iterator<Item = &Op> {
-        self.pending.values().map(AsRef::as_ref)
+        let mut ids: Vec<OpId> = self.pending.keys().copied().collect();
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| self.pending.get(&id)).map(|node| &node.op)
     }
 
     /// The parents a pending op still lacks.
@@ -137,7 +166,8 @@ impl Graph {
             return Some(lattice);
         }
         let found = self.cold.as_ref()?.ops_on(def)?;
-        let lattice = Lattice { layer: found.layer, ops: found.ops, heads: found.heads.into_iter().collect() };
+        let heads = found.heads.into_iter().collect();
+        let lattice = Lattice { layer: found.layer, ops: found.ops.into(), heads };
         Some(self.lattices.put(def, lattice))
     }
 
@@ -153,18 +183,17 @@ impl Graph {
     pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
         let mut offered = Offered::default();
         for op in ops {
-            let known = self.node(op.id).map(|node| &node.op).or_else(|| self.pending.get(&op.id).map(AsRef::as_ref));
-            match known {
+            match self.node(op.id).or_else(|| self.pending.get(&op.id).map(AsRef::as_ref)).map(|node| &node.op) {
                 Some(known) if *known == op || known.to_json() == op.to_json() => offered.duplicates.push(op.id),
                 Some(_) => offered.collisions.push(op.id),
                 None => {
-                    self.pending.insert(op.id, Box::new(op));
+                    self.pending.insert(op.id, Box::new(Node::new(op)));
                 }
             }
         }
         for id in self.ready() {
-            if let Some(op) = self.pending.remove(&id) {
-                self.admit(*op);
+            if let Some(node) = self.pending.remove(&id) {
+                self.admit(node);
                 offered.admitted.push(id);
             }
         }
@@ -178,71 +207,57 @@ impl Graph {
 
     /// The largest set of pending ops closed under parents and bundles, parents first.
     fn ready(&self) -> Vec<OpId> {
+        let mut ids: Vec<OpId> = self.pending.keys().copied().collect();
+        ids.sort_unstable();
         let mut children: IdMap<Vec<OpId>> = IdMap::default();
-        let mut bundles: HashMap<&str, Vec<OpId>> = HashMap::new();
+        let mut waits: IdMap<usize> = IdMap::default();
         let mut barred: Vec<OpId> = Vec::new();
-        for (id, op) in &self.pending {
-            for parent in op.parents.iter().filter(|parent| !self.has(**parent)) {
+        for (id, node) in ids.iter().filter_map(|id| Some((*id, self.pending.get(id)?))) {
+            for parent in node.op.parents.iter().filter(|parent| !self.has(**parent)) {
+                *waits.entry(id).or_default() += 1;
                 if self.pending.contains_key(parent) {
-                    children.entry(*parent).or_default().push(*id);
+                    children.entry(*parent).or_default().push(id);
                 } else {
-                    barred.push(*id);
+                    barred.push(id);
                 }
-            }
-            if let Some(bundle) = &op.bundle {
-                bundles.entry(bundle).or_default().push(*id);
             }
         }
+        let mut out = IdSet::default();
         loop {
-            let mut out = IdSet::default();
-            while let Some(id) = barred.pop() {
-                if out.insert(id) {
-                    barred.extend(children.get(&id).into_iter().flatten());
-                    let bundle = self.pending.get(&id).and_then(|op| op.bundle.as_deref());
-                    barred.extend(bundle.and_then(|bundle| bundles.get(bundle)).into_iter().flatten());
-                }
-            }
-            let order = self.topological(&out, &children);
-            // A cycle of parents can never be admitted: bar it and look again.
-            let placed: IdSet = order.iter().copied().collect();
-            barred = self.pending.keys().copied().filter(|id| !out.contains(id) && !placed.contains(id)).collect();
-            if barred.is_empty() {
+            self.bar(barred, &children, &mut out);
+            let order = topological(&ids, waits.clone(), &out, &children);
+            if order.len() + out.len() == ids.len() {
                 return order;
             }
-            barred.extend(out);
+            // A cycle of parents can never be admitted: bar it and look again.
+            let placed: IdSet = order.into_iter().collect();
+            barred = ids.iter().copied().filter(|id| !out.contains(id) && !placed.contains(id)).collect();
         }
     }
 
-    fn topological(&self, out: &IdSet, children: &IdMap<Vec<OpId>>) -> Vec<OpId> {
-        let mut waits: IdMap<usize> = IdMap::default();
-        let mut ready: Vec<OpId> = Vec::new();
-        for (id, op) in self.pending.iter().filter(|(id, _)| !out.contains(id)) {
-            let count = op.parents.iter().filter(|parent| !self.has(**parent)).count();
-            if count == 0 {
-                ready.push(*id);
-            } else {
-                waits.insert(*id, count);
-            }
-        }
-        ready.reverse();
-        let mut order = Vec::new();
-        while let Some(id) = ready.pop() {
-            order.push(id);
-            for child in children.get(&id).into_iter().flatten() {
-                if let Some(count) = waits.get_mut(child) {
-                    *count -= 1;
-                    if *count == 0 {
-                        ready.push(*child);
-                    }
+    /// Puts ops that cannot be admitted with all that follow them, and with the rest of their bundles, among those
+    /// that are out.
+    fn bar(&self, mut barred: Vec<OpId>, children: &IdMap<Vec<OpId>>, out: &mut IdSet) {
+        let mut bundles: HashMap<&str, Vec<OpId>> = HashMap::new();
+        if !barred.is_empty() {
+            for (id, node) in &self.pending {
+                if let Some(bundle) = &node.op.bundle {
+                    bundles.entry(bundle).or_default().push(*id);
                 }
             }
         }
-        order
+        while let Some(id) = barred.pop() {
+            if out.insert(id) {
+                barred.extend(children.get(&id).into_iter().flatten());
+                let bundle = self.pending.get(&id).and_then(|node| node.op.bundle.as_deref());
+                barred.extend(bundle.and_then(|bundle| bundles.get(bundle)).into_iter().flatten());
+            }
+        }
     }
 
     /// Takes an op whose parents are admitted into the set.
-    fn admit(&mut self, op: Op) {
-        let node = void::examine(self, op);
+    fn admit(&mut self, mut node: Box<Node>) {
+        void::examine(self, &mut node);
         let (id, target) = (node.op.id, node.op.target());
         if node.void.is_none() {
             let name = match node.op.kind {
@@ -251,16 +266,20 @@ impl Graph {
                 _ => None,
             };
             if let Some(name) = name {
-                self.holders.add(&(node.op.layer, name.clone()), target);
+                self.holders.add((node.op.layer, name.clone()), target);
             }
         }
-        if self.lattice(target).is_none() {
-            self.lattices.insert(target, Lattice::new(node.op.layer));
+        // Loads what the source has.
+        self.lattice(target);
+        match self.lattices.get_mut(target) {
+            Some(lattice) => lattice.take(&node.op),
+            None => {
+                let mut lattice = Lattice::new(node.op.layer);
+                lattice.take(&node.op);
+                self.lattices.insert(target, lattice);
+            }
         }
-        if let Some(lattice) = self.lattices.get_mut(target) {
-            lattice.take(&node.op);
-        }
-        self.nodes.insert(id, Rc::new(node));
+        self.nodes.insert(id, node);
         self.count += 1;
     }
 
@@ -291,7 +310,7 @@ impl Graph {
         for def in touched {
             let Some(old) = self.lattices.remove(def) else { continue };
             let mut lattice = Lattice::new(old.layer);
-            for id in old.ops.iter().filter(|id| !gone.contains(id)) {
+            for id in old.ops.iter().filter(|id| !gone.contains(*id)) {
                 if let Some(node) = self.node(*id) {
                     lattice.take(&node.op);
                 }
@@ -346,4 +365,23 @@ impl Graph {
         }
         seen
     }
+}
+
+/// The ops that are not out, parents first. `waits` tells how many parents of each are still to be placed.
+fn topological(ids: &[OpId], mut waits: IdMap<usize>, out: &IdSet, children: &IdMap<Vec<OpId>>) -> Vec<OpId> {
+    let mut ready: Vec<OpId> =
+        ids.iter().rev().copied().filter(|id| !waits.contains_key(id) && !out.contains(id)).collect();
+    let mut order = Vec::with_capacity(ids.len());
+    while let Some(id) = ready.pop() {
+        order.push(id);
+        for child in children.get(&id).into_iter().flatten() {
+            if let Some(count) = waits.get_mut(child) {
+                *count -= 1;
+                if *count == 0 && !out.contains(child) {
+                    ready.push(*child);
+                }
+            }
+        }
+    }
+    order
 }

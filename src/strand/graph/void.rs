@@ -1,6 +1,6 @@
 //! Examines an op when its ancestors are known: parses its text, and finds whether it is void.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Graph, Node};
@@ -46,24 +46,23 @@ pub enum ParsedChange {
 /// What stands in the way of an op having an effect.
 type Fault = String;
 
-/// Parses the op and judges it by its ancestors alone, all of which are admitted.
-pub(super) fn examine(graph: &Graph, op: Op) -> Node {
-    let above = op.parents.iter().filter_map(|id| graph.node(*id)).map(|node| node.max_ts).max();
-    let anchored = is_anchored(graph, &op);
-    let max_ts = op.ts.max(above.unwrap_or(i64::MIN));
-    let mut node = Node { max_ts, anchored, void: None, parsed: OnceCell::new(), op };
+/// Parses the op of a new node and judges it by its ancestors alone, all of which are admitted.
+pub(super) fn examine(graph: &Graph, node: &mut Node) {
+    let above = node.op.parents.iter().filter_map(|id| graph.node(*id)).map(|node| node.max_ts).max();
+    node.anchored = is_anchored(graph, &node.op);
+    node.max_ts = node.op.ts.max(above.unwrap_or(i64::MIN));
     let verdict = if above.is_some_and(|above| node.op.ts <= above) {
         Err("its ts is not above that of every ancestor".to_owned())
-    } else if !anchored {
+    } else if !node.anchored {
         Err("the definition it is about is not among its ancestors".to_owned())
     } else {
         parse(graph, &node.op)
     };
     match verdict {
+        Ok(Parsed::Body(body)) => node.body = RefCell::new(Some(Box::new(body))),
         Ok(parsed) => node.parsed = OnceCell::from(parsed),
         Err(fault) => node.void = Some(fault),
     }
-    node
 }
 
 /// Whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::{Draft, Issuer, Refusal, Removal, admit_edit, blank, issue};
-use crate::strand::graph::Node;
 use crate::strand::id::{DefId, OpId, QName, UnitId};
 use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, join, split};
@@ -14,14 +13,14 @@ use crate::strand::state::{State, View};
 /// newer stands there. `before` is the state as of just before the op.
 pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
     let missing = || Refusal::NotFound { name: id.to_string(), near: None };
-    let node = state.graph().node(id).cloned().ok_or_else(missing)?;
+    let op = state.graph().node(id).map(|node| node.op.clone()).ok_or_else(missing)?;
     let issuer = issuer.because(&format!("revert:{id}"));
-    let def = node.op.target();
+    let def = op.target();
     let view = state.view(def).ok_or_else(|| Refusal::Superseded(format!("{id} has no effect; nothing to revert")))?;
     let qname = view.qname();
     let over = |why: &str| Err(Refusal::Superseded(format!("cannot revert {id}: {why}")));
     let gone = !view.visible();
-    let draft = match node.op.kind {
+    let draft = match op.kind {
         Kind::Remove if !gone => return over("the definition is there again"),
         Kind::Remove => restore(state, view),
         _ if gone => return over("the definition is not there any more"),
@@ -39,10 +38,10 @@ pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> R
             }
             None => return over("its former body is not known"),
         },
-        Kind::Edit => return revert_edit(state, before, &node, &issuer),
+        Kind::Edit => return revert_edit(state, before, &op, &issuer),
         Kind::Link | Kind::Unlink => {
-            let to = node.op.to_def().and_then(|to| state.view(to)).map(View::qname);
-            match (node.op.kind, to) {
+            let to = op.to_def().and_then(|to| state.view(to)).map(View::qname);
+            match (op.kind, to) {
                 (Kind::Link, Some(to)) => Draft::Unlink(qname, to),
                 (_, Some(to)) => Draft::Link(qname, to),
                 _ => return over("what it links to is not known"),
@@ -81,17 +80,12 @@ fn current_text(state: &State, old: &View) -> String {
 }
 
 /// Restores what the edit still holds.
-fn revert_edit(
-    state: &mut State,
-    before: &State,
-    node: &Node,
-    issuer: &Issuer,
-) -> Result<(Vec<Op>, Vec<String>), Refusal> {
-    let id = node.op.id;
+fn revert_edit(state: &mut State, before: &State, op: &Op, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
+    let id = op.id;
     let over = |why: &str| Refusal::Superseded(format!("cannot revert {id}: {why}"));
-    let def = node.op.target();
+    let def = op.target();
     let view = state.view(def).ok_or_else(|| over("the definition is not known"))?;
-    if node.op.base != Some(view.epoch) {
+    if op.base != Some(view.epoch) {
         return Err(over("its body was replaced since"));
     }
     let old = before.view(def).ok_or_else(|| over("its former body is not known"))?;
@@ -104,7 +98,7 @@ fn revert_edit(
         skipped: Vec::new(),
         op: blank(Kind::Edit, &view.qname(), issuer),
     };
-    for change in &node.op.changes {
+    for change in &op.changes {
         work.undo(id, change);
     }
     let EditBack { changes, skipped, mut op, .. } = work;

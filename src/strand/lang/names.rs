@@ -3,12 +3,6 @@
 use super::token::is_ident;
 use crate::strand::id::Layer;
 
-/// Words that are never names.
-pub const KEYWORDS: [&str; 24] = [
-    "and", "do", "else", "emit", "err", "false", "if", "in", "it", "match", "needs", "never", "nominal", "none", "not",
-    "null", "ok", "on", "or", "some", "then", "true", "when", "where",
-];
-
 /// Built-in types with their number of arguments.
 pub const TYPES: [(&str, usize); 9] = [
     ("Text", 0),
@@ -90,24 +84,35 @@ pub const PRIMS: [Primitive; 7] = [
     ("log.print", "log", &[("text", "Text")]),
 ];
 
-/// Whether a word is reserved.
+/// Whether a word is reserved, and so never a name.
+#[rustfmt::skip]
 pub fn is_keyword(word: &str) -> bool {
-    KEYWORDS.contains(&word)
+    matches!(
+        word,
+        "and" | "do" | "else" | "emit" | "err" | "false" | "if" | "in" | "it" | "match" | "needs" | "never"
+            | "nominal" | "none" | "not" | "null" | "ok" | "on" | "or" | "some" | "then" | "true" | "when" | "where"
+    )
+}
+
+/// Whether two words are the same. Most are not, and differ in what is looked at first.
+#[inline]
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.as_bytes().first() == b.as_bytes().first() && a == b
 }
 
 /// How many arguments a built-in type takes, if the name is one.
 pub fn builtin_type(name: &str) -> Option<usize> {
-    TYPES.iter().find(|(word, _)| *word == name).map(|(_, arity)| *arity)
+    TYPES.iter().find(|(word, _)| same(word, name)).map(|(_, arity)| *arity)
 }
 
 /// Whether a name is a built-in function.
 pub fn is_builtin_fn(name: &str) -> bool {
-    FUNCTIONS.contains(&name)
+    FUNCTIONS.iter().any(|word| same(word, name))
 }
 
 /// The arguments of a built-in element, if the name is one.
 pub fn element_args(name: &str) -> Option<&'static [&'static str]> {
-    ELEMENTS.iter().find(|(word, _)| *word == name).map(|(_, args)| *args)
+    ELEMENTS.iter().find(|(word, _)| same(word, name)).map(|(_, args)| *args)
 }
 
 /// Which argument of a built-in function is the name of a fn.

@@ -6,6 +6,7 @@ use super::ast::{
 };
 use super::names::{builtin_type, element_args, is_builtin_fn};
 use super::unit::Reg;
+use crate::strand::few::Few;
 use crate::strand::id::Layer;
 
 /// Where in a definition something stands.
@@ -44,8 +45,33 @@ pub trait Env {
     fn lookup(&mut self, reference: &mut Ref, layers: &[Layer], place: Place);
 }
 
-/// The place of every node of a resolved body, by node number less one.
-pub type Places = Vec<Place>;
+/// The place of every node of a resolved body.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Where each place begins: the number before that of its first node. Neighbours mostly share theirs.
+    starts: Few<(u32, Place)>,
+    nodes: u32,
+}
+
+impl Places {
+    /// Gives the next node its number.
+    fn push(&mut self, place: Place) -> u32 {
+        if self.starts.last().is_none_or(|(_, last)| *last != place) {
+            self.starts.push((self.nodes, place));
+        }
+        self.nodes += 1;
+        self.nodes
+    }
+
+    /// Where a node stands, by its number from 1.
+    pub fn get(&self, node: u32) -> Option<Place> {
+        if node == 0 || node > self.nodes {
+            return None;
+        }
+        let after = self.starts.partition_point(|(before, _)| *before < node);
+        self.starts.get(after.checked_sub(1)?).map(|(_, place)| *place)
+    }
+}
 
 /// Resolves every name of a body and numbers its nodes from 1.
 pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Places {
@@ -86,15 +112,14 @@ struct Walk<'e> {
 
 impl<'e> Walk<'e> {
     fn new(env: &'e mut dyn Env) -> Walk<'e> {
-        let (locals, places, hidden) = (Vec::new(), Vec::new(), Vec::new());
+        let (locals, places, hidden) = (Vec::new(), Places::default(), Vec::new());
         Walk { env, locals, binders: 0, places, place: Place::Unit(1), hidden }
     }
 }
 
 impl Walk<'_> {
     fn number(&mut self) -> u32 {
-        self.places.push(self.place);
-        self.places.len() as u32
+        self.places.push(self.place)
     }
 
     fn bind(&mut self, name: &str) {

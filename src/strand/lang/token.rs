@@ -100,7 +100,7 @@ fn symbol(bytes: &[u8]) -> Option<&'static str> {
 /// Cuts a text into tokens; the last one is [`Tok::End`].
 pub fn lex(text: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
     let bytes = text.as_bytes();
-    let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
+    let mut tokens = Vec::with_capacity(text.len() / 2 + 2);
     let (mut at, mut newline) = (0, false);
     while at < bytes.len() {
         let start = at;

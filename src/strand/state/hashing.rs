@@ -1,36 +1,40 @@
 //! Keeps content hashes up to date: what changed, and what refers to it, dependencies first.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use super::{Changed, State};
-use crate::strand::cold::{IdMap, IdSet};
+use super::State;
+use crate::strand::cold::{IdMap, IdSet, Ids};
+use crate::strand::few::Few;
 use crate::strand::hash::{Hash, cycle_hash};
 use crate::strand::id::DefId;
 
 impl State {
-    /// Computes the hashes that may have changed. `resolved` are the definitions looked at again.
-    pub(super) fn rehash(&mut self, resolved: &BTreeSet<DefId>, changed: &mut Changed) {
-        let roots: BTreeSet<DefId> = resolved.iter().copied().filter(|id| changed.definitions.contains(id)).collect();
+    /// Computes the hashes that may have changed. `resolved` are the definitions looked at again, sorted. Adds those
+    /// whose hash is another now to the changed ones, and returns how many hashes were computed.
+    pub(super) fn rehash(&mut self, resolved: &[DefId], changed: &mut IdSet) -> usize {
+        let roots: Vec<DefId> = resolved.iter().copied().filter(|id| changed.contains(id)).collect();
+        let is_root = |id: &DefId| roots.binary_search(id).is_ok();
         let affected = self.affected(&roots);
         let mut moved = IdSet::default();
+        let mut rehashed = 0;
         for component in self.components(&affected) {
-            let stale = component
-                .iter()
-                .any(|id| roots.contains(id) || self.deps_of(*id).iter().any(|dep| moved.contains(dep)));
+            let stale =
+                component.iter().any(|id| is_root(id) || self.deps_of(*id).iter().any(|dep| moved.contains(dep)));
             if !stale {
                 continue;
             }
-            for (id, hash) in self.hash_component(&component) {
-                changed.rehashed += 1;
-                if let Some(view) = self.views.get_mut(id)
-                    && view.hash != hash
+            for (id, hash) in &self.hash_component(&component) {
+                rehashed += 1;
+                if let Some(view) = self.views.get_mut(*id)
+                    && view.hash != *hash
                 {
-                    view.hash = hash;
-                    moved.insert(id);
-                    changed.definitions.insert(id);
+                    view.hash = *hash;
+                    moved.insert(*id);
+                    changed.insert(*id);
                 }
             }
         }
+        rehashed
     }
 
     pub(super) fn deps_of(&self, id: DefId) -> &[DefId] {
@@ -48,9 +52,9 @@ impl State {
     }
 
     /// The roots and every definition that refers to one, however far.
-    fn affected(&self, roots: &BTreeSet<DefId>) -> IdSet {
-        let mut seen = IdSet::default();
-        let mut stack: Vec<DefId> = roots.iter().copied().collect();
+    fn affected(&self, roots: &[DefId]) -> IdSet {
+        let mut seen = IdSet::with_capacity_and_hasher(roots.len(), Ids::default());
+        let mut stack = roots.to_vec();
         while let Some(id) = stack.pop() {
             if seen.insert(id) {
                 // A dead definition refers to others as well; its hash is kept for revival.
@@ -61,68 +65,25 @@ impl State {
     }
 
     /// Strongly connected components among these definitions, dependencies first.
-    pub(super) fn components(&self, among: &IdSet) -> Vec<Vec<DefId>> {
-        let mut search = Search::default();
-        let mut out = Vec::new();
-        let mut starts: Vec<DefId> = among.iter().copied().collect();
-        starts.sort_unstable();
-        for start in starts {
-            if !search.index.contains_key(&start) {
-                self.connect(start, among, &mut search, &mut out);
+    pub(super) fn components(&self, among: &IdSet) -> Vec<Few<DefId>> {
+        let mut members: Vec<DefId> = among.iter().copied().collect();
+        members.sort_unstable();
+        let mut search = Search::new(members);
+        for start in 0..search.members.len() {
+            if search.marks[start].index == 0 {
+                search.connect(start, |id| self.deps_of(id));
             }
         }
-        out
+        search.found
     }
 
-    /// Tarjan's search with a stack of its own, so that long chains cannot exhaust the program's.
-    fn connect(&self, start: DefId, among: &IdSet, search: &mut Search, out: &mut Vec<Vec<DefId>>) {
-        let mut work: Vec<(DefId, usize)> = vec![(start, 0)];
-        while let Some((id, next)) = work.pop() {
-            if next == 0 {
-                let index = search.index.len();
-                search.index.insert(id, index);
-                search.low.insert(id, index);
-                search.stack.push(id);
-                search.on.insert(id);
-            }
-            let deps = self.deps_of(id);
-            if let Some(dep) = deps.get(next) {
-                work.push((id, next + 1));
-                if !among.contains(dep) {
-                    continue;
-                }
-                match search.index.get(dep) {
-                    None => work.push((*dep, 0)),
-                    Some(index) if search.on.contains(dep) => {
-                        let index = *index;
-                        search.lower(id, index);
-                    }
-                    Some(_) => {}
-                }
-                continue;
-            }
-            let low = search.low[&id];
-            if low == search.index[&id] {
-                let at = search.stack.iter().rposition(|held| *held == id).unwrap_or(0);
-                let component = search.stack.split_off(at);
-                component.iter().for_each(|member| {
-                    search.on.remove(member);
-                });
-                out.push(component);
-            }
-            if let Some((parent, _)) = work.last() {
-                search.lower(*parent, low);
-            }
-        }
-    }
-
-    fn hash_component(&self, component: &[DefId]) -> Vec<(DefId, Hash)> {
+    fn hash_component(&self, component: &[DefId]) -> Few<(DefId, Hash)> {
         let hash_of = |id: DefId| self.hash_of(id);
         let own = |id: DefId| self.view(id).map(|view| &view.encoded);
         if let [id] = component
             && own(*id).is_some_and(|encoded| !encoded.deps.contains(id))
         {
-            return own(*id).map(|encoded| (*id, encoded.hash(hash_of))).into_iter().collect();
+            return own(*id).map_or(Few::None, |encoded| Few::One((*id, encoded.hash(hash_of))));
         }
         let round = |last: &HashMap<DefId, Hash>| -> HashMap<DefId, Hash> {
             let value = |id: DefId| last.get(&id).copied().unwrap_or_else(|| hash_of(id));
@@ -143,25 +104,86 @@ impl State {
     }
 }
 
-#[derive(Default)]
+/// Tarjan's search with a stack of its own, so that long chains cannot exhaust the program's.
 struct Search {
-    index: IdMap<usize>,
-    low: IdMap<usize>,
-    stack: Vec<DefId>,
-    on: IdSet,
+    members: Vec<DefId>,
+    places: IdMap<usize>,
+    /// What is known about each member.
+    marks: Vec<Mark>,
+    stack: Vec<usize>,
+    found: Vec<Few<DefId>>,
+    last: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    /// Its number in order of visits, from 1.
+    index: usize,
+    /// The least number it is known to reach.
+    low: usize,
+    /// Whether it is on the stack.
+    on: bool,
 }
 
 impl Search {
-    fn lower(&mut self, id: DefId, to: usize) {
-        if let Some(low) = self.low.get_mut(&id) {
-            *low = (*low).min(to);
+    fn new(members: Vec<DefId>) -> Search {
+        let places = members.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+        let marks = vec![Mark::default(); members.len()];
+        let found = Vec::with_capacity(members.len());
+        Search { members, places, marks, stack: Vec::new(), found, last: 0 }
+    }
+
+    fn visit(&mut self, place: usize) {
+        self.last += 1;
+        self.marks[place] = Mark { index: self.last, low: self.last, on: true };
+        self.stack.push(place);
+    }
+
+    fn connect<'s>(&mut self, start: usize, deps: impl Fn(DefId) -> &'s [DefId]) {
+        self.visit(start);
+        let mut work = vec![(start, deps(self.members[start]).iter())];
+        while let Some((at, rest)) = work.last_mut() {
+            let at = *at;
+            match rest.next().map(|dep| self.places.get(dep).copied()) {
+                Some(Some(to)) if self.marks[to].index == 0 => {
+                    self.visit(to);
+                    work.push((to, deps(self.members[to]).iter()));
+                }
+                Some(Some(to)) if self.marks[to].on => {
+                    self.marks[at].low = self.marks[at].low.min(self.marks[to].index)
+                }
+                Some(_) => {}
+                None => {
+                    work.pop();
+                    self.close(at);
+                    if let Some((parent, _)) = work.last() {
+                        self.marks[*parent].low = self.marks[*parent].low.min(self.marks[at].low);
+                    }
+                }
+            }
         }
+    }
+
+    /// Takes a component from the stack if a member is the first that was visited of it.
+    fn close(&mut self, at: usize) {
+        if self.marks[at].low < self.marks[at].index {
+            return;
+        }
+        let mut component = Few::None;
+        while let Some(place) = self.stack.pop() {
+            self.marks[place].on = false;
+            component.push(self.members[place]);
+            if place == at {
+                break;
+            }
+        }
+        self.found.push(component);
     }
 }
 
 impl State {
     /// Groups of more than one definition that refer to each other in a circle.
-    pub fn cycles(&self, among: &IdSet) -> Vec<Vec<DefId>> {
+    pub fn cycles(&self, among: &IdSet) -> Vec<Few<DefId>> {
         self.components(among).into_iter().filter(|component| component.len() > 1).collect()
     }
 }

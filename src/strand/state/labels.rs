@@ -1,29 +1,30 @@
 //! Names: who is live, who holds a name, and what the others are called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use super::merge::merge;
-use super::{Head, State, Status, View, Watch};
-use crate::strand::cold::{IdMap, IdSet, Name};
+use super::{Head, Places, State, Status, View, Watch};
+use crate::strand::cold::{IdMap, Name};
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
 
 /// Definitions whose label or status changed, with the label they had if they were there.
-pub(super) type Relabelled = BTreeMap<DefId, Option<String>>;
+pub(super) type Relabelled = Vec<(DefId, Option<String>)>;
 
 /// What stays of a view when its body is merged anew.
 #[derive(Default)]
 struct Kept {
     label: String,
     hash: Option<Hash>,
-    text: String,
+    text: OnceCell<String>,
     encoded: Encoded,
     watch: Watch,
 }
 
 impl State {
     /// Loads whoever claims a name that may change hands, while everything still stands as it did.
-    pub(super) fn load_rivals(&self, dirty: &IdSet) {
+    pub(super) fn load_rivals(&self, dirty: &[DefId]) {
         if self.is_whole() {
             return;
         }
@@ -32,7 +33,7 @@ impl State {
         let new = dirty.iter().filter_map(|id| Some((layer(id)?, self.graph.summary(*id)?.name)));
         let names: BTreeSet<Name> = old.chain(new).chain(self.contested.iter().cloned()).collect();
         let rivals = names.iter().flat_map(|name| self.claims.get(name));
-        rivals.filter(|id| !dirty.contains(id)).for_each(|id| {
+        rivals.filter(|id| dirty.binary_search(id).is_err()).for_each(|id| {
             self.view(id);
         });
     }
@@ -41,12 +42,14 @@ impl State {
     fn keep(&mut self, id: DefId) -> Kept {
         match (self.views.remove(id), self.row(id)) {
             (Some(old), _) => {
+                // What it shows from now on is to be compared with what it showed.
+                old.text();
                 Kept { label: old.label, hash: Some(old.hash), text: old.text, encoded: old.encoded, watch: old.watch }
             }
             (None, Some(row)) => Kept {
                 label: row.label.clone(),
                 hash: Some(row.hash),
-                text: row.text.clone(),
+                text: OnceCell::from(row.text.clone()),
                 encoded: Encoded::default(),
                 watch: row.watch.clone(),
             },
@@ -56,13 +59,13 @@ impl State {
 
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
-    pub(super) fn remerge(&mut self, dirty: &IdSet) -> (BTreeSet<(Layer, String)>, Vec<DefId>) {
-        let (mut names, mut gone) = (BTreeSet::new(), Vec::new());
+    pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<Name>, Vec<DefId>) {
+        let (mut names, mut gone) = (Vec::with_capacity(dirty.len()), Vec::new());
         for id in dirty {
             if let Some(Head { layer, name, .. }) = self.head(*id) {
                 let key = (layer, name.to_owned());
                 self.claims.take(&key, *id);
-                names.insert(key);
+                names.push(key);
             }
             let Some(layer) = self.graph.lattice(*id).map(|lattice| lattice.layer) else {
                 self.forget(*id, &mut gone);
@@ -76,8 +79,8 @@ impl State {
             };
             if summary.live {
                 let key = (layer, summary.name.clone());
-                self.claims.add(&key, *id);
-                names.insert(key);
+                self.claims.add(key.clone(), *id);
+                names.push(key);
             }
             let Kept { label, hash, text, encoded, watch } = self.keep(*id);
             let view = View {
@@ -92,7 +95,7 @@ impl State {
                 settled: summary.settled,
                 doc: merged.doc,
                 body: merged.body,
-                places: Vec::new(),
+                places: Places::default(),
                 units: merged.units,
                 edges: Vec::new(),
                 links: summary.links,
@@ -103,6 +106,8 @@ impl State {
             };
             self.views.insert(*id, Box::new(view));
         }
+        names.sort_unstable();
+        names.dedup();
         (names, gone)
     }
 
@@ -118,30 +123,32 @@ impl State {
     /// definition that was there. Returns whose label or status changed, with what they were.
     pub(super) fn relabel(
         &mut self,
-        dirty: &IdSet,
-        names: &BTreeSet<(Layer, String)>,
+        dirty: &[DefId],
+        names: &[Name],
         mut before: IdMap<(String, Status)>,
     ) -> Relabelled {
         let with_contested: BTreeSet<Name>;
-        let all = if self.contested.is_empty() {
-            names
+        let all: Vec<&Name> = if self.contested.is_empty() {
+            names.iter().collect()
         } else {
             with_contested = names.iter().chain(&self.contested).cloned().collect();
-            &with_contested
+            with_contested.iter().collect()
         };
-        let mut open: BTreeSet<DefId> = dirty.iter().copied().collect();
-        for name in all {
-            self.claims.each(name, |id| {
-                open.insert(id);
-            });
+        let mut open = dirty.to_vec();
+        for name in &all {
+            self.claims.each(name, |id| open.push(id));
         }
+        open.sort_unstable();
+        open.dedup();
         // Whoever may get another label first gives up the one it shows.
         for id in &open {
             let Some(view) = self.views.get_mut(*id) else { continue };
-            if !dirty.contains(id) {
+            if dirty.binary_search(id).is_err() {
                 before.insert(*id, (view.label.clone(), view.status));
             }
-            self.labels.remove(view.layer, &view.label, *id);
+            if !view.label.is_empty() {
+                self.labels.remove(view.layer, &view.label, *id);
+            }
             if !view.live() {
                 view.label.clone_from(&view.name);
             }
@@ -164,12 +171,8 @@ impl State {
             let Some(view) = self.views.get(id) else { continue };
             match before.remove(&id) {
                 Some((label, status)) if label == view.label && status == view.status => {}
-                Some((label, _)) => {
-                    changed.insert(id, Some(label));
-                }
-                None => {
-                    changed.insert(id, None);
-                }
+                Some((label, _)) => changed.push((id, Some(label))),
+                None => changed.push((id, None)),
             }
         }
         changed
@@ -182,7 +185,7 @@ impl State {
             if let Some(view) = self.views.get_mut(only) {
                 view.status = Status::Visible;
             }
-            self.show(key.0, key.1.clone(), only);
+            self.show(key.0, &key.1, only);
             return Vec::new();
         }
         let claimants = self.claims.get(key);
@@ -212,16 +215,16 @@ impl State {
         }
         let mut rest = rest.into_iter().map(|(_, id)| id);
         if let Some(winner) = rest.next() {
-            self.show(key.0, key.1.clone(), winner);
+            self.show(key.0, &key.1, winner);
         }
         rest.collect()
     }
 
-    fn show(&mut self, layer: Layer, label: String, id: DefId) {
+    fn show(&mut self, layer: Layer, label: &str, id: DefId) {
         if let Some(view) = self.views.get_mut(id) {
-            view.label.clone_from(&label);
+            label.clone_into(&mut view.label);
         }
-        self.labels.insert(layer, label, id);
+        self.labels.insert(layer, label.to_owned(), id);
     }
 
     fn label_loser(&mut self, layer: Layer, name: &str, id: DefId) {
@@ -234,6 +237,6 @@ impl State {
             longest.push('_');
             label = Some(longest.clone()).filter(|label| !taken(label));
         }
-        self.show(layer, label.unwrap_or(longest), id);
+        self.show(layer, &label.unwrap_or(longest), id);
     }
 }

@@ -32,12 +32,12 @@ type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
 /// make a body.
 pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     let epoch = graph.node(summary.epoch)?;
-    let Parsed::Body(body) = epoch.parsed() else { return None };
     let mut doc = epoch.op.doc.clone().unwrap_or_default();
     if summary.edits.is_empty() {
-        let (body, units) = unedited(body, &epoch.op);
+        let (body, units) = unedited(epoch.body()?, &epoch.op);
         return Some(Merged { body, doc, units });
     }
+    let Parsed::Body(body) = epoch.parsed() else { return None };
     let mut parts = split(body);
     for (index, unit) in parts.units.iter_mut().enumerate() {
         unit.id = Some(UnitId { op: summary.epoch, n: index as u32 + 1 });
@@ -64,8 +64,7 @@ pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
 }
 
 /// A body that nobody edited, its names bound as its op bound them, and its units.
-fn unedited(body: &Body, op: &Op) -> (Body, Vec<UnitId>) {
-    let mut body = body.clone();
+fn unedited(mut body: Body, op: &Op) -> (Body, Vec<UnitId>) {
     each_body_ref(&mut body, &mut |reference| bind_one(reference, op));
     let mut units: Vec<UnitId> = Vec::new();
     let mut next = || {
@@ -297,7 +296,7 @@ mod tests {
                 }
                 let ids: Vec<UnitId> = parts.units.iter().filter_map(|unit| unit.id).collect();
                 bind_parts(&mut parts, found.layer, &op);
-                let (quick, units) = unedited(body, &op);
+                let (quick, units) = unedited(body.clone(), &op);
                 assert_eq!(units, ids);
                 assert_eq!(format!("{quick:?}"), format!("{:?}", join(found.layer, parts).unwrap()));
             }

@@ -6,6 +6,7 @@ mod labels;
 mod merge;
 mod resolving;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -82,8 +83,7 @@ pub struct View {
     pub links: Vec<DefId>,
     /// Its content hash.
     pub hash: Hash,
-    /// Its canonical text with doc lines.
-    pub text: String,
+    text: OnceCell<String>,
     encoded: Encoded,
     watch: Watch,
 }
@@ -112,6 +112,11 @@ impl View {
     /// What its references depend on.
     pub fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    /// Its canonical text with doc lines.
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| print::whole(self.layer, &self.label, &self.doc, &self.body))
     }
 
     /// The body's canonical text.
@@ -251,10 +256,11 @@ impl State {
 
     /// Brings every view up to date.
     pub fn refresh(&mut self) -> Changed {
-        let dirty = std::mem::take(&mut self.dirty);
+        let mut dirty: Vec<DefId> = std::mem::take(&mut self.dirty).into_iter().collect();
         if dirty.is_empty() {
             return Changed::default();
         }
+        dirty.sort_unstable();
         self.load_rivals(&dirty);
         let before: IdMap<(String, Status)> = dirty
             .iter()
@@ -263,17 +269,15 @@ impl State {
         let (names, gone) = self.remerge(&dirty);
         let relabelled = self.relabel(&dirty, &names, before);
         let resolve = self.to_resolve(&dirty, &relabelled, &gone);
-        let mut changed = Changed::default();
+        let mut changed: IdSet = relabelled.iter().map(|(id, _)| *id).chain(gone).collect();
         for id in &resolve {
             if self.resolve_view(*id) {
-                changed.definitions.insert(*id);
+                changed.insert(*id);
             }
         }
-        changed.definitions.extend(relabelled.keys());
-        changed.definitions.extend(&gone);
-        self.rehash(&resolve, &mut changed);
-        self.touched.extend(&changed.definitions);
-        changed
+        let rehashed = self.rehash(&resolve, &mut changed);
+        self.touched.extend(&changed);
+        Changed { definitions: changed.into_iter().collect(), rehashed }
     }
 
     /// The definitions that changed since this was last asked.
@@ -330,12 +334,12 @@ impl State {
             settled: row.settled,
             doc: merged.doc,
             body: merged.body,
-            places: Vec::new(),
+            places: Places::default(),
             units: merged.units,
             edges: Vec::new(),
             links: summary.links,
             hash: row.hash,
-            text: row.text.clone(),
+            text: OnceCell::from(row.text.clone()),
             encoded: Encoded::default(),
             watch: row.watch.clone(),
         };
@@ -383,6 +387,11 @@ impl State {
         Layer::ALL.into_iter().flat_map(|layer| self.layer(layer))
     }
 
+    /// The identities of all visible definitions, in no order.
+    pub fn visible_ids(&self) -> impl Iterator<Item = DefId> {
+        Layer::ALL.into_iter().flat_map(|layer| self.labels.unsorted(layer))
+    }
+
     /// The layer and label of a definition, seen or not.
     pub fn qname(&self, id: DefId) -> Option<QName> {
         self.head(id).map(|head| QName::new(head.layer, head.label))
@@ -403,7 +412,7 @@ impl State {
         let told = self.cold.iter().flat_map(|cold| cold.mentions(id));
         let mut told: IdMap<Mention> = told.map(|mention| (mention.id, mention)).collect();
         let from_view = |view: &View| {
-            let mut places = view.watch.targets.get(&id).cloned().unwrap_or_default();
+            let mut places = view.watch.places(id).unwrap_or_default().to_vec();
             places.sort_unstable();
             Mention { id: view.id, layer: view.layer, label: view.label.clone(), places }
         };
@@ -456,9 +465,9 @@ impl State {
         let mut hasher = blake3::Hasher::new();
         for id in ids {
             let (head, text, hash, links) = match self.views.get(id) {
-                Some(view) => (self.head(id), &view.text, view.hash, &view.links),
+                Some(view) => (self.head(id), view.text(), view.hash, &view.links),
                 None => match self.row(id) {
-                    Some(row) => (self.head(id), &row.text, row.hash, &row.watch.links),
+                    Some(row) => (self.head(id), row.text.as_str(), row.hash, &row.watch.links),
                     None => continue,
                 },
             };

@@ -1,10 +1,13 @@
 //! References: what each name of a body leads to in the present state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use super::labels::Relabelled;
 use super::{Edge, Head, State, Status};
-use crate::strand::cold::{IdSet, Name};
+use crate::strand::cold::Name;
+use crate::strand::few::Few;
+use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::print;
@@ -13,16 +16,36 @@ use crate::strand::lang::resolve::{Env, Place, Places, resolve};
 /// What a definition's references depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// Every definition met on the way.
-    pub defs: BTreeSet<DefId>,
+    /// Every definition met on the way, sorted.
+    pub defs: Few<DefId>,
     /// Every name looked up.
     pub names: BTreeSet<Name>,
-    /// What the references lead to, and where those stand.
-    pub targets: BTreeMap<DefId, Vec<Place>>,
+    /// What the references lead to, sorted, and where those stand.
+    pub targets: Few<(DefId, Few<Place>)>,
     /// What it is linked to.
     pub links: Vec<DefId>,
     /// Whether it is live: then it counts among those who refer.
     pub live: bool,
+}
+
+impl Watch {
+    /// Where the references stand that lead to a definition.
+    pub fn places(&self, of: DefId) -> Option<&[Place]> {
+        let at = self.targets.binary_search_by_key(&of, |(id, _)| *id).ok()?;
+        self.targets.get(at).map(|(_, places)| &**places)
+    }
+
+    /// Notes where a reference stands.
+    fn note(&mut self, target: DefId, place: Place) {
+        match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
+            Ok(at) => {
+                if !self.targets[at].1.contains(&place) {
+                    self.targets[at].1.push(place);
+                }
+            }
+            Err(at) => self.targets.insert(at, (target, Few::One(place))),
+        }
+    }
 }
 
 /// Resolves names against a state and notes what it met.
@@ -37,7 +60,7 @@ impl Env for StateEnv<'_> {
         match reference.bound {
             Some(bound) => {
                 let (to, last) = self.state.follow(bound, |step| {
-                    self.watch.defs.insert(step);
+                    self.watch.defs.add(step);
                 });
                 reference.to = to;
                 if let Some(head) = self.state.head(last) {
@@ -56,17 +79,18 @@ impl Env for StateEnv<'_> {
                     if let Some(found) = self.state.find_id(*layer, &reference.name) {
                         reference.to = To::Def(found);
                         reference.layer = *layer;
-                        self.watch.defs.insert(found);
+                        self.watch.defs.add(found);
                         break;
                     }
                 }
             }
         }
         if let To::Def(target) = reference.to {
-            let places = self.watch.targets.entry(target).or_default();
-            if !places.contains(&place) {
-                places.push(place);
-            }
+            self.watch.note(target, place);
+        }
+        if self.edges.is_empty() {
+            // Most have one at most.
+            self.edges.reserve_exact(1);
         }
         self.edges.push(Edge {
             place,
@@ -111,20 +135,25 @@ impl State {
     }
 
     /// The definitions whose references must be looked at again.
-    pub(super) fn to_resolve(&self, dirty: &IdSet, relabelled: &Relabelled, gone: &[DefId]) -> BTreeSet<DefId> {
-        let mut out: BTreeSet<DefId> = dirty.iter().copied().collect();
+    pub(super) fn to_resolve(&self, dirty: &[DefId], relabelled: &Relabelled, gone: &[DefId]) -> Vec<DefId> {
+        let mut out = dirty.to_vec();
         for (id, old) in relabelled {
-            out.extend(self.watchers(*id));
+            self.watchers.each(id, |who| out.push(who));
+            // A changed label shows in the definition's own text.
+            out.push(*id);
+            if self.late.is_void() {
+                continue;
+            }
             let Some(head) = self.head(*id) else { continue };
             let names = [head.label, head.name].into_iter().chain(old.as_deref());
             out.extend(names.flat_map(|name| self.late_watchers(head.layer, name)));
-            // A changed label shows in the definition's own text.
-            out.insert(*id);
         }
         for id in gone {
-            out.extend(self.watchers(*id));
+            self.watchers.each(id, |who| out.push(who));
         }
         out.extend(self.missing_names(gone));
+        out.sort_unstable();
+        out.dedup();
         out.retain(|id| self.head(*id).is_some());
         out
     }
@@ -144,18 +173,28 @@ impl State {
     pub(super) fn resolve_view(&mut self, id: DefId) -> bool {
         // One that is loaded only now was encoded as things stand now: nobody knows how it was before.
         let unknown = !self.views.contains(id);
-        if self.view(id).is_none() {
+        if unknown && self.view(id).is_none() {
             return false;
         }
         let Some(view) = self.views.get_mut(id) else { return false };
+        if view.hash != Hash::ZERO {
+            // How it was is to be compared with how it will be.
+            view.text();
+        }
         let mut body = std::mem::replace(&mut view.body, Body::Type(TypeBody::Union(Vec::new())));
         let mut env = StateEnv { state: self, watch: Watch::default(), edges: Vec::new() };
         let places = resolve(&mut body, &mut env);
         let StateEnv { mut watch, edges, .. } = env;
         let Some(view) = self.views.get_mut(id) else { return false };
-        let text = print::whole(view.layer, &view.label, &view.doc, &body);
         let encoded = crate::strand::hash::encode(id, &body);
-        let changed = unknown || text != view.text || encoded != view.encoded;
+        let mut text = OnceCell::new();
+        // One without a hash is new. Its text is printed when someone wants it.
+        let mut changed = unknown || view.hash == Hash::ZERO || encoded != view.encoded;
+        if !changed {
+            let now = print::whole(view.layer, &view.label, &view.doc, &body);
+            changed = view.text.get() != Some(&now);
+            text = OnceCell::from(now);
+        }
         watch.links.clone_from(&view.links);
         watch.live = view.live();
         let old = std::mem::take(&mut view.watch);
@@ -177,17 +216,17 @@ impl State {
 
     fn watch(&mut self, id: DefId, watch: &Watch) {
         for def in &watch.defs {
-            self.watchers.add(def, id);
+            self.watchers.add(*def, id);
         }
         for name in &watch.names {
-            self.late.add(name, id);
+            self.late.add(name.clone(), id);
         }
         if watch.live {
-            for target in watch.targets.keys() {
-                self.referrers.add(target, id);
+            for (target, _) in &watch.targets {
+                self.referrers.add(*target, id);
             }
             for link in &watch.links {
-                self.linked.add(link, id);
+                self.linked.add(*link, id);
             }
         }
     }
@@ -199,7 +238,7 @@ impl State {
         for name in &watch.names {
             self.late.take(name, id);
         }
-        for target in watch.targets.keys() {
+        for (target, _) in &watch.targets {
             self.referrers.take(target, id);
         }
         for link in &watch.links {

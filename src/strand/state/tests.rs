@@ -32,7 +32,7 @@ fn qname(text: &str) -> QName {
 }
 
 fn text(state: &State, name: &str) -> String {
-    state.named(&qname(name)).unwrap().text.clone()
+    state.named(&qname(name)).unwrap().text().to_owned()
 }
 
 fn hashes(state: &State) -> Vec<(crate::strand::id::DefId, crate::strand::hash::Hash)> {

@@ -527,7 +527,7 @@ impl Store {
     /// Ops by definition, for histories: oldest first.
     pub fn history(&self, def: DefId) -> Vec<Op> {
         let lattice = self.state.graph().lattice(def);
-        let ids = lattice.map(|lattice| lattice.ops.clone()).unwrap_or_default();
+        let ids = lattice.map(|lattice| lattice.ops.to_vec()).unwrap_or_default();
         let mut ops: Vec<Op> =
             ids.into_iter().filter_map(|id| self.state.graph().node(id)).map(|node| node.op.clone()).collect();
         ops.sort_by_key(Op::key);

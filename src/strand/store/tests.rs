@@ -77,7 +77,7 @@ fn heal_and_warn_accept_both() {
     push(&mut a, &mut master).unwrap();
     let result = push(&mut b, &mut master).unwrap();
     assert_eq!((result.exit(), result.healed.len()), (0, 1));
-    assert_eq!(master.state().named(&qname("slot.draft")).unwrap().text, "slot draft = Text = \"\"\n");
+    assert_eq!(master.state().named(&qname("slot.draft")).unwrap().text(), "slot draft = Text = \"\"\n");
     assert_eq!(master.check(), []);
     pull(&mut a, &mut master, true).unwrap();
     pull(&mut b, &mut master, true).unwrap();

@@ -45,7 +45,7 @@ impl World {
     }
 
     fn text(&self, name: &str) -> String {
-        self.store.state().named(&qname(name)).map(|view| view.text.clone()).unwrap_or_default()
+        self.store.state().named(&qname(name)).map(|view| view.text().to_owned()).unwrap_or_default()
     }
 }
 

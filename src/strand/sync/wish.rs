@@ -67,8 +67,8 @@ impl Work {
             match state.view(record.def).filter(|view| view.visible()) {
                 None => self.clash(path, text, "its definition was removed"),
                 // As after a sync that was cut short: the store took it in already.
-                Some(view) if view.text == print::definition(&definition) => {}
-                Some(view) if view.text == record.text => {
+                Some(view) if view.text() == print::definition(&definition) => {}
+                Some(view) if view.text() == record.text => {
                     changed.push(Wish::Become { path: path.clone(), def: view.id, definition });
                 }
                 Some(view) => {
@@ -92,7 +92,7 @@ impl Work {
             if renames.contains_key(&record.def) {
                 continue;
             }
-            if view.text == record.text {
+            if view.text() == record.text {
                 removed.push(Wish::Remove { def: record.def });
             } else if paths.get(*path).is_some_and(|there| there.id == view.id) {
                 self.clash_of_deleted(path);
@@ -113,7 +113,7 @@ impl Work {
     ) -> New {
         let qname = QName::new(definition.layer, definition.name.clone());
         if let Some(view) = state.named(&qname) {
-            if view.text != print::definition(definition) {
+            if view.text() != print::definition(definition) {
                 self.clash(path, text, "the store has another text under that name");
             }
             return New::Known;

@@ -68,7 +68,7 @@ impl Work {
         }
         for (path, view) in wanted {
             let found = files.get(&path);
-            let equal = found.is_some_and(|text| *text == view.text);
+            let equal = found.is_some_and(|text| *text == view.text());
             if self.held.contains(&path) || !equal && self.was_changed(root, &path, found.map(String::as_str)) {
                 continue;
             }
@@ -82,10 +82,10 @@ impl Work {
                     let full = root.join(&path);
                     let folder = full.parent().unwrap_or(root).to_owned();
                     std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
-                    atomic_write(&full, view.text.as_bytes())?;
+                    atomic_write(&full, view.text().as_bytes())?;
                 }
             }
-            recorded.set(path, Record::new(view.id, &view.text, &view.text));
+            recorded.set(path, Record::new(view.id, view.text(), view.text()));
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Work {
                 let aside = self.clashes.iter().any(|clash| clash.path == path);
                 let known = recorded.get(&path).is_some_and(|record| record.is_text(text));
                 if !aside && !known {
-                    recorded.set(path, Record::new(view.id, text, &view.text));
+                    recorded.set(path, Record::new(view.id, text, view.text()));
                 }
             }
         }

@@ -35,7 +35,7 @@ fn told(store: &Store) -> Vec<String> {
             view.deps(),
             view.claim,
             view.settled,
-            view.text,
+            view.text(),
             edges.join("\n")
         ));
         out.push(references(state, view.id).places().join(" "));

@@ -234,10 +234,10 @@ fn check_history(seed: u64) {
     // P7: every body parses, and prints as itself.
     for view in whole.visible() {
         let parsed =
-            parse_body(view.layer, &view.body_text()).unwrap_or_else(|e| panic!("{} {e:?} {}", at("P7"), view.text));
+            parse_body(view.layer, &view.body_text()).unwrap_or_else(|e| panic!("{} {e:?} {}", at("P7"), view.text()));
         assert_eq!(print::body(&parsed), view.body_text(), "{}", at("P7 closure"));
-        let found = parse_definitions(&view.text).unwrap().remove(0).result.unwrap();
-        assert_eq!(print::definition(&found), view.text, "{}", at("P7 closure"));
+        let found = parse_definitions(view.text()).unwrap().remove(0).result.unwrap();
+        assert_eq!(print::definition(&found), view.text(), "{}", at("P7 closure"));
     }
 
     // P9: every op is there whole.
@@ -336,5 +336,5 @@ fn edits_of_different_registers_both_show() {
     }
     assert_eq!(ids.len(), 5);
     let text = "## what it does\neffect e = (t: Text) -> Int err=Bool needs=[log] do=log.print(t)\n";
-    assert_eq!(base.named(&qname).unwrap().text, text);
+    assert_eq!(base.named(&qname).unwrap().text(), text);
 }

@@ -19,13 +19,39 @@ fn plain_float(text: &str) -> String {
     format!("{}.{}", plain_int(whole), if part.is_empty() { "0" } else { part })
 }
 
+/// How tightly `not` binds.
+const NOT: u8 = 3;
+/// How tightly comparisons bind.
+const COMPARISON: u8 = 4;
+
+/// The operator a token is, and how tightly it binds.
+fn operator(tok: Tok) -> Option<(Binary, u8)> {
+    Some(match tok {
+        Tok::Ident("or") => (Binary::Or, 1),
+        Tok::Ident("and") => (Binary::And, 2),
+        Tok::Ident("in") => (Binary::In, COMPARISON),
+        Tok::Sym("==") => (Binary::Eq, COMPARISON),
+        Tok::Sym("!=") => (Binary::Ne, COMPARISON),
+        Tok::Sym("<=") => (Binary::Le, COMPARISON),
+        Tok::Sym(">=") => (Binary::Ge, COMPARISON),
+        Tok::Sym("<") => (Binary::Lt, COMPARISON),
+        Tok::Sym(">") => (Binary::Gt, COMPARISON),
+        Tok::Sym("+") => (Binary::Add, 5),
+        Tok::Sym("-") => (Binary::Sub, 5),
+        Tok::Sym("*") => (Binary::Mul, 6),
+        Tok::Sym("/") => (Binary::Div, 6),
+        Tok::Sym("%") => (Binary::Rem, 6),
+        _ => return None,
+    })
+}
+
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.deeper(|p| match p.peek() {
             Tok::Ident("if") => p.conditional(),
             Tok::Ident("match") => p.matching(),
             _ => {
-                let head = p.or()?;
+                let head = p.operation(1)?;
                 if !p.eat("=>") {
                     return Ok(head);
                 }
@@ -95,75 +121,21 @@ impl Parser<'_> {
         Ok(pattern)
     }
 
-    fn binary(op: Binary, left: Expr, right: Expr) -> Expr {
-        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)))
-    }
-
-    fn or(&mut self) -> Parsed<Expr> {
-        let mut left = self.and()?;
-        while self.eat_word("or") {
-            left = Self::binary(Binary::Or, left, self.link(Parser::and)?);
-        }
-        Ok(left)
-    }
-
-    fn and(&mut self) -> Parsed<Expr> {
-        let mut left = self.not()?;
-        while self.eat_word("and") {
-            left = Self::binary(Binary::And, left, self.link(Parser::not)?);
-        }
-        Ok(left)
-    }
-
-    fn not(&mut self) -> Parsed<Expr> {
-        if !self.eat_word("not") {
-            return self.comparison();
-        }
-        let inner = self.deeper(Parser::not)?;
-        Ok(Expr::new(ExprKind::Not(Box::new(inner))))
-    }
-
-    fn comparison(&mut self) -> Parsed<Expr> {
-        let left = self.sum()?;
-        let op = match self.peek() {
-            Tok::Sym("==") => Binary::Eq,
-            Tok::Sym("!=") => Binary::Ne,
-            Tok::Sym("<=") => Binary::Le,
-            Tok::Sym(">=") => Binary::Ge,
-            Tok::Sym("<") => Binary::Lt,
-            Tok::Sym(">") => Binary::Gt,
-            Tok::Ident("in") => Binary::In,
-            _ => return Ok(left),
+    /// Operands joined by operators that bind at least so tightly.
+    fn operation(&mut self, least: u8) -> Parsed<Expr> {
+        // Nothing binds more tightly than what was read last binds, and a comparison does not chain.
+        let (mut left, mut most) = if least <= NOT && self.eat_word("not") {
+            (Expr::new(ExprKind::Not(Box::new(self.deeper(|p| p.operation(NOT))?))), NOT)
+        } else {
+            (self.unary()?, u8::MAX)
         };
-        self.at += 1;
-        Ok(Self::binary(op, left, self.link(Parser::sum)?))
-    }
-
-    fn sum(&mut self) -> Parsed<Expr> {
-        let mut left = self.product()?;
-        loop {
-            let op = match self.peek() {
-                Tok::Sym("+") => Binary::Add,
-                Tok::Sym("-") => Binary::Sub,
-                _ => return Ok(left),
-            };
+        while let Some((op, level)) = operator(self.peek()).filter(|(_, level)| (least..=most).contains(level)) {
             self.at += 1;
-            left = Self::binary(op, left, self.link(Parser::product)?);
+            let right = self.link(|p| p.operation(level + 1))?;
+            left = Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)));
+            most = if level == COMPARISON { level - 1 } else { level };
         }
-    }
-
-    fn product(&mut self) -> Parsed<Expr> {
-        let mut left = self.unary()?;
-        loop {
-            let op = match self.peek() {
-                Tok::Sym("*") => Binary::Mul,
-                Tok::Sym("/") => Binary::Div,
-                Tok::Sym("%") => Binary::Rem,
-                _ => return Ok(left),
-            };
-            self.at += 1;
-            left = Self::binary(op, left, self.link(Parser::unary)?);
-        }
+        Ok(left)
     }
 
     fn unary(&mut self) -> Parsed<Expr> {

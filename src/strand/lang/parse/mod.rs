@@ -44,12 +44,14 @@ impl<'a> Parser<'a> {
         Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0, faults: Vec::new(), height: 0 })
     }
 
+    #[inline]
     fn peek(&self) -> Tok<'a> {
         let token = self.tokens[self.at];
         if self.by_line && token.newline && self.at != self.began { Tok::Newline } else { token.tok }
     }
 
     /// The token after the next, newlines seen as the next one sees them.
+    #[inline]
     fn peek_second(&self) -> Tok<'a> {
         match self.tokens.get(self.at + 1) {
             Some(token) if self.by_line && token.newline => Tok::Newline,
@@ -58,19 +60,23 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn offset(&self) -> usize {
         self.tokens[self.at].start
     }
 
+    #[inline]
     fn is_sym(&self, symbol: &str) -> bool {
         matches!(self.peek(), Tok::Sym(found) if found == symbol)
     }
 
+    #[inline]
     fn is_word(&self, word: &str) -> bool {
         matches!(self.peek(), Tok::Ident(found) if found == word)
     }
 
     /// Takes a symbol if it is next.
+    #[inline]
     fn eat(&mut self, symbol: &str) -> bool {
         let found = self.is_sym(symbol);
         if found {
@@ -80,6 +86,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a word if it is next.
+    #[inline]
     fn eat_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
@@ -97,8 +104,14 @@ impl<'a> Parser<'a> {
         found
     }
 
+    #[inline]
     fn expect(&mut self, symbol: &str) -> Parsed<()> {
-        if self.eat(symbol) { Ok(()) } else { Err(self.unexpected(&format!("'{symbol}'"))) }
+        if self.eat(symbol) { Ok(()) } else { Err(self.unexpected_symbol(symbol)) }
+    }
+
+    #[cold]
+    fn unexpected_symbol(&self, wanted: &str) -> SyntaxError {
+        self.unexpected(&format!("'{wanted}'"))
     }
 
     fn expect_word(&mut self, word: &str) -> Parsed<()> {

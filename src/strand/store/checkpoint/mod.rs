@@ -321,7 +321,7 @@ fn put_definitions(
             absorber.map(OpId::to_bytes),
             row.settled.map(OpId::to_bytes),
             row.hash.0,
-            row.text,
+            row.text(),
             pack::ids(row.deps().iter().copied()),
             pack::watch(row.watch()),
             ops,
@@ -341,7 +341,7 @@ fn number(row: &View) -> (i64, Option<DefId>) {
 
 fn edges_of(src: DefId, watch: &Watch) -> BTreeMap<Edge, Option<Vec<u8>>> {
     let about = |kind: u8, id: &DefId| (kind, id.to_bytes().to_vec(), src);
-    let places = |id: &DefId| watch.targets.get(id).filter(|_| watch.live).map(|places| pack::places(places));
+    let places = |id: &DefId| watch.places(*id).filter(|_| watch.live).map(pack::places);
     let mut out: BTreeMap<Edge, Option<Vec<u8>>> =
         watch.defs.iter().map(|id| (about(kind::WATCHES, id), places(id))).collect();
     out.extend(watch.names.iter().map(|(layer, name)| ((kind::LATE, pack::name(*layer, name), src), None)));

@@ -1,6 +1,6 @@
 //! Identities and names as bytes of a row.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::strand::cold::Name;
 use crate::strand::id::{Layer, OpId};
@@ -101,18 +101,18 @@ pub fn read_watch(bytes: &[u8]) -> Option<Watch> {
     let defs = read_ids(take(&mut rest, 16)?).into_iter().collect();
     let (count, after) = rest.split_first_chunk::<4>()?;
     rest = after;
-    let mut targets = BTreeMap::new();
+    let mut targets = Vec::new();
     for _ in 0..u32::from_le_bytes(*count) {
         let (id, after) = rest.split_first_chunk::<16>()?;
         rest = after;
-        targets.insert(OpId::from_bytes(*id), read_places(take(&mut rest, 4)?));
+        targets.push((OpId::from_bytes(*id), read_places(take(&mut rest, 4)?).into()));
     }
     let links = read_ids(take(&mut rest, 16)?);
     let mut names = BTreeSet::new();
     while !rest.is_empty() {
         names.insert(read_name(take(&mut rest, 1)?)?);
     }
-    Some(Watch { defs, names, targets, links, live: *live != 0 })
+    Some(Watch { defs, names, targets: targets.into(), links, live: *live != 0 })
 }
 
 #[cfg(test)]
@@ -123,9 +123,9 @@ mod tests {
     fn what_is_packed_is_read() {
         let id = |n: i64| OpId::from_parts(n, 9);
         let packed = Watch {
-            defs: [id(1), id(2)].into(),
+            defs: vec![id(1), id(2)].into(),
             names: [(Layer::Fn, "f".to_owned()), (Layer::Slot, "日本".to_owned())].into(),
-            targets: [(id(2), vec![Place::Header("on"), Place::Unit(3)])].into(),
+            targets: vec![(id(2), vec![Place::Header("on"), Place::Unit(3)].into())].into(),
             links: vec![id(7)],
             live: true,
         };
