@@ -29,6 +29,8 @@ pub struct Step {
     pub usage: Option<provider::Usage>,
     /// Its row in memory, if it is kept.
     pub row: Option<i64>,
+    /// It ended by itself and holds neither text nor anything to do.
+    pub silent: bool,
 }
 
 /// How an answer ended.
@@ -37,6 +39,8 @@ pub enum Ended {
     Whole,
     /// The model's limit of tokens cut it.
     Cut,
+    /// The server held back the rest.
+    Withheld,
     /// The person stopped it.
     Interrupted,
     /// The connection, or the server.
@@ -93,6 +97,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
                 Some(Err(error)) => break Ended::Broken(error),
                 None => break match intake.answer.end {
                     Some(EndReason::Length) => Ended::Cut,
+                    Some(EndReason::Filter) => Ended::Withheld,
                     _ => Ended::Whole,
                 },
             },
@@ -395,8 +400,9 @@ impl<'a> Intake<'a> {
             self.begin_reads(true).await;
         }
         self.drop_unfinished_calls().await;
+        let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
-        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row }
+        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent }
     }
 
     /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.

@@ -122,7 +122,14 @@ async fn plug(env: &Arc<Env>, provider: Arc<dyn Provider>) {
 pub async fn connect(env: &Arc<Env>) {
     let connection = lock(&env.config).connection();
     match provider::connect(&connection) {
-        Ok(provider) => plug(env, provider).await,
+        Ok(provider) => {
+            plug(env, Arc::clone(&provider)).await;
+            let chosen = lock(&env.config).model_is_chosen();
+            // A server on this computer hardly has the model that is meant for the one in the cloud.
+            if provider::is_local(&connection) && !chosen {
+                settle_on_model(env, provider);
+            }
+        }
         Err(e) => {
             env.change(|live| live.why_not = Some(e.clone()));
             match e.kind {
@@ -148,13 +155,34 @@ fn look_for_local(env: &Arc<Env>) {
     });
 }
 
+/// Takes a model that the server offers, without holding anything up, where nobody chose one and it lacks the usual.
+fn settle_on_model(env: &Arc<Env>, provider: Arc<dyn Provider>) {
+    env.looking.send_replace(true);
+    let (env, usual) = (Arc::clone(env), env.live().model);
+    tokio::spawn(async move {
+        let offered = tokio::time::timeout(TO_LIST, provider.models()).await;
+        let offered = offered.ok().and_then(Result::ok).unwrap_or_default();
+        let lacks = !offered.contains(&usual) && env.live().model == usual;
+        if let Some(model) = provider::likely(&offered).filter(|_| lacks) {
+            env.change(|live| live.model.clone_from(model));
+            let title = format!("{} offers no {usual}: {model} answers", provider.place());
+            env.say(Level::Info, title, "Ctrl-O chooses another").await;
+        }
+        env.looking.send_replace(false);
+        env.tell_status().await;
+    });
+}
+
+/// A server that is there lists its models from memory.
+const TO_LIST: std::time::Duration = std::time::Duration::from_secs(2);
+
 async fn take_local(env: &Arc<Env>, server: provider::LocalServer) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
             plug(env, provider).await;
             env.change(|live| {
                 live.tried = Vec::new();
-                if let Some(model) = server.models.first() {
+                if let Some(model) = provider::likely(&server.models) {
                     live.model.clone_from(model);
                 }
             });

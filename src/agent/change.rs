@@ -263,7 +263,7 @@ async fn after(env: &Env, session: &mut Session, proposal: &Proposal, settled: &
             env.events.notice_with(Level::Warning, title, detail, actions).await;
         }
         Outcome::Failed(why) => {
-            env.events.notice(Level::Error, why.clone(), "What had been written was put back; nothing is lost.").await;
+            env.events.notice(Level::Error, why.clone(), "Nothing is lost; the model is told.").await;
         }
         Outcome::Refused | Outcome::Withdrawn => {}
     }
@@ -383,7 +383,7 @@ fn verdict(
             state: CallState::Failed,
             summary: "failed".into(),
             reason: Some(why.clone()),
-            told: Some(format!("Not written: {why}. Every file is as it was before.")),
+            told: Some(format!("Not written: {why}. Read the files again before the next edit.")),
         },
         Outcome::Applied { .. } | Outcome::Refused => {
             let Some(decision) = &settled.decision else { return refused("refused", "Not written.") };

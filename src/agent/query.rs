@@ -186,11 +186,15 @@ pub fn changeset(env: &Env, archive: &Archive, id: Id, known: Option<&memory::Ch
 
 fn by(env: &Env, record: &memory::ChangesetRecord) -> String {
     match record.cause.kind.as_str() {
-        "edit" if record.cause.session.is_some() && record.cause.session != env.open_session() => {
-            "other session".into()
-        }
+        // An earlier session's edit is the person's own past; only one that is open now is somebody beside them.
+        "edit" if other_nebula(env, record) => "other session".into(),
         kind => kind.to_string(),
     }
+}
+
+fn other_nebula(env: &Env, record: &memory::ChangesetRecord) -> bool {
+    let session = record.cause.session.as_ref().filter(|id| Some(*id) != env.open_session().as_ref());
+    session.is_some_and(|id| env.memory.in_use(id))
 }
 
 fn counts(added: Option<u64>, removed: Option<u64>) -> Option<Counts> {

@@ -9,7 +9,7 @@ use super::announce::{self, announcement};
 use super::env::{Env, lock};
 use super::{care, gate, query};
 use crate::apply::{self, ApplyError};
-use crate::archive::Id;
+use crate::archive::{Id, sha256};
 use crate::memory::Cause;
 use crate::proposal::{Decided, Decision, Fate, Proposal};
 use crate::protocol::{Approval, Event, Level, Outcome};
@@ -94,6 +94,12 @@ async fn ask(env: &Env, proposal: &Arc<Proposal>, fates: Vec<Fate>, stop: &Cance
         if let Some(glob) = env.archive.excluded_by(&file.path) {
             let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
             env.say(Level::Warning, title, "Once written, nebula cannot take this change back.").await;
+        }
+    }
+    // While the person decides, somebody else may change a file: that is seen before it is refused.
+    for file in &proposal.files {
+        if let Some(bytes) = file.before.bytes() {
+            env.knows(&file.path, sha256(bytes));
         }
     }
     let waiting = env.gate.await_decision(proposal.id);

@@ -76,6 +76,9 @@ async fn steps(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) 
         };
         let step = answer::stream(env, session, request, stop).await;
         request::count_usage(env, session, step.usage).await;
+        if step.silent {
+            return said_nothing(env, count == 1).await;
+        }
         match act(env, session, step, &mut repeats, stop).await {
             Next::Step => {}
             Next::End(end) => return end,
@@ -136,16 +139,32 @@ async fn act(
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
 }
 
+/// The answer is empty. At the beginning of a turn that is a failure; after work, many models end so.
+async fn said_nothing(env: &Env, at_once: bool) -> TurnEnd {
+    let message = "the model ended without a word".to_string();
+    let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
+    let actions = vec![NoticeAction::AskAgain, NoticeAction::ChooseModel];
+    env.events.notice_with(Level::Warning, &message, &hint, actions).await;
+    if at_once { TurnEnd::Failed { message, hint, resumable: true } } else { TurnEnd::Done }
+}
+
 /// Says in the chat how an answer broke off.
 async fn broken_off(env: &Env, ended: &Ended) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::Interrupted => TurnEnd::Interrupted,
-        Ended::Cut => {
-            let message = "the answer broke off: the model's limit of tokens was reached".to_string();
+        Ended::Cut | Ended::Withheld => {
+            let (why, actions) = match ended {
+                Ended::Cut => {
+                    ("the model's limit of tokens was reached", vec![NoticeAction::GoOn, NoticeAction::AskAgain])
+                }
+                _ => (
+                    "the server held back the rest (its content filter)",
+                    vec![NoticeAction::AskAgain, NoticeAction::ChooseModel],
+                ),
+            };
+            let message = format!("the answer broke off: {why}");
             let hint = "What arrived is kept above.".to_string();
-            env.events
-                .notice_with(Level::Broken, &message, &hint, vec![NoticeAction::GoOn, NoticeAction::AskAgain])
-                .await;
+            env.events.notice_with(Level::Broken, &message, &hint, actions).await;
             TurnEnd::Failed { message, hint, resumable: true }
         }
         Ended::Broken(error) => {

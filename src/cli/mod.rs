@@ -226,22 +226,25 @@ pub fn parse() -> Cli {
         return cli;
     }
     let program = std::env::args_os().take(1);
-    let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(joined(words.into_iter()))) {
+    let words = apart(joined(words.into_iter()));
+    let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(words.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             usage(&in_one_line(&error.render().to_string()))
         }
         Err(help) => help.exit(),
     };
-    if let Some(wrong) = wrong(&cli) {
+    let quoted = std::env::args_os().any(|word| word == "--");
+    if let Some(wrong) = wrong(&cli, quoted) {
         usage(&wrong);
     }
     cli
 }
 
-/// What the table of arguments cannot tell is wrong.
-fn wrong(cli: &Cli) -> Option<String> {
+/// What the table of arguments cannot tell is wrong; `quoted`: the prompt stands after `--` and is meant as it is.
+fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
     if let [word] = cli.prompt.as_slice()
+        && !quoted
         && let Some(near) = misspelt(word)
     {
         let how = format!("a prompt of one word goes in as: nebula -- {word}");
@@ -290,6 +293,7 @@ fn plain(words: &[OsString]) -> Option<Cli> {
 fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     const VALUED: [&str; 8] =
         ["--mode", "--model", "--format", "--provider", "--workspace", "--max-steps", "--record", "--replay"];
+    let is_value = |next: &OsString| !next.as_encoded_bytes().starts_with(b"-");
     let mut args = args.peekable();
     let mut joined: Vec<OsString> = Vec::new();
     while let Some(mut arg) = args.next() {
@@ -299,7 +303,9 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
             break;
         }
         let valued = VALUED.iter().any(|flag| arg == *flag);
-        if let Some(value) = args.next_if(|next| valued && !next.as_encoded_bytes().starts_with(b"-")) {
+        // The id is optional: a command after the flag is a command.
+        let resume = arg == "--resume";
+        if let Some(value) = args.next_if(|n| is_value(n) && (valued || resume && !is_command(n))) {
             arg.push("=");
             arg.push(value);
         }
@@ -308,12 +314,44 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-/// The command that a single word was probably meant as, if it looks like one.
-fn misspelt(word: &str) -> Option<String> {
+/// The arguments with a prompt kept together: where the first word is no command, no later one is, so that a sentence
+/// such as `fix the undo` never runs one. `help` shows help, alone or before a command.
+fn apart(args: Vec<OsString>) -> Vec<OsString> {
+    let is_word = |arg: &OsString| !arg.as_encoded_bytes().starts_with(b"-");
+    let first = args.iter().position(|arg| is_word(arg) || arg == "--");
+    let Some(first) = first.filter(|at| args[*at] != "--" && !is_command(&args[*at])) else { return args };
+    if args[first] == "help" && args.get(first + 1).is_none_or(is_command) {
+        let mut asked = args;
+        asked.remove(first);
+        asked.push("--help".into());
+        return asked;
+    }
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (words, mut flags): (Vec<_>, Vec<_>) = args[..end].iter().cloned().partition(is_word);
+    flags.push("--".into());
+    flags.extend(words);
+    flags.extend(args.into_iter().skip(end + 1));
+    flags
+}
+
+fn is_command(word: &OsString) -> bool {
+    commands().iter().any(|name| word == name.as_str())
+}
+
+/// The names of the commands.
+fn commands() -> Vec<String> {
     let command = <Cli as clap::CommandFactory>::command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let near = crate::config::nearest(word, names.iter().copied())?;
-    (near != word && word.is_ascii() && !word.contains(' ')).then(|| near.to_string())
+    command.get_subcommands().map(|c| c.get_name().to_string()).collect()
+}
+
+/// The command that a single word was probably meant as: a letter apart, in a long word two. A short word such as `hi`
+/// or `test` is a prompt.
+fn misspelt(word: &str) -> Option<String> {
+    let letters = word.chars().count();
+    let most = if letters < 4 { 0 } else { 1 + usize::from(letters > 6) };
+    let names = commands();
+    let near = names.iter().map(|name| (crate::config::distance(word, name), name)).min()?;
+    ((1..=most).contains(&near.0) && word.is_ascii() && !word.contains(' ')).then(|| near.1.clone())
 }
 
 fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
@@ -389,13 +427,18 @@ mod tests {
         );
         assert!(told(&["task", "--approve", "x", "hi"]).contains("[possible values: ask, edits, all, none]"));
         let typed = |words: &[&str]| {
-            wrong(&<Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read"))
+            let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");
+            wrong(&cli, words.contains(&"--"))
         };
         assert!(
             typed(&["task", "hi", "--format", "toolz"]).expect("wrong").starts_with("there is no edit format toolz")
         );
         assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
         assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
+        assert!(typed(&["histroy"]).expect("wrong").contains("did you mean history?"));
+        for prompt in [&["--", "histori"][..], &["hi"], &["why"], &["test"], &["start"], &["run"]] {
+            assert_eq!(typed(prompt), None, "{prompt:?}");
+        }
     }
 
     #[test]
@@ -406,6 +449,31 @@ mod tests {
             assert_eq!(format!("{:?}", plain.expect("plain")), format!("{:?}", full.expect("read")));
         }
         assert!(plain(&["task".into()]).is_none() && plain(&["--continue".into(), "--help".into()]).is_none());
+    }
+
+    #[test]
+    fn a_word_of_a_prompt_is_no_command() {
+        let read = |line: &str| {
+            let words = apart(joined(line.split(' ').map(OsString::from)));
+            <Cli as clap::Parser>::try_parse_from(std::iter::once(OsString::from("nebula")).chain(words))
+        };
+        for (line, prompt) in [
+            ("fix the undo", "fix the undo"),
+            ("please redo --model x", "please redo"),
+            ("--continue please prune -- --yes", "please prune --yes"),
+            ("help me with the patch", "help me with the patch"),
+            ("--resume 0198 go undo it", "go undo it"),
+        ] {
+            let cli = read(line).unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert_eq!((cli.prompt.join(" "), cli.command.is_none()), (prompt.to_string(), true), "{line}");
+        }
+        assert!(matches!(read("--model x undo").map(|c| c.command), Ok(Some(Cmd::Files(_)))));
+        assert!(matches!(read("--resume task go").map(|c| c.command), Ok(Some(Cmd::Task(_)))));
+        for line in ["help", "help undo", "undo --help"] {
+            assert_eq!(read(line).expect_err("help").kind(), ErrorKind::DisplayHelp, "{line}");
+        }
+        let flag = read("please redo --yes").expect_err("no flag of a prompt");
+        assert_eq!(flag.kind(), ErrorKind::UnknownArgument);
     }
 
     #[test]

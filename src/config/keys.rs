@@ -195,7 +195,7 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
 }
 
 /// How many letters must be added, removed or changed to make one word of the other.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     // Nobody means a known key by a word this long, and the table below is quadratic.
     if a.len() > 64 {
         return usize::MAX;

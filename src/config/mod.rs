@@ -16,7 +16,7 @@ pub mod size;
 
 pub use connection::{Connection, Secret};
 pub use file::Error;
-pub use keys::{APPROVALS, FORMATS, PROVIDERS, nearest};
+pub use keys::{APPROVALS, FORMATS, PROVIDERS, distance, nearest};
 pub use paths::{Env, Paths, workspace_config};
 
 use std::collections::BTreeMap;
@@ -285,6 +285,12 @@ impl Config {
     /// The dotted key that a change of the model belongs in: `model`, or the one of the provider in force.
     pub fn model_key(&self) -> &str {
         &self.model_key
+    }
+
+    /// Whether somebody chose the model: a file, a provider's own settings or a flag.
+    pub fn model_is_chosen(&self) -> bool {
+        let (named, _) = self.choose_model();
+        named.is_some() || self.origins.get("model").is_some_and(|origin| *origin != Origin::Default)
     }
 
     /// The environment that was handed in.

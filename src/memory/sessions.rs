@@ -333,6 +333,11 @@ impl Memory {
         Ok(gone.len())
     }
 
+    /// Whether a process, this one or another, has the session open.
+    pub fn in_use(&self, id: &str) -> bool {
+        locks::is_held(&self.options.locks, id)
+    }
+
     fn set(&self, id: &str, column: &'static str, value: &str) -> Result<(), Error> {
         self.store().write(Safety::Normal, Some(id), |tx| {
             let sql = format!("UPDATE session_meta SET {column} = ?2 WHERE session_id = ?1");

@@ -201,7 +201,7 @@ impl Server {
     ) -> Failure {
         let (host, code) = (&self.host, status.as_u16());
         let says = self.clean(&told.message);
-        let quoted = if says.is_empty() { "The server does not say why.".into() } else { format!("It says: {says}") };
+        let quoted = if says.is_empty() { UNSAID.into() } else { format!("It says: {says}") };
         let never = |kind, message: String, hint: String| Failure {
             error: Error::new(kind, message, hint),
             again: Again::Never,
@@ -277,7 +277,10 @@ impl Server {
             (Some(variable), None) if !self.has_own_key() => Error::new(
                 Kind::Auth,
                 format!("{host} wants a key ({code}), and {variable} is not set"),
-                "Set it and start nebula again; this session will be here.",
+                match quoted {
+                    UNSAID => "Set it and start nebula again; this session will be here.".to_string(),
+                    _ => format!("Set it and start nebula again; this session will be here. {quoted}"),
+                },
             ),
             _ => Error::new(
                 Kind::Auth,
@@ -323,6 +326,9 @@ impl Server {
     }
 }
 
+/// What stands for a server's words where there are none.
+const UNSAID: &str = "The server does not say why.";
+
 const BROKEN: Kind = Kind::Broken { after_first_token: false };
 
 /// What a server says about a failure.
@@ -355,6 +361,7 @@ impl Told {
             _ => None,
         };
         let message = error.as_str().map(Into::into).or_else(|| text("message")).or_else(|| text("detail"));
+        let message = message.or_else(|| error.get("detail").map(listed).filter(|text| !text.is_empty()));
         let code = text("code").or_else(|| text("type")).or_else(|| text("status"));
         Self { message: message.unwrap_or_default(), code: code.unwrap_or_default() }
     }
@@ -385,6 +392,16 @@ impl Told {
             .iter()
             .any(|part| message.contains(part))
     }
+}
+
+/// The complaints that a server with a checked form lists, each with the field it is about.
+fn listed(detail: &serde_json::Value) -> String {
+    let one = |entry: &serde_json::Value| {
+        let words = entry.get("msg")?.as_str()?;
+        let field = entry.get("loc").and_then(|at| at.as_array()?.last()?.as_str());
+        Some(field.map_or_else(|| words.to_string(), |field| format!("{field}: {words}")))
+    };
+    detail.as_array().into_iter().flatten().filter_map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// The whole body, up to `limit` bytes; more, or a broken connection, is `None`.
@@ -436,7 +453,7 @@ fn plain(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(super) fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

@@ -31,6 +31,14 @@ impl LocalServer {
     }
 }
 
+/// The model to begin with where nobody chose: the first for code, else the first that writes text.
+pub fn likely(models: &[String]) -> Option<&String> {
+    const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
+    let writes = |name: &&String| !NO_WRITERS.iter().any(|part| name.to_lowercase().contains(part));
+    let codes = |name: &&String| name.to_lowercase().contains("code");
+    models.iter().filter(writes).find(codes).or_else(|| models.iter().find(writes)).or_else(|| models.first())
+}
+
 /// A port that nobody listens on refuses at once; one that says nothing is not waited for.
 const TO_CONNECT: Duration = Duration::from_millis(150);
 /// A server that is there lists its models from memory.
@@ -61,5 +69,19 @@ fn connection(port: u16) -> Connection {
         key_variable: None,
         key: None,
         headers: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::likely;
+
+    #[test]
+    fn a_model_that_writes_code_goes_first_and_one_that_embeds_last() {
+        let pick = |names: &[&str]| likely(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>()).cloned();
+        assert_eq!(pick(&["all-minilm:latest", "llama3.2", "qwen2.5-coder:7b"]).as_deref(), Some("qwen2.5-coder:7b"));
+        assert_eq!(pick(&["bge-m3", "llama3.2"]).as_deref(), Some("llama3.2"));
+        assert_eq!(pick(&["nomic-embed-text"]).as_deref(), Some("nomic-embed-text"));
+        assert_eq!(pick(&[]), None);
     }
 }

@@ -27,7 +27,7 @@ mod think;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
-pub use local::{LocalServer, PORTS, find, find_on};
+pub use local::{LocalServer, PORTS, find, find_on, likely};
 pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};
@@ -94,6 +94,11 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
         "ollama" if !connection.custom_url => Ok(Arc::new(OpenAi::new(&below("v1"))?)),
         _ => Ok(Arc::new(OpenAi::new(connection)?)),
     }
+}
+
+/// Whether `connection` leads to a server on this computer.
+pub fn is_local(connection: &Connection) -> bool {
+    reqwest::Url::parse(&connection.base_url).is_ok_and(|url| http::is_loopback(&url))
 }
 
 /// One question to a model: the whole conversation so far.

@@ -89,6 +89,11 @@ impl Parser {
                 self.event.data.push_str(&String::from_utf8_lossy(value));
             }
             b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
+            // llama.cpp reports a failure under a field of its own.
+            b"error" => {
+                self.event = Event { name: "error".into(), data: String::from_utf8_lossy(value).into_owned() };
+                self.has_data = true;
+            }
             // `id` and `retry` are for clients that connect again to the same stream, which none of ours can do.
             _ => {}
         }
@@ -136,6 +141,12 @@ mod tests {
         let (events, _) = parse(&[b"event: error\r", b"\ndata: x\r\n", b"\r\n"]);
         assert_eq!(events, [Event { name: "error".into(), data: "x".into() }]);
         assert_eq!(data("event: lonely\n\nDATA: x\nfoo: y\n\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_failure_under_its_own_field_is_an_event() {
+        let (events, _) = parse(&[b"error: {\"code\":500}\n\n"]);
+        assert_eq!(events, [Event { name: "error".into(), data: "{\"code\":500}".into() }]);
     }
 
     #[test]

@@ -40,6 +40,7 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     }
     walk.max_depth(if recursive { None } else { Some(1) });
     let mut names = Vec::new();
+    std::fs::read_dir(&folder).map_err(|e| format!("{given} cannot be listed: {e}"))?;
     for entry in walk.build().flatten() {
         let Ok(name) = entry.path().strip_prefix(&folder) else { continue };
         if name.as_os_str().is_empty() {

@@ -385,3 +385,67 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     assert!(live.events.iter().any(told));
     live.close().await;
 }
+
+/// Answers as a server on this computer would: a list of models, and to each question a word.
+fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", server.local_addr().expect("an address"));
+    let (tell, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in server.incoming().flatten() {
+            let mut reader = BufReader::new(stream);
+            let (mut first, mut length) = (String::new(), 0);
+            reader.read_line(&mut first).expect("a request");
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).expect("a header");
+                match line.trim_end().split_once(": ") {
+                    Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                        length = value.parse().expect("a number");
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("a body");
+            let body = if first.starts_with("GET") {
+                json!({"data": models.iter().map(|id| json!({"id": id})).collect::<Vec<_>>()}).to_string()
+            } else {
+                let asked: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+                let _ = tell.send(asked["model"].as_str().expect("a model").to_string());
+                let message = json!({"role": "assistant", "content": "Hello."});
+                json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string()
+            };
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            reader.into_inner().write_all((head + &body).as_bytes()).expect("answered");
+        }
+    });
+    (url, asked)
+}
+
+#[test]
+fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
+    let ask = |models: &'static [&str], flags: &[&str]| {
+        let (url, asked) = local_server(models);
+        let world = World::new();
+        let done = Process::new(env!("CARGO_BIN_EXE_nebula"))
+            .args(["task", "hello"])
+            .args(flags)
+            .env_remove("NEBULA_HOME")
+            .env_remove("OPENAI_API_KEY")
+            .env("HOME", world.home())
+            .env("OPENAI_BASE_URL", &url)
+            .current_dir(world.root())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("it runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        asked.try_recv().expect("it was asked")
+    };
+    assert_eq!(ask(&["all-minilm", "llama3.2", "qwen2.5-coder"], &[]), "qwen2.5-coder");
+    assert_eq!(ask(&["gpt-4.1-nano", "qwen2.5-coder"], &[]), "gpt-4.1-nano");
+    assert_eq!(ask(&["llama3.2"], &["--model", "my-own"]), "my-own");
+    assert_eq!(ask(&[], &[]), "gpt-4.1-nano");
+}

@@ -2,7 +2,7 @@
 
 use nebula::proposal::{Choice, Decision};
 use nebula::protocol::{CallState, Command, Event, Item, Listing, Outcome, Query, QueryId, SessionChoice, TurnEnd};
-use nebula::provider::{Message, Role};
+use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, calls, say};
@@ -52,6 +52,40 @@ async fn an_approved_edit_is_archived_and_written() {
     let archived: Vec<_> = walk(&world.root().join(".shaft/archives"));
     assert!(archived.iter().any(|f| std::fs::read(f).is_ok_and(|b| b == b"fn a() {}\n")), "{archived:?}");
     assert!(results(&live)[0].starts_with("a.rs: written"), "{:?}", results(&live));
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_of_nothing_is_told() {
+    let nothing = || vec![Delta::End(EndReason::Stop)];
+    let world = World::new().model([nothing(), call("list", json!({"path": "."})), nothing()]);
+    let mut live = world.start();
+    let told = |live: &Live| {
+        let silent = |e: &&Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("without a word"));
+        live.events.iter().filter(silent).count()
+    };
+    live.submit("hello");
+    assert!(matches!(live.end().await, TurnEnd::Failed { resumable: true, .. }));
+    assert_eq!(told(&live), 1);
+    live.submit("look around");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(told(&live), 2);
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_held_back_is_cut() {
+    let text = "a.rs\n```\nfn b() {}\n";
+    let world = World::new()
+        .file("a.rs", "fn a() {}\nfn c() {}\n")
+        .format("whole")
+        .approve("edits")
+        .model([vec![Delta::Text(text.into()), Delta::End(EndReason::Filter)]]);
+    let mut live = world.start();
+    live.submit("rename a to b in @a.rs");
+    let TurnEnd::Failed { message, .. } = live.end().await else { panic!("an ordinary end") };
+    assert!(message.contains("held back"), "{message}");
+    assert_eq!(world.read("a.rs"), "fn a() {}\nfn c() {}\n");
     check_protocol(&live);
 }
 
@@ -538,4 +572,18 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
         .await;
     let after = shown(recalled.into_iter().map(|(_, item)| item).collect());
     assert_eq!(after, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_changes_while_its_proposal_waits_is_told() {
+    let world = World::new().file("a.txt", "one\n").model([calls(&[replace("a.txt", "one", "two")]), say("Well.")]);
+    let mut live = world.start();
+    live.submit("count");
+    let proposal = live.proposal().await;
+    world.write("a.txt", "ONE\n");
+    live.until(|e| matches!(e, Event::Drifted(p) if *p == ["a.txt"]).then_some(())).await;
+    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    live.until(|e| matches!(e, Event::Settled(_, Outcome::Conflict { .. })).then_some(())).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.txt"), "ONE\n");
 }

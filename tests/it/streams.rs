@@ -256,6 +256,22 @@ async fn stream_options_are_left_out_where_they_are_refused() {
 }
 
 #[tokio::test]
+async fn complaints_in_a_list_are_read() {
+    let detail = "{\"detail\":[{\"loc\":[\"body\",\"stream_options\"],\"msg\":\"extra fields not permitted\"}]}";
+    let server =
+        MockServer::start(vec![answer("422 Unprocessable Entity", "", detail), chunked(saying("a").as_bytes(), 100)])
+            .await;
+    assert_eq!(all(&provider(&server)).await.len(), 2);
+    let detail = "{\"detail\":[{\"loc\":[\"body\",\"n\"],\"msg\":\"too large\"},{\"msg\":\"no\"}]}";
+    let error = error_of(answer("422 Unprocessable Entity", "", detail)).await;
+    assert_eq!(error.hint, "It says: n: too large; no");
+    // llama.cpp's own field.
+    let body = "error: {\"code\":400,\"message\":\"slot unavailable\"}\n\n";
+    let error = error_of(answer("200 OK", "content-type: text/event-stream\r\n", body)).await;
+    assert_eq!(error.hint, "It says: slot unavailable");
+}
+
+#[tokio::test]
 async fn dropping_the_answer_drops_the_request() {
     let event = chunk(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n");
     let start = Act::Send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec());

@@ -138,7 +138,7 @@ impl Reader {
             if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
                 self.end = Some(match reason.as_str() {
                     "stop" => EndReason::Stop,
-                    "length" | "max_tokens" => EndReason::Length,
+                    "length" | "max_tokens" | "model_length" => EndReason::Length,
                     "tool_calls" | "function_call" => EndReason::Calls,
                     "content_filter" => EndReason::Filter,
                     _ => EndReason::Other,

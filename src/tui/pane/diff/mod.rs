@@ -59,6 +59,11 @@ impl Diff {
         match event {
             Event::Proposed(proposal, fates) => self.proposed(proposal, fates),
             Event::Settled(id, outcome) => self.settled(*id, outcome),
+            Event::Drifted(paths) => {
+                let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
+                waiting.for_each(|page| page.view.mark_stale(paths));
+                Vec::new()
+            }
             Event::Opened(_) => {
                 *self = Diff { size: self.size, ..Diff::default() };
                 Vec::new()

@@ -114,6 +114,8 @@ pub struct FileView {
     pub usual: Ending,
     /// What the highlighter calls the two texts.
     pub ids: (u64, u64),
+    /// Someone else changed it since: it cannot be written as proposed.
+    pub stale: bool,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -157,6 +159,7 @@ impl FileView {
             before,
             after,
             usual,
+            stale: false,
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

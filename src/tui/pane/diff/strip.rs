@@ -18,6 +18,9 @@ pub const ROWS: usize = 6;
 /// Hunks that get a mark each; a file with more gets numbers.
 const MARKS: usize = 8;
 
+/// What is said of a file that someone else changed meanwhile.
+const CHANGED: &str = "changed on disk";
+
 /// Rows that the strip takes in a body of `height` rows.
 pub fn height(files: usize, height: u16) -> u16 {
     let most = ROWS.min(usize::from(height / 4)).max(1);
@@ -45,7 +48,10 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let count = |n: usize| if n == 0 { 0 } else { n.ilog10() as usize + 2 };
     let widths = [(longest(&|f| count(f.counts.added)) + 2).max(4), (longest(&|f| count(f.counts.removed)) + 2).max(4)];
     let by_room = if wide { longest(&|f| cells(&f.by)) + 3 } else { 0 };
-    let found_room = longest(&|f| worst(f).map_or(0, |r| cells(r.word()) + 7));
+    let found_room = longest(&|f| match (f.stale, worst(f)) {
+        (true, _) => cells(CHANGED) + 2,
+        (false, rung) => rung.map_or(0, |r| cells(r.word()) + 7),
+    });
     let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + found_room + 1;
     let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
     for (y, ((f, file), marks)) in seen.into_iter().zip(marks).enumerate() {
@@ -59,7 +65,11 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
         if wide {
             pen.put(x, y, &file.by, by_room.saturating_sub(2), theme.style(Role::Dim));
         }
-        if let Some(rung) = worst(file) {
+        if file.stale {
+            let style = theme.style(Role::Attention);
+            let spans = [span(look.glyphs.foreign, style), span(format!(" {CHANGED}"), style)];
+            pen.spans(x + by_room as u16, y, &spans, found_room);
+        } else if let Some(rung) = worst(file) {
             let role = if rung == Rung::Inexact { Role::Attention } else { Role::Dim };
             let spans = [span("found: ", theme.style(Role::Dim)), span(rung.word(), theme.style(role))];
             pen.spans(x + by_room as u16, y, &spans, found_room);

@@ -62,6 +62,18 @@ fn the_finished_frame_unified() {
 }
 
 #[test]
+fn a_file_that_changed_on_disk_meanwhile_is_marked() {
+    let mut diff = pane(140, 35, shop());
+    let marked = |diff: &Diff| drawn(diff, "dark").text().lines().filter(|l| l.contains("! changed on disk")).count();
+    assert_eq!(marked(&diff), 0);
+    let path = shop().files[0].path.clone();
+    diff.apply(&Event::Drifted(vec!["README.md".into(), path]), 0);
+    assert_eq!(marked(&diff), 1);
+    measure(&mut diff, 80, 25);
+    assert_eq!(marked(&diff), 1);
+}
+
+#[test]
 fn decisions_go_out_per_hunk_with_the_reason() {
     let mut diff = pane(140, 35, shop());
     assert!(act(&mut diff, &[Action::Reject, Action::Accept]).is_empty());

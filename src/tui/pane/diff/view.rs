@@ -94,11 +94,17 @@ impl View {
         view
     }
 
+    /// Marks those of these files that it shows: someone else changed them on disk.
+    pub fn mark_stale(&mut self, paths: &[String]) {
+        self.files.iter_mut().filter(|f| paths.contains(&f.path)).for_each(|f| f.stale = true);
+    }
+
     /// Shows `file` of `proposal` anew: its result was edited.
     pub fn replace(&mut self, file: usize, proposal: &Proposal) {
         let mut budget = align::BUDGET;
         if let (Some(old), Some(new)) = (self.files.get_mut(file), proposal.files.get(file)) {
-            *old = FileView::new(new, proposal, &mut budget);
+            let stale = old.stale;
+            *old = FileView { stale, ..FileView::new(new, proposal, &mut budget) };
         }
         self.open.retain(|(f, _)| *f != file);
         if self.focus.is_some_and(|(f, h)| self.files.get(f).is_none_or(|v| h >= v.hunks.len())) {
