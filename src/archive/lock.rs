@@ -23,6 +23,11 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// The newest id that the archive holds.
+    pub(super) fn last(&self) -> Id {
+        self.last
+    }
+
     /// A new id, greater than any that the archive holds.
     pub(super) fn next(&mut self) -> Id {
         self.last = Id::after(self.last);
@@ -38,6 +43,12 @@ impl Lock {
 }
 
 impl Archive {
+    /// The newest id that was given out, as the lock tells it without being held; `None` where it tells nothing.
+    /// Whatever it belongs to may still be on its way.
+    pub fn newest_given(&self) -> Option<Id> {
+        told(&File::open(self.home.join("lock")).ok()?)
+    }
+
     /// Takes the lock, making the archive's folders where they are missing. Waits for another holder.
     ///
     /// # Errors
@@ -62,9 +73,7 @@ impl Archive {
 
     /// The newest id: the lock's text, or where that says nothing, the newest changeset.
     fn newest_id(&self, file: &File) -> Result<Id, Error> {
-        let mut text = [0; 36];
-        let read = file.read_exact_at(&mut text, 0);
-        match read.ok().and_then(|()| std::str::from_utf8(&text).ok()).and_then(Id::parse) {
+        match told(file) {
             Some(id) => Ok(id),
             None => Ok(self.list()?.first().copied().unwrap_or(Id::MIN)),
         }
@@ -85,6 +94,13 @@ impl Archive {
         }
         Ok(())
     }
+}
+
+/// The id that a lock's text is.
+fn told(file: &File) -> Option<Id> {
+    let mut text = [0; 36];
+    file.read_exact_at(&mut text, 0).ok()?;
+    Id::parse(std::str::from_utf8(&text).ok()?)
 }
 
 /// Makes a folder that only its owner may enter, and those above it.

@@ -10,6 +10,7 @@ mod changeset;
 mod id;
 mod lock;
 mod path;
+mod recent;
 mod record;
 pub mod restore;
 mod version;
@@ -17,7 +18,7 @@ mod version;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -59,6 +60,8 @@ pub struct Archive {
     folder: PathBuf,
     exclude: Vec<(String, GlobMatcher)>,
     probe: Option<Probe>,
+    /// Versions that need not be looked up again.
+    recent: Arc<Mutex<recent::Recent>>,
 }
 
 /// The archive cannot do what was asked.
@@ -153,7 +156,7 @@ impl Archive {
             glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
         };
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
-        Ok(Archive { root, home, folder, exclude, probe: None })
+        Ok(Archive { root, home, folder, exclude, probe: None, recent: Arc::default() })
     }
 
     /// The same archive with a probe that is called at each step.

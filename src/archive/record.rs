@@ -5,7 +5,9 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
+use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, version};
 use crate::disk;
@@ -50,6 +52,7 @@ impl Archive {
         if kept.is_empty() {
             return Ok(Recorded { changeset: None, files: Vec::new() });
         }
+        let newest = lock.last();
         let files: Vec<_> = kept
             .iter()
             .map(|(path, state)| RecordedFile {
@@ -59,15 +62,18 @@ impl Archive {
                 sha256: state_sha(state),
             })
             .collect();
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.begin(newest);
         let changeset = lock.next();
         let step = |name| self.reach(name).map_err(at(&self.folder));
         step("archive: ids")?;
         lock.save().map_err(at(&self.folder))?;
         step("archive: versions")?;
-        self.write_versions(&files, &kept)?;
+        self.write_versions(&files, &kept, &mut recent)?;
         step("archive: changeset")?;
         let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
         self.write_changeset(changeset, &paths)?;
+        recent.done(changeset);
         step("archive: done")?;
         Ok(Recorded { changeset: Some(changeset), files })
     }
@@ -79,7 +85,12 @@ impl Archive {
     }
 
     /// Many versions are written first, then flushed side by side, then named, so that the disk joins the work.
-    fn write_versions(&self, files: &[RecordedFile], states: &[&(&str, &State)]) -> Result<(), Error> {
+    fn write_versions(
+        &self,
+        files: &[RecordedFile],
+        states: &[&(&str, &State)],
+        recent: &mut Recent,
+    ) -> Result<(), Error> {
         let (mut pending, mut open, mut touched) = (Vec::new(), Vec::new(), BTreeSet::new());
         let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
             let folder = self.file_folder(path);
@@ -88,7 +99,14 @@ impl Archive {
                 touched.insert(self.folder.clone());
             }
             let name = folder.join(version::name(file.version, path, state));
-            let result = self.write_version(&folder, name, state, &mut pending, &mut open);
+            let equal = match state {
+                State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
+                State::Absent | State::Link { .. } => None,
+            };
+            let result = self.write_version(equal, name.clone(), state, &mut pending, &mut open);
+            if let State::File { .. } = state {
+                recent.add(name, file.sha256);
+            }
             touched.insert(folder.clone());
             result.map_err(fail)
         });
@@ -112,10 +130,10 @@ impl Archive {
     }
 
     /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
-    /// archive's own folder, where a crash leaves it easy to find.
+    /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
     fn write_version(
         &self,
-        folder: &Path,
+        equal: Option<PathBuf>,
         name: PathBuf,
         state: &State,
         pending: &mut Vec<Pending>,
@@ -125,9 +143,9 @@ impl Archive {
             State::Absent => open.push(disk::write_new(&name, b"", Some(0o600))?),
             State::Link { target } => symlink(target, name)?,
             State::File { bytes, mode } => {
-                let mode = mode.unwrap_or(0o600);
+                let mode = mode_of(*mode);
                 let temp = disk::temp_path(&self.folder);
-                if let Some(equal) = version::equal_one(folder, bytes, mode) {
+                if let Some(equal) = equal {
                     if let Some(file) = share_blocks(&equal, &temp, mode) {
                         open.push(file);
                         pending.push(Pending { temp, name });
@@ -163,6 +181,11 @@ impl Archive {
         }
         Ok(folders.iter().filter(|f| f.starts_with(&self.root) || **f == self.folder).map(|f| sweep(f)).sum())
     }
+}
+
+/// The mode a version is kept with.
+fn mode_of(mode: Option<u32>) -> u32 {
+    mode.unwrap_or(0o600)
 }
 
 /// Makes the folder of a file's versions; whether it was missing.

@@ -52,6 +52,13 @@ pub struct LastWritten {
 pub trait Written {
     /// What nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
     fn written(&self, path: &str) -> Option<LastWritten>;
+
+    /// Whether writing failed after this changeset was archived, and everything was put back: nothing of it needs to be
+    /// taken back.
+    fn failed(&self, changeset: Id) -> bool {
+        let _ = changeset;
+        false
+    }
 }
 
 /// For when no one remembers.
@@ -158,7 +165,7 @@ impl Archive {
         let (changeset, goals) = match request {
             Request::Undo { count: 0, .. } => return Err(RestoreError::Zero),
             Request::Undo { count, files } if files.is_empty() => {
-                let (newest, paths) = self.newest(&mut warnings)?;
+                let (newest, paths) = self.newest(written, &mut warnings)?;
                 (Some(newest), self.goals_of_newest(newest, paths, *count)?)
             }
             Request::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
@@ -181,9 +188,17 @@ impl Archive {
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, fates, changeset, warnings })
     }
 
-    /// The newest changeset that can be read.
-    fn newest(&self, warnings: &mut Vec<String>) -> Result<(Id, Vec<String>), RestoreError> {
-        for id in self.list()? {
+    /// The newest changeset that changed something: those whose writing failed are passed over.
+    ///
+    /// # Errors
+    /// When the archive's folder cannot be read; one that is not there has none.
+    pub fn newest_written(&self, written: &dyn Written) -> Result<Option<Id>, Error> {
+        Ok(self.list()?.into_iter().find(|id| !written.failed(*id)))
+    }
+
+    /// The newest changeset that changed something and can be read.
+    fn newest(&self, written: &dyn Written, warnings: &mut Vec<String>) -> Result<(Id, Vec<String>), RestoreError> {
+        for id in self.list()?.into_iter().filter(|id| !written.failed(*id)) {
             match self.paths(id) {
                 Ok(paths) => return Ok((id, paths)),
                 Err(error) => warnings.push(error.to_string()),

@@ -12,8 +12,6 @@ use crate::proposal::State;
 const ABSENT: &str = "absent";
 /// Extensions longer than this are left out of a version's name, which must fit a file name.
 const MAX_EXTENSION: usize = 200;
-/// Versions looked at, from the newest, for one whose storage can be shared.
-const LOOK_BACK: usize = 16;
 
 /// One archived state of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,16 +85,6 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<Version>> {
     }
     found.sort_by_key(|v: &Version| v.id);
     Ok(found)
-}
-
-/// A recent version in `folder` of equal bytes and mode, whose storage a new one can share.
-pub(super) fn equal_one(folder: &Path, bytes: &[u8], mode: u32) -> Option<PathBuf> {
-    let versions = list(folder).ok()?;
-    versions.into_iter().rev().take(LOOK_BACK).filter(|v| !v.absent).map(|v| v.file).find(|file| {
-        fs::symlink_metadata(file)
-            .is_ok_and(|m| m.is_file() && m.len() == bytes.len() as u64 && m.permissions().mode() & 0o7777 == mode)
-            && fs::read(file).is_ok_and(|b| b == bytes)
-    })
 }
 
 #[cfg(test)]

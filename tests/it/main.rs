@@ -6,6 +6,7 @@ mod edits;
 mod frames;
 mod memory;
 mod mentions;
+mod picture;
 mod play;
 mod pty;
 mod replies;

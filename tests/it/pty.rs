@@ -26,7 +26,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    fn start(args: &[&str]) -> Self {
+    /// Starts nebula in a fresh folder that is its home as well.
+    pub fn start(args: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let terminal = Self::start_in(env!("CARGO_BIN_EXE_nebula"), args, home.path());
         Terminal { _home: Some(home), ..terminal }
@@ -98,6 +99,11 @@ impl Terminal {
             }
         }
         self.screen.process(&rest);
+    }
+
+    /// What is on it now.
+    pub fn screen(&self) -> &vt100::Screen {
+        self.screen.screen()
     }
 
     /// Types.

@@ -10,7 +10,6 @@ use super::read::{history_line, op_id, read_file};
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;
-use crate::strand::state::State;
 use crate::strand::store::{self, Accepted, Error, Log, Store, atomic_write};
 
 /// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
@@ -56,9 +55,7 @@ pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -
     if !drafts.is_empty() {
         let issuer = if drafts.len() > 1 { s.issuer.bundled() } else { s.issuer.clone() };
         if dry_run {
-            let mut rehearsal = State::new();
-            rehearsal.apply(s.store.ops());
-            let ops = issue::issue_all(&mut rehearsal, &drafts, &issuer)?;
+            let (ops, ()) = s.store.rehearse_write(|state| issue::issue_all(state, &drafts, &issuer), |_, _| ())?;
             result.accepted.extend(ops.iter().map(|op| op.id));
         } else {
             let written = s.store.issue(&drafts, &issuer, false)?;

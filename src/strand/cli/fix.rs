@@ -196,16 +196,18 @@ fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8
 }
 
 /// The definition before and after a patch, only the lines that differ.
-fn show_change(s: &Session, out: &Out, patch: &Value) {
+fn show_change(s: &mut Session, out: &Out, patch: &Value) {
     let Ok(draft) = Draft::from_json(patch) else { return };
-    let mut after = crate::strand::state::State::new();
-    after.apply(s.store.ops());
-    let Ok(ops) = issue::issue(&mut after, &draft, &s.issuer) else { return };
-    let Some(def) = ops.first().map(crate::strand::op::Op::target) else { return };
     // One that is to come back has no text now.
     let shown =
         |view: Option<&View>| view.filter(|view| view.visible()).map_or(String::new(), |view| view.text().to_owned());
-    out.text(&out.change(&shown(s.store.state().view(def)), &shown(after.view(def))));
+    let issuer = &s.issuer;
+    let made = s.store.rehearse_write(
+        |state| issue::issue(state, &draft, issuer),
+        |state, ops| ops.first().map(|op| (op.target(), shown(state.view(op.target())))),
+    );
+    let Ok((_, Some((def, after)))) = made else { return };
+    out.text(&out.change(&shown(s.store.state().view(def)), &after));
 }
 
 /// What a person says to a patch.

@@ -99,9 +99,8 @@ pub(super) fn remove(s: &mut Session, out: &mut Out, args: &args::Remove) -> Res
     let found = issue::references(s.store.state(), id);
     let draft = Draft::Remove { qname: qname.clone(), how };
     if args.dry_run {
-        let mut rehearsal = State::new();
-        rehearsal.apply(s.store.ops());
-        let ops = issue::issue(&mut rehearsal, &draft, &s.issuer)?;
+        let issuer = s.issuer.clone();
+        let (ops, ()) = s.store.rehearse_write(|state| issue::issue(state, &draft, &issuer), |_, _| ())?;
         let removed = names(s.store.state(), &ops);
         out.answer(&removed.join("\n"), || json!({"op-ids": [], "removed": removed, "dangling": found.places()}));
         return Ok(0);
@@ -135,9 +134,13 @@ pub(super) fn revert(s: &mut Session, out: &mut Out, op: &str, dry_run: bool) ->
     let before = s.store.state_before(id)?;
     let issuer = s.issuer.clone();
     if dry_run {
-        let mut rehearsal = State::new();
-        rehearsal.apply(s.store.ops());
-        let (ops, skipped) = issue::revert(&mut rehearsal, &before, id, &issuer)?;
+        let mut skipped = Vec::new();
+        let work = |state: &mut State| {
+            let (ops, left) = issue::revert(state, &before, id, &issuer)?;
+            skipped = left;
+            Ok(ops)
+        };
+        let (ops, ()) = s.store.rehearse_write(work, |_, _| ())?;
         let lines: Vec<String> = ops.iter().map(Op::to_line).collect();
         let values: Vec<Value> = ops.iter().map(Op::to_json).collect();
         out.answer(&lines.join("\n"), || json!({"ops": values, "skipped": skipped}));

@@ -8,10 +8,12 @@ mod exchange;
 #[cfg(test)]
 mod fault;
 mod files;
+mod issue;
 mod locks;
 mod log;
+mod past;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -22,14 +24,13 @@ pub use checkpoint::{Row, read as read_checkpoint};
 pub use error::Error;
 pub use exchange::{Exchange, pull, push};
 pub use files::{Config, Conflict, Policy, atomic_write};
+pub use issue::Written;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Entries, Log};
 
-use super::check::{Checks, Diagnostic, Found, render};
-use super::id::{DefId, OpId, QName};
-use super::issue::{Draft, Issuer, Refusal, issue_all};
-use super::op::{Kind, Op};
-use super::state::{Changed, State};
+use super::id::OpId;
+use super::issue::Refusal;
+use super::state::State;
 use checkpoint::{Opened, Place, Progress, Source};
 
 /// How long a writer waits for another, by default.
@@ -65,17 +66,6 @@ pub struct Store {
     timeout: Duration,
     /// Things a person should know, told once.
     notices: Vec<String>,
-}
-
-/// What a write brought about.
-#[derive(Debug, Default)]
-pub struct Written {
-    /// The ops, in order.
-    pub ops: Vec<Op>,
-    /// Definitions it touched.
-    pub changed: BTreeSet<DefId>,
-    /// Faults that were not there before.
-    pub new_faults: Vec<Diagnostic>,
 }
 
 /// The exclusive lock of a store, held while it lives.
@@ -331,178 +321,6 @@ impl Store {
         Ok(WriteLock(file))
     }
 
-    /// Issues drafts as one transaction: sealed on the present state, all or none. With `check`,
-    /// new errors refuse them.
-    pub fn issue(&mut self, drafts: &[Draft], issuer: &Issuer, check: bool) -> Result<Written, Error> {
-        self.transact(check, |state| issue_all(state, drafts, issuer))
-    }
-
-    /// Runs a write on the state under the lock and makes its ops durable. When it is refused, or
-    /// its ops touch what belongs to another, the state is as before.
-    pub fn transact(
-        &mut self,
-        check: bool,
-        work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
-    ) -> Result<Written, Error> {
-        let lock = self.lock()?;
-        let ops = work(&mut self.state)?;
-        let changed = self.neighbours(&ops);
-        let locked = ops.iter().find_map(|op| self.forbidden(op));
-        let new_faults = if locked.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
-        let errors = new_faults.iter().filter(|fault| !fault.warning).count();
-        let refusal = locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
-        if let Some(refusal) = refusal {
-            self.state.retract(&ops.iter().map(|op| op.id).collect());
-            self.state.refresh();
-            return Err(refusal.into());
-        }
-        self.commit(&ops, &[])?;
-        drop(lock);
-        Ok(Written { ops, changed, new_faults })
-    }
-
-    /// Appends ops and control lines to the log. Without any, nothing is written.
-    fn commit(&mut self, ops: &[Op], control: &[String]) -> Result<(), Error> {
-        if ops.is_empty() && control.is_empty() {
-            return Ok(());
-        }
-        self.sound()?;
-        let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
-        let appended = match self.log.append(&lines) {
-            Ok(appended) => appended,
-            Err(error) => {
-                // The state is ahead of the log: what is on disk counts.
-                self.stand_on_checkpoint();
-                self.catch_up()?;
-                return Err(error);
-            }
-        };
-        (self.offset, self.sum) = (appended.end, appended.sum);
-        self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
-        if !control.is_empty() {
-            // Control lines take back what a checkpoint may have.
-            self.marked = None;
-            let graph = self.state.graph();
-            self.placed.retain(|id, _| graph.has(*id));
-        }
-        let behind = self.offset.saturating_sub(self.marked.unwrap_or(self.placed_from));
-        if behind > CHECKPOINT_AFTER_BYTES || self.placed.len() > CHECKPOINT_AFTER_OPS {
-            self.checkpoint();
-        }
-        Ok(())
-    }
-
-    /// Why an op may not touch what it touches, if an ownership lock says so.
-    fn forbidden(&self, op: &Op) -> Option<Refusal> {
-        if !self.config.locks_enforced {
-            return None;
-        }
-        let locks = files::read_locks(&self.root).unwrap_or_default();
-        let label = self.state.view(op.target()).map(|view| view.qname());
-        let claimed = match op.kind {
-            Kind::Add => Some(QName::new(op.layer, op.name.clone())),
-            Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
-            _ => None,
-        };
-        let written = QName::new(op.layer, op.name.clone());
-        [label, claimed, Some(written)].into_iter().flatten().find_map(|qname| {
-            forbids(&locks, &op.author, &qname)
-                .map(|lock| Refusal::Locked(format!("{qname} is owned by {} (pattern {})", lock.owner, lock.pattern)))
-        })
-    }
-
-    /// The definitions ops are about, and those that mention them.
-    fn neighbours(&self, ops: &[Op]) -> BTreeSet<DefId> {
-        let targets: BTreeSet<DefId> = ops.iter().map(Op::target).collect();
-        let mut out = targets.clone();
-        for id in targets {
-            out.extend(self.state.watchers(id));
-            if let Some(view) = self.state.view(id) {
-                for name in [&view.name, &view.label] {
-                    out.extend(self.state.late_watchers(view.layer, name));
-                }
-            }
-        }
-        out
-    }
-
-    /// The faults ops on the state brought: those among what they touched that were not there without them.
-    fn faults_of(&mut self, ops: &[Op], touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
-        let changed = Changed { definitions: touched.clone(), rehashed: 0 };
-        let check = |store: &Store| {
-            let mut checks = Checks::default();
-            checks.update(&store.state, &store.config.capabilities, &changed);
-            checks
-        };
-        let after = check(self);
-        if after.found().next().is_none() {
-            return Vec::new();
-        }
-        self.state.retract(&ops.iter().map(|op| op.id).collect());
-        self.state.refresh();
-        let known: HashSet<(DefId, String)> = check(self).found().map(fault_key).collect();
-        self.state.apply(ops.iter().cloned());
-        render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
-    }
-
-    /// Every fault of the present state.
-    pub fn check(&self) -> Vec<Diagnostic> {
-        let checks = Checks::full(&self.state, &self.config.capabilities);
-        render(&self.state, checks.all(&self.state))
-    }
-
-    /// The state as of an op of this store's log, with it.
-    pub fn state_at(&self, id: OpId) -> Result<State, Error> {
-        if !self.state.graph().has(id) {
-            return Err(Error::NotFound(format!("there is no op {id}")));
-        }
-        let mut state = State::new();
-        state.apply(self.log.read_until(id)?);
-        Ok(state)
-    }
-
-    /// The state as of just before an op.
-    pub fn state_before(&self, id: OpId) -> Result<State, Error> {
-        let mut ops = self.log.read_until(id)?;
-        ops.pop();
-        let mut state = State::new();
-        state.apply(ops);
-        Ok(state)
-    }
-
-    /// Every admitted op in causal order: by time, which grows along it, then by id.
-    pub fn ops(&self) -> Vec<Op> {
-        let graph = self.state.graph();
-        let mut ops: Vec<Op> = graph.ids().filter_map(|id| graph.node(id)).map(|node| node.op.clone()).collect();
-        ops.sort_by_key(|op| (op.ts, op.id));
-        ops
-    }
-
-    /// Rebuilds the state from the log alone and compares. Returns both hashes.
-    pub fn verify(&self) -> Result<(String, String), Error> {
-        let mut state = State::new();
-        state.apply(self.log.read(0)?.ops);
-        let now = self.state.state_hash();
-        self.sound()?;
-        Ok((now, state.state_hash()))
-    }
-
-    /// Saves every readable op of a corrupt log into a new one; the old file is kept. Returns how
-    /// many ops were saved, and where the old log is.
-    pub fn repair(root: &Path) -> Result<(usize, PathBuf), Error> {
-        let path = root.join(".strand/op-log.jsonl");
-        let log = Log::new(path.clone());
-        let _lock = wait_for_lock(root, &log, LOCK_TIMEOUT)?;
-        let ops = log.salvage()?;
-        let kept = root.join(format!(".strand/rejected/op-log-{}.jsonl", super::id::now_ms()));
-        let folder = root.join(".strand/rejected");
-        disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
-        let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-        atomic_write(&kept, &old)?;
-        log.replace(&ops.iter().map(Op::to_line).collect::<Vec<_>>())?;
-        Ok((ops.len(), kept))
-    }
-
     /// The ownership locks.
     pub fn locks(&self) -> Result<Vec<Lock>, Error> {
         files::read_locks(&self.root)
@@ -522,25 +340,6 @@ impl Store {
     /// Records conflicts, or new versions of them.
     pub fn record_conflicts(&self, conflicts: &[Conflict]) -> Result<(), Error> {
         files::append_conflicts(&self.root, conflicts)
-    }
-
-    /// Ops by definition, for histories: oldest first.
-    pub fn history(&self, def: DefId) -> Vec<Op> {
-        let lattice = self.state.graph().lattice(def);
-        let ids = lattice.map(|lattice| lattice.ops.to_vec()).unwrap_or_default();
-        let mut ops: Vec<Op> =
-            ids.into_iter().filter_map(|id| self.state.graph().node(id)).map(|node| node.op.clone()).collect();
-        ops.sort_by_key(Op::key);
-        ops
-    }
-
-    /// Each definition's ops, for whoever walks them all.
-    pub fn by_definition(&self) -> HashMap<DefId, Vec<Op>> {
-        let mut out: HashMap<DefId, Vec<Op>> = HashMap::new();
-        for op in self.ops() {
-            out.entry(op.target()).or_default().push(op);
-        }
-        out
     }
 }
 
@@ -576,19 +375,6 @@ fn wait_for_lock(root: &Path, log: &Log, patience: Duration) -> Result<File, Err
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-}
-
-fn fault_key(found: &Found) -> (DefId, String) {
-    (found.def, format!("{:?} {:?}", found.place, found.fault))
-}
-
-fn errors_text(faults: &[Diagnostic]) -> String {
-    let lines: Vec<String> = faults
-        .iter()
-        .filter(|fault| !fault.warning)
-        .map(|fault| format!("error[{}] {}: {}", fault.code, fault.location, fault.message))
-        .collect();
-    format!("new errors would arise\n  {}", lines.join("\n  "))
 }
 
 #[cfg(test)]

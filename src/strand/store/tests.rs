@@ -212,3 +212,48 @@ fn a_log_cut_anywhere_opens_with_what_was_committed() {
         }
     }
 }
+
+#[test]
+fn a_rehearsal_leaves_the_state_as_it_was_and_loads_only_what_it_touches() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    store.issue(&[add("slot.a", "Int = 1"), add("slot.b", "Int = a")], &me(), false).unwrap();
+    store.checkpoint();
+    let mut store = Store::open(dir.path()).unwrap();
+    let hash = store.state().state_hash();
+    let cascade = Draft::Remove { qname: qname("slot.a"), how: Removal::Cascade };
+    let work = |state: &mut crate::strand::state::State| crate::strand::issue::issue(state, &cascade, &me());
+    let (ops, left) = store.rehearse_write(work, |state, _| state.visible().count()).unwrap();
+    assert_eq!((ops.len(), left), (2, 0));
+    assert!(!store.state().is_whole());
+    assert_eq!((store.state().state_hash(), store.ops().len()), (hash, 2));
+    assert_eq!(Store::open(dir.path()).unwrap().ops().len(), 2);
+}
+
+/// Ops that another brings while their bundle's last one waits for a parent it has not brought.
+#[test]
+fn a_logged_op_whose_bundle_mate_waits_stays_admitted_from_log_and_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut other = Store::init(&dir.path().join("other")).unwrap();
+    let first = other.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap().ops;
+    let pair = [add("slot.b", "Int = 2"), Draft::Replace { qname: qname("slot.a"), body: "Int = 3".into(), doc: None }];
+    let pair = other.issue(&pair, &me().bundled(), false).unwrap().ops;
+    let root = dir.path().join("here");
+    let mut store = Store::init(&root).unwrap();
+    // The first half is logged before it is known that a second half belongs to it.
+    store.state.apply([pair[0].clone()]);
+    store.commit(&[pair[0].clone()], &[]).unwrap();
+    store.accept(vec![pair[1].clone()]).unwrap();
+    for _ in 0..2 {
+        let store = Store::open(&root).unwrap();
+        assert!(store.state().graph().has(pair[0].id) && !store.state().graph().has(pair[1].id));
+        assert_eq!(store.state().graph().pending().count(), 1);
+        let mut store = Store::open_from_log(&root).unwrap();
+        assert!(store.state().named(&qname("slot.b")).is_some());
+        assert_eq!(store.verify().unwrap().0, store.verify().unwrap().1);
+        store.checkpoint();
+    }
+    let mut store = Store::open(&root).unwrap();
+    store.accept(first).unwrap();
+    assert_eq!(store.state().state_hash(), other.state().state_hash());
+}

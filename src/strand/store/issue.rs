@@ -1,0 +1,170 @@
+//! Issuing: drafts become ops, checked, durable, or nothing at all.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Store, files, forbids};
+use crate::strand::check::{Checks, Diagnostic, Found, render};
+use crate::strand::id::{DefId, QName};
+use crate::strand::issue::{Draft, Issuer, Refusal, issue_all};
+use crate::strand::op::{Kind, Op};
+use crate::strand::state::{Changed, State};
+
+/// What a write brought about.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The ops, in order.
+    pub ops: Vec<Op>,
+    /// Definitions it touched.
+    pub changed: BTreeSet<DefId>,
+    /// Faults that were not there before.
+    pub new_faults: Vec<Diagnostic>,
+}
+
+impl Store {
+    /// Issues drafts as one transaction: sealed on the present state, all or none. With `check`,
+    /// new errors refuse them.
+    pub fn issue(&mut self, drafts: &[Draft], issuer: &Issuer, check: bool) -> Result<Written, Error> {
+        self.transact(check, |state| issue_all(state, drafts, issuer))
+    }
+
+    /// Runs a write on the state under the lock and makes its ops durable. When it is refused, or
+    /// its ops touch what belongs to another, the state is as before.
+    pub fn transact(
+        &mut self,
+        check: bool,
+        work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
+    ) -> Result<Written, Error> {
+        let lock = self.lock()?;
+        let ops = work(&mut self.state)?;
+        let changed = self.neighbours(&ops);
+        let locked = ops.iter().find_map(|op| self.forbidden(op));
+        let new_faults = if locked.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
+        let errors = new_faults.iter().filter(|fault| !fault.warning).count();
+        let refusal = locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
+        if let Some(refusal) = refusal {
+            self.state.retract(&ops.iter().map(|op| op.id).collect());
+            self.state.refresh();
+            return Err(refusal.into());
+        }
+        self.commit(&ops, &[])?;
+        drop(lock);
+        Ok(Written { ops, changed, new_faults })
+    }
+
+    /// What a write would bring about: its ops, and what `ask` finds in the state that has them. Nothing is written,
+    /// and the state is as before.
+    pub fn rehearse_write<T>(
+        &mut self,
+        work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
+        ask: impl FnOnce(&State, &[Op]) -> T,
+    ) -> Result<(Vec<Op>, T), Refusal> {
+        let ops = work(&mut self.state)?;
+        let found = ask(&self.state, &ops);
+        self.state.retract(&ops.iter().map(|op| op.id).collect());
+        self.state.refresh();
+        Ok((ops, found))
+    }
+
+    /// Appends ops and control lines to the log. Without any, nothing is written.
+    pub(super) fn commit(&mut self, ops: &[Op], control: &[String]) -> Result<(), Error> {
+        if ops.is_empty() && control.is_empty() {
+            return Ok(());
+        }
+        self.sound()?;
+        let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
+        let appended = match self.log.append(&lines) {
+            Ok(appended) => appended,
+            Err(error) => {
+                // The state is ahead of the log: what is on disk counts.
+                self.stand_on_checkpoint();
+                self.catch_up()?;
+                return Err(error);
+            }
+        };
+        (self.offset, self.sum) = (appended.end, appended.sum);
+        self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
+        if !control.is_empty() {
+            // Control lines take back what a checkpoint may have.
+            self.marked = None;
+            let graph = self.state.graph();
+            self.placed.retain(|id, _| graph.has(*id));
+        }
+        let behind = self.offset.saturating_sub(self.marked.unwrap_or(self.placed_from));
+        if behind > CHECKPOINT_AFTER_BYTES || self.placed.len() > CHECKPOINT_AFTER_OPS {
+            self.checkpoint();
+        }
+        Ok(())
+    }
+
+    /// Why an op may not touch what it touches, if an ownership lock says so.
+    fn forbidden(&self, op: &Op) -> Option<Refusal> {
+        if !self.config.locks_enforced {
+            return None;
+        }
+        let locks = files::read_locks(&self.root).unwrap_or_default();
+        let label = self.state.view(op.target()).map(|view| view.qname());
+        let claimed = match op.kind {
+            Kind::Add => Some(QName::new(op.layer, op.name.clone())),
+            Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
+            _ => None,
+        };
+        let written = QName::new(op.layer, op.name.clone());
+        [label, claimed, Some(written)].into_iter().flatten().find_map(|qname| {
+            forbids(&locks, &op.author, &qname)
+                .map(|lock| Refusal::Locked(format!("{qname} is owned by {} (pattern {})", lock.owner, lock.pattern)))
+        })
+    }
+
+    /// The definitions ops are about, and those that mention them.
+    fn neighbours(&self, ops: &[Op]) -> BTreeSet<DefId> {
+        let targets: BTreeSet<DefId> = ops.iter().map(Op::target).collect();
+        let mut out = targets.clone();
+        for id in targets {
+            out.extend(self.state.watchers(id));
+            if let Some(view) = self.state.view(id) {
+                for name in [&view.name, &view.label] {
+                    out.extend(self.state.late_watchers(view.layer, name));
+                }
+            }
+        }
+        out
+    }
+
+    /// The faults ops on the state brought: those among what they touched that were not there without them.
+    fn faults_of(&mut self, ops: &[Op], touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
+        let changed = Changed { definitions: touched.clone(), rehashed: 0 };
+        let check = |store: &Store| {
+            let mut checks = Checks::default();
+            checks.update(&store.state, &store.config.capabilities, &changed);
+            checks
+        };
+        let after = check(self);
+        if after.found().next().is_none() {
+            return Vec::new();
+        }
+        self.state.retract(&ops.iter().map(|op| op.id).collect());
+        self.state.refresh();
+        let known: HashSet<(DefId, String)> = check(self).found().map(fault_key).collect();
+        self.state.apply(ops.iter().cloned());
+        render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
+    }
+
+    /// Every fault of the present state.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let checks = Checks::full(&self.state, &self.config.capabilities);
+        render(&self.state, checks.all(&self.state))
+    }
+}
+
+fn fault_key(found: &Found) -> (DefId, String) {
+    (found.def, format!("{:?} {:?}", found.place, found.fault))
+}
+
+fn errors_text(faults: &[Diagnostic]) -> String {
+    let lines: Vec<String> = faults
+        .iter()
+        .filter(|fault| !fault.warning)
+        .map(|fault| format!("error[{}] {}: {}", fault.code, fault.location, fault.message))
+        .collect();
+    format!("new errors would arise\n  {}", lines.join("\n  "))
+}
