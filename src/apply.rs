@@ -57,7 +57,7 @@ pub enum ApplyError {
     #[error("cannot archive, so nothing was written: {0}")]
     Archive(#[from] archive::Error),
     /// A file could not be written; those before it were put back.
-    #[error("cannot write {path}: {source}; {}", outcome(.not_put_back, .changeset))]
+    #[error("cannot write {path}: {}; {}", disk::words(source), outcome(.not_put_back, .changeset))]
     Write {
         /// Normalised path of the file that failed.
         path: String,

@@ -75,6 +75,16 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_folder(folder)
 }
 
+/// What the disk said, and for a full one what to do about it.
+pub fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("{error}: free some space there, then try again")
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// The folder a path lies in.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {

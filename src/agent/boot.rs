@@ -64,7 +64,11 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     for notice in notices {
         match notice {
             // Told with the session, as long as it lasts.
-            memory::Notice::InMemoryOnly { .. } => env.say(Level::Warning, notice.to_string(), "").await,
+            memory::Notice::InMemoryOnly { .. } => {
+                if let Some((title, detail)) = env.memory_trouble() {
+                    env.say(Level::Warning, title, detail).await;
+                }
+            }
             lost => env.say_early(Level::Warning, lost.to_string(), "").await,
         }
     }

@@ -253,6 +253,10 @@ impl Agent {
         if let Some(session) = self.session.take() {
             self.env.kept(self.env.memory.end(&session.id));
         }
+        if self.env.memory.banner().is_some() {
+            // The last chance to keep what is in RAM only; that it is was told all along.
+            let _ = self.env.memory.reconnect_now();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! turn runs.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ use super::session::Session;
 use crate::archive::{Archive, Id};
 use crate::config::Config;
 use crate::edit::Format;
-use crate::memory::{self, Memory};
+use crate::memory::{self, Memory, Trouble};
 use crate::protocol::{Approval, Event, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, Status};
 use crate::provider::{self, Hurry, Provider};
 use crate::tools::{self, Args, Context, Prepared, Sha, Tool};
@@ -282,16 +282,29 @@ impl Env {
         for notice in early {
             self.events.add(Item::Notice(notice)).await;
         }
-        let Some(trouble) = self.memory.banner() else { return };
-        if lock(&self.config).paths.folder().is_none() {
+        let Some((title, detail)) = self.memory_trouble() else { return };
+        let retry = lock(&self.config).paths.folder().is_some();
+        let actions = if retry { vec![NoticeAction::RetryMemory] } else { Vec::new() };
+        self.events.notice_with(Level::Warning, title, detail, actions).await;
+    }
+
+    /// Why memory is kept in RAM only, if it is, and what to do about it.
+    pub fn memory_trouble(&self) -> Option<(String, String)> {
+        let trouble = self.memory.banner()?;
+        let Some(folder) = lock(&self.config).paths.folder().map(Path::to_path_buf) else {
             let title = "there is no home folder: this session is kept in RAM only";
             let detail =
                 "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays.";
-            return self.events.notice(Level::Warning, title, detail).await;
-        }
-        let title = format!("{}: this session is kept in RAM only", trouble.word());
-        let detail = "The archive works as ever; only what is said would be lost with this window.";
-        self.events.notice_with(Level::Warning, title, detail, vec![NoticeAction::RetryMemory]).await;
+            return Some((title.into(), detail.into()));
+        };
+        let detail = match trouble {
+            Trouble::Full => format!(
+                "Free some space where {} lies: then what was said is kept after all, at the latest when nebula ends.",
+                folder.display()
+            ),
+            _ => "The archive works as ever; only what is said would be lost with this window.".into(),
+        };
+        Some((format!("{}: this session is kept in RAM only", trouble.word()), detail))
     }
 
     /// The index behind `@`; empty until it is walked.

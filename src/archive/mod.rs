@@ -30,6 +30,7 @@ pub use record::{Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
 pub use version::Version;
 
+use crate::disk;
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{Workspace, lexical};
 
@@ -108,7 +109,7 @@ pub enum Error {
         count: usize,
     },
     /// The disk refused a state of a file.
-    #[error("{file} into {}: {source}", folder.display())]
+    #[error("{file} into {}: {}", folder.display(), disk::words(source))]
     State {
         /// Normalised path of the file.
         file: String,
@@ -118,7 +119,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The disk refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), disk::words(source))]
     Io {
         /// Where.
         path: PathBuf,

@@ -36,6 +36,13 @@ pub fn now() -> i64 {
     since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// Whether what goes to standard output and to standard error meets in one place: a terminal, a pipe, a file.
+pub fn together() -> bool {
+    let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    let (out, err) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr()));
+    io::stdout().is_terminal() || out.map(place).is_ok_and(|out| err.map(place) == Ok(out))
+}
+
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();

@@ -110,6 +110,8 @@ struct Printer {
     answer: Option<ItemId>,
     thinking: Option<ItemId>,
     column: usize,
+    /// Text and notices go to the same terminal, pipe or file.
+    together: bool,
     refused: bool,
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
@@ -129,6 +131,7 @@ impl Printer {
             answer: None,
             thinking: None,
             column: 0,
+            together: print::together(),
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
@@ -392,9 +395,9 @@ impl Printer {
         out.flush()
     }
 
-    /// Ends the line of text that is under way, where text and notices go to the same terminal.
+    /// Ends the line of text that is under way, where text and notices go to the same place.
     fn fresh_line(&mut self) -> io::Result<()> {
-        if self.column > 0 && io::stdout().is_terminal() {
+        if self.column > 0 && self.together {
             self.out("\n")?;
         }
         Ok(())

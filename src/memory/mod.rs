@@ -97,11 +97,14 @@ impl std::fmt::Display for Notice {
             }
             Notice::Waiting => write!(f, "memory is locked by another program; waiting for it"),
             Notice::InMemoryOnly { trouble } => {
-                write!(f, "{}: this session is kept in RAM only, until memory is tried again", trouble.word())
+                write!(f, "{}: this session is kept in RAM only", trouble.word())
             }
         }
     }
 }
+
+/// How long the end of the program waits for another writer.
+const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// Called with what happens during a call into memory. It must not call memory itself.
 pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
@@ -141,6 +144,11 @@ impl Memory {
     /// Tries the file again and carries into it what was kept in RAM. Ids given out meanwhile stay valid.
     pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
         self.store().reconnect(&self.options)
+    }
+
+    /// The same before the program ends, for a last try that keeps nobody waiting.
+    pub fn reconnect_now(&self) -> Result<Vec<Notice>, Error> {
+        self.store().reconnect(&Options { wait: LAST_WAIT, ..self.options.clone() })
     }
 
     /// The lock on the store. A panic elsewhere while it was held left no transaction open: it was rolled back.

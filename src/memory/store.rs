@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rustix::fs::StatVfsMountFlags;
 
 use super::locks::Hold;
 use super::spare::Spare;
@@ -44,7 +45,7 @@ impl Store {
         let (conn, spare, notices) = match open_file(options) {
             Ok((conn, notices)) => (conn, None, notices),
             Err(error) => {
-                let trouble = error.trouble().unwrap_or(Trouble::Io);
+                let trouble = trouble_of(&error, &options.path).unwrap_or(Trouble::Io);
                 let (conn, spare) = Spare::begin(&options.path, trouble);
                 (conn, Some(spare), vec![Notice::InMemoryOnly { trouble }])
             }
@@ -83,7 +84,7 @@ impl Store {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            let Some(trouble) = error.trouble() else { return Err(error) };
+            let Some(trouble) = trouble_of(&error, &self.options.path) else { return Err(error) };
             self.go_on_in_ram(trouble);
         }
         if let (Some(spare), Some(session)) = (&mut self.spare, session) {
@@ -146,6 +147,29 @@ impl Store {
         self.spare = None;
         Ok(notices)
     }
+}
+
+/// What an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for its
+/// shared memory it tells only that reading or writing failed.
+fn trouble_of(error: &Error, path: &Path) -> Option<Trouble> {
+    let cannot_open = matches!(error, Error::Sql(e) if e.sqlite_error_code() == Some(ErrorCode::CannotOpen));
+    match error.trouble()? {
+        Trouble::Io if is_full(path) => Some(Trouble::Full),
+        Trouble::ReadOnly if cannot_open && is_full(path) => Some(Trouble::Full),
+        other => Some(other),
+    }
+}
+
+/// Whether the file system a file is to lie in takes no more than a few blocks.
+fn is_full(path: &Path) -> bool {
+    /// SQLite makes its shared memory in pieces of 32 KiB, and needs a page or two beside.
+    const ENOUGH: u64 = 64 << 10;
+    let folder = path.ancestors().skip(1).find(|p| p.is_dir());
+    let room = folder.and_then(|f| rustix::fs::statvfs(f).ok());
+    room.is_some_and(|s| {
+        // A file system that is only read has no room either, but that is another trouble.
+        !s.f_flag.contains(StatVfsMountFlags::RDONLY) && s.f_bavail.saturating_mul(s.f_frsize) < ENOUGH
+    })
 }
 
 /// One transaction that holds the write lock from its beginning.
@@ -289,4 +313,24 @@ fn move_aside(path: &Path) -> Result<PathBuf, Error> {
         let _ = fs::rename(beside(part), beside(&format!(".damaged-{stamp}{part}")));
     }
     Ok(to)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_known_whatever_sqlite_made_of_it() {
+        let failed = |code| Error::Sql(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+        let dir = tempfile::tempdir().expect("a folder");
+        let roomy = dir.path().join("memory.db");
+        // A file system without a single block.
+        let full = Path::new("/proc/memory.db");
+        let io = failed(rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
+        assert_eq!(trouble_of(&io, full), Some(Trouble::Full));
+        assert_eq!(trouble_of(&io, &roomy), Some(Trouble::Io));
+        assert_eq!(trouble_of(&failed(rusqlite::ffi::SQLITE_CANTOPEN), full), Some(Trouble::Full));
+        assert_eq!(trouble_of(&failed(rusqlite::ffi::SQLITE_READONLY), full), Some(Trouble::ReadOnly));
+        assert_eq!(trouble_of(&Error::NoMessage(1), full), None);
+    }
 }
