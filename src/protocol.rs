@@ -93,6 +93,8 @@ pub enum RestoreRequest {
     Changeset(String),
     /// Everything since the changeset with this id, itself included: the state just before it.
     Since(String),
+    /// Everything this session changed since a message of the person: which one, from 0 as they are shown.
+    SinceMessage(usize),
     /// One file to one archived version.
     Version {
         /// Normalised path.

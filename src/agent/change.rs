@@ -1,6 +1,6 @@
 //! From edits to what the model is told of them: neighbours become one proposal, which is decided and settled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ use crate::memory::Cause;
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
+use crate::tools::{Seen, drift};
 use crate::workspace::Access;
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
@@ -88,7 +89,7 @@ pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &C
     };
     let mut told = Vec::new();
     let mut all_well = true;
-    let mut said = std::collections::HashSet::new();
+    let mut said = HashSet::new();
     for (p, results) in each(&mut pending, &results) {
         let one = tell(env, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
@@ -179,7 +180,7 @@ fn undo_told(settled: &Settled) -> (CallState, String) {
 /// Reads the files as they are and places the edits in them, on the blocking pool.
 async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<FileChange>, Vec<EditResult>) {
     let env = Arc::clone(env);
-    let seen = session.shas();
+    let seen = session.seen.clone();
     let in_play = match session.in_play.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
@@ -196,11 +197,12 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
             let access = if entries.contains(&path) { Access::Entry } else { Access::File };
             let path = env.workspace.resolve(path, access).map_err(|e| e.to_string())?;
             let state = env.workspace.read(&path).map_err(|e| e.to_string())?.state;
-            let known = state.bytes().is_some_and(|b| seen.get(&path) == Some(&sha(b)));
+            let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
             Ok(Current { path, state, seen: known })
         };
         let rules = Rules { in_play, all_or_nothing: false };
-        let outcome = edit::apply(&edits, &mut lookup, &rules);
+        let mut outcome = edit::apply(&edits, &mut lookup, &rules);
+        tell_drift(&env, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)
     });
     placed.await.unwrap_or_else(|_| {
@@ -212,6 +214,18 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
         };
         (Vec::new(), (0..count).map(failed).collect())
     })
+}
+
+/// An edit that found no place in a file that someone changed since it was read is told what changed, once a file.
+fn tell_drift(env: &Env, seen: &HashMap<String, Seen>, results: &mut [EditResult]) {
+    let mut told = HashSet::new();
+    for result in results {
+        let (edit::Fate::Failed(why), Some(seen)) = (&mut result.fate, seen.get(&result.path)) else { continue };
+        let now = env.workspace.read(&result.path).ok();
+        if let Some(drift) = now.and_then(|now| seen.drift(&now.state)).filter(|_| told.insert(result.path.clone())) {
+            why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
+        }
+    }
 }
 
 /// Shows what an edit would do while it waits, or that it could not be placed.
@@ -286,7 +300,7 @@ async fn tell(
     p: &mut Pending,
     results: &[EditResult],
     settled: Option<(&Proposal, &Settled)>,
-    said: &mut std::collections::HashSet<String>,
+    said: &mut HashSet<String>,
 ) -> Told {
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.shown.call.name.as_str()), |(c, _)| (&c.id, &c.name));
@@ -350,11 +364,7 @@ struct Verdict {
     told: Option<String>,
 }
 
-fn verdict(
-    results: &[EditResult],
-    settled: Option<(&Proposal, &Settled)>,
-    said: &mut std::collections::HashSet<String>,
-) -> Verdict {
+fn verdict(results: &[EditResult], settled: Option<(&Proposal, &Settled)>, said: &mut HashSet<String>) -> Verdict {
     let placed = results.iter().any(|r| matches!(r.fate, edit::Fate::Landed(_)));
     let Some((proposal, settled)) = settled.filter(|_| placed) else {
         // Placed, but it changes nothing.
@@ -373,12 +383,15 @@ fn verdict(
             reason: Some("interrupted".into()),
             told: Some("Not written: interrupted by the user.".into()),
         },
-        Outcome::Conflict { path, .. } => refused(
-            &format!("{path} changed on disk"),
-            &format!(
-                "Not written: {path} changed on disk after it was read. Nothing of this proposal was written. Read the file again, then edit."
-            ),
-        ),
+        Outcome::Conflict { path, expected, found } => {
+            let drift = drift::since_read(expected, found).map_or(String::new(), |d| format!(" {d}"));
+            refused(
+                &format!("{path} changed on disk"),
+                &format!(
+                    "Not written: {path} changed on disk after it was read. Nothing of this proposal was written. Read the file again, then edit.{drift}"
+                ),
+            )
+        }
         Outcome::Failed(why) => Verdict {
             state: CallState::Failed,
             summary: "failed".into(),
@@ -393,12 +406,7 @@ fn verdict(
 }
 
 /// What was decided of the files that this call changes, hunk by hunk.
-fn decided(
-    results: &[EditResult],
-    proposal: &Proposal,
-    decision: &Decision,
-    said: &mut std::collections::HashSet<String>,
-) -> Verdict {
+fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
     let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
     for (file, choices) in proposal.files.iter().zip(&decision.files) {
         let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));

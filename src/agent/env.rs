@@ -187,7 +187,7 @@ impl Env {
         outside: Option<PathBuf>,
     ) -> JoinHandle<Result<Prepared, String>> {
         let env = Arc::clone(self);
-        let seen = session.shas();
+        let seen = session.seen.clone();
         tokio::task::spawn_blocking(move || {
             let context = Context { workspace: &env.workspace, seen: &seen, outside: outside.as_deref() };
             (tool.prepare)(&Args::new(arguments)?, &context)

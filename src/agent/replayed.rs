@@ -20,9 +20,8 @@ pub fn items(rows: &[memory::Message]) -> Vec<Item> {
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
-            Role::User if m.meta.typed == Some(0) => {}
             Role::User => {
-                let typed = m.meta.typed.and_then(|n| text.get(..n)).unwrap_or(text);
+                let Some(typed) = typed(row) else { continue };
                 items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
             }
             Role::Assistant => assistant(row, text, &mut items, &mut open),
@@ -36,6 +35,17 @@ pub fn items(rows: &[memory::Message]) -> Vec<Item> {
         }
     }
     items
+}
+
+/// What the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote it, or
+/// it is no message of theirs.
+pub fn typed(row: &memory::Message) -> Option<&str> {
+    let text = row.message.content.as_deref().unwrap_or("");
+    match row.message.meta.typed {
+        _ if row.message.role != Role::User => None,
+        Some(0) => None,
+        typed => Some(typed.and_then(|n| text.get(..n)).unwrap_or(text)),
+    }
 }
 
 fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mut HashMap<String, usize>) {

@@ -11,10 +11,11 @@ use super::announce::Remembered;
 use super::care;
 use super::env::{Env, lock};
 use super::mend::mend;
+use super::replayed;
 use super::settle::{self, Asking, Settled};
 use crate::apply;
 use crate::archive::{Choices, Id, Request, Restoration};
-use crate::memory::Cause;
+use crate::memory::{Cause, ChangesetRecord};
 use crate::proposal::{FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
 
@@ -143,6 +144,15 @@ fn plan(env: &Env, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, 
             let title = format!("undo of everything since {}", cause_of(env, id).unwrap_or_else(|| "then".into()));
             undo(Request::Since(id), title)
         }
+        RestoreRequest::SinceMessage(number) => {
+            let (message, words) = person_said(env, *number).ok_or("that message is not in memory")?;
+            let session = env.open_session().unwrap_or_default();
+            let records = env.memory.changesets_since(&session, message).map_err(|e| e.to_string())?;
+            match ids(&records) {
+                ids if ids.is_empty() => Err(format!("nothing was changed since \"{words}\"")),
+                ids => undo(Request::Changesets(ids), format!("undo of everything since \"{words}\"")),
+            }
+        }
         RestoreRequest::Version { path, version } => {
             let found = env.archive.find_version(Some(path), version).map_err(say)?;
             undo(Request::Version { path: path.clone(), version: found.id }, format!("undo of {path}"))
@@ -152,7 +162,7 @@ fn plan(env: &Env, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, 
                 return Err("no turn of this session changed anything".into());
             };
             let records = env.memory.changesets_of_turn(&session, turn).map_err(|e| e.to_string())?;
-            let ids: Vec<Id> = records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect();
+            let ids = ids(&records);
             if ids.is_empty() {
                 return Err("the last turn changed nothing".into());
             }
@@ -160,6 +170,17 @@ fn plan(env: &Env, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, 
         }
         RestoreRequest::Foreign { .. } => Err("no restore is waiting".into()),
     }
+}
+
+fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
+    records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
+}
+
+/// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
+fn person_said(env: &Env, number: usize) -> Option<(i64, String)> {
+    let messages = env.memory.load(&env.open_session()?).ok()?;
+    let row = messages.iter().filter(|row| replayed::typed(row).is_some()).nth(number)?;
+    Some((row.id, super::first_words(replayed::typed(row)?, 40)))
 }
 
 /// A plan for the model's `undo`.

@@ -17,7 +17,7 @@ use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, MessageState, NewMessage};
 use crate::protocol::Item;
 use crate::provider::{Blob, Message, Role, Takes, ToolCall, ToolSpec};
-use crate::tools::{self, Sha};
+use crate::tools::{self, Seen, Sha};
 
 /// An open session. The turn that runs owns it.
 pub struct Session {
@@ -49,15 +49,6 @@ pub struct Session {
     pub plain: Vec<(Arc<Message>, Takes, Arc<Message>)>,
     /// What the model is told of its tools, with and without those that write.
     specs: [Arc<[ToolSpec]>; 2],
-}
-
-/// What a session knows of a file.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// Of the bytes it read or wrote.
-    pub sha: Sha,
-    /// The text, where it is one of a bearable size.
-    pub text: Option<Arc<str>>,
 }
 
 /// The longest text that is kept beside what was read, in bytes.

@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+pub mod drift;
 mod edit;
 mod list;
 mod patch;
@@ -93,14 +94,32 @@ pub fn specs(writes: bool) -> Vec<ToolSpec> {
 pub struct Context<'a> {
     /// The workspace, for reading.
     pub workspace: &'a Workspace,
-    /// What this session has read or written: normalised path → SHA-256 of the bytes it knows.
-    pub seen: &'a HashMap<String, Sha>,
+    /// What this session has read or written, by normalised path.
+    pub seen: &'a HashMap<String, Seen>,
     /// A path outside the workspace that the person has approved for reading.
     pub outside: Option<&'a Path>,
 }
 
 /// SHA-256 of a file's bytes.
 pub type Sha = [u8; 32];
+
+/// What a session knows of a file.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Of the bytes it read or wrote.
+    pub sha: Sha,
+    /// The text, where it is one of a bearable size.
+    pub text: Option<Arc<str>>,
+}
+
+impl Seen {
+    /// What changed since, for the model; `None`: nothing did, or the text is not known.
+    pub fn drift(&self, now: &State) -> Option<String> {
+        let read =
+            self.text.as_ref().filter(|_| now.bytes().is_none_or(|b| self.sha != Sha::from(Sha256::digest(b))))?;
+        drift::since_read(&State::file(read.as_bytes()), now)
+    }
+}
 
 /// What a call comes to.
 #[derive(Debug)]
@@ -181,15 +200,18 @@ impl Context<'_> {
     /// When it was not; the text says to read it.
     pub fn must_be_read(&self, path: &str) -> Result<(), String> {
         let read = self.workspace.read(path).map_err(|e| e.to_string())?;
-        let State::File { bytes, .. } = read.state else {
+        let State::File { bytes, .. } = &read.state else {
             return Err(format!("{path} does not exist: writeFile makes new files"));
         };
         match self.seen.get(path) {
             None => Err(format!(
                 "{path} was not read in this session: read it with readFile first, then hand over its complete new content"
             )),
-            Some(sha) if *sha != Sha::from(Sha256::digest(&bytes)) => {
-                Err(format!("{path} changed on disk since it was read: read it again with readFile, then edit"))
+            Some(seen) if seen.sha != Sha::from(Sha256::digest(bytes)) => {
+                let changed = seen.drift(&read.state).map_or(String::new(), |d| format!(". {d}"));
+                Err(format!(
+                    "{path} changed on disk since it was read: read it again with readFile, then edit{changed}"
+                ))
             }
             Some(_) => Ok(()),
         }

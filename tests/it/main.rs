@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod back;
 mod command;
 mod context;
 mod edits;

@@ -1,13 +1,13 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, Event, Item, Listing, Outcome, Query, QueryId, SessionChoice, TurnEnd};
+use nebula::protocol::{CallState, Command, Event, Item, Outcome, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, calls, say};
 
-fn replace(path: &str, search: &str, replace: &str) -> (&'static str, serde_json::Value) {
+pub fn replace(path: &str, search: &str, replace: &str) -> (&'static str, serde_json::Value) {
     ("replaceInFile", json!({"path": path, "search": search, "replace": replace}))
 }
 
@@ -23,7 +23,7 @@ fn call_ends(live: &Live) -> Vec<CallState> {
 }
 
 /// Every turn, proposal and call came to its end, as the protocol promises.
-fn check_protocol(live: &Live) {
+pub fn check_protocol(live: &Live) {
     let count = |f: fn(&Event) -> bool| live.events.iter().filter(|e| f(e)).count();
     let started = count(|e| matches!(e, Event::TurnStarted(_)));
     assert_eq!(started, count(|e| matches!(e, Event::TurnEnded(..))));
@@ -33,7 +33,7 @@ fn check_protocol(live: &Live) {
 }
 
 /// The texts of the tool results in the last request.
-fn results(live: &Live) -> Vec<String> {
+pub fn results(live: &Live) -> Vec<String> {
     let requests = live.requests();
     let last = requests.last().expect("a request");
     last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.clone()).collect()
@@ -189,7 +189,34 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
     live.end().await;
     assert_eq!(world.read("a.rs"), "fn a() {}\n// someone else\n");
-    assert!(results(&live)[0].contains("Read the file again"), "{:?}", results(&live));
+    let told = &results(&live)[0];
+    assert!(told.contains("Read the file again") && told.ends_with("@@ line 2 @@\n+// someone else"), "{told}");
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_of_a_file_changed_since_it_was_read_is_told_what_changed() {
+    let world = World::new().file("a.rs", "fn a() {}\nfn z() {}\n").file("go", "").model([
+        call("readFile", json!({"path": "a.rs"})),
+        call("askUser", json!({"question": "Go on?"})),
+        calls(&[
+            ("editFile", json!({"path": "a.rs", "new_content": "fn c() {}\n"})),
+            replace("a.rs", "fn a() {}", "fn c() {}"),
+        ]),
+        say("I read it again."),
+    ]);
+    let mut live = world.start();
+    live.submit("rename a to c");
+    let question = live.until(|e| if let Event::Asked(q) = e { Some(q.id) } else { None }).await;
+    world.write("a.rs", "fn b() {}\nfn z() {}\n");
+    live.send(Command::Reply(question, "yes".into()));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.rs"), "fn b() {}\nfn z() {}\n");
+    let told = results(&live);
+    for (told, why) in told[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"]) {
+        assert!(told.contains(why) && told.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"), "{told}");
+    }
+    assert_eq!(told.len(), 4);
     check_protocol(&live);
 }
 
@@ -311,56 +338,6 @@ async fn broken_arguments_are_repaired_or_returned() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn undo_and_redo_go_the_same_road() {
-    let world =
-        World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Done.")]);
-    let mut live = world.start();
-    live.submit("rename");
-    live.decide(Choice::Accept).await;
-    live.end().await;
-    let undo = nebula::protocol::RestoreRequest::Undo { count: 1, files: Vec::new() };
-    live.send(Command::Restore(undo));
-    live.decide(Choice::Accept).await;
-    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
-    assert_eq!(world.read("a.rs"), "fn a() {}\n");
-    live.send(Command::Restore(nebula::protocol::RestoreRequest::Redo));
-    live.decide(Choice::Accept).await;
-    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
-    assert_eq!(world.read("a.rs"), "fn b() {}\n");
-    live.send(Command::Restore(nebula::protocol::RestoreRequest::Redo));
-    let notice = live
-        .until(|e| match e {
-            Event::Notice(n) if n.title.contains("redo") => Some(n.title.clone()),
-            _ => None,
-        })
-        .await;
-    assert!(notice.contains("nothing to redo"), "{notice}");
-    check_protocol(&live);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_person_restores_is_not_called_someone_elses() {
-    let world = World::new().file("a.rs", "fn a() {}\n").file("b.rs", "").model([
-        call("readFile", json!({"path": "b.rs"})),
-        calls(&[replace("a.rs", "fn a()", "fn b()")]),
-        say("Done."),
-    ]);
-    let mut live = world.start();
-    live.submit("rename");
-    live.decide(Choice::Accept).await;
-    live.end().await;
-    let undo = nebula::protocol::RestoreRequest::Undo { count: 1, files: Vec::new() };
-    live.send(Command::Restore(undo));
-    live.decide(Choice::Accept).await;
-    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
-    // Whatever the watcher saw of the undo, it has told before this.
-    world.write("b.rs", "// someone else\n");
-    live.until(|e| matches!(e, Event::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
-    let told = live.events.iter().filter(|e| matches!(e, Event::Drifted(p) if p.contains(&"a.rs".to_string())));
-    assert_eq!(told.count(), 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_in_the_text_become_one_proposal() {
     let answer = "I rename it.\n\n<replace_file>\n<path>a.rs</path>\n<search>\nfn a() {}\n</search>\n<replace>\nfn b() {}\n</replace>\n</replace_file>\n";
     let world = World::new().format("xml").file("a.rs", "fn a() {}\n").model([say(answer), say("Never asked.")]);
@@ -470,49 +447,6 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     live.end().await;
     assert_eq!(world.read("a.rs"), text.replace("fn total", "fn sum"));
     check_protocol(&live);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_archive_is_listed_with_files_and_causes() {
-    let edit = |from: &str, to: &str| calls(&[replace("a.rs", from, to)]);
-    let world = World::new().file("a.rs", "fn a() {}\n").approve("edits").model([
-        edit("fn a()", "fn b()"),
-        say("Done."),
-        edit("fn b()", "fn c()"),
-        say("Done."),
-    ]);
-    let mut live = world.start();
-    for prompt in ["rename a to b", "rename b to c"] {
-        live.submit(prompt);
-        assert_eq!(live.end().await, TurnEnd::Done);
-    }
-    let mut asked = 0;
-    let mut ask = |query| {
-        asked += 1;
-        live.send(Command::Ask(QueryId(asked), query));
-        QueryId(asked)
-    };
-    let all = ask(Query::Archive { skip: 0, limit: 10, filter: String::new() });
-    let some = ask(Query::Archive { skip: 0, limit: 10, filter: "TO B".into() });
-    let versions = ask(Query::Versions("a.rs".into()));
-    let mut answers = std::collections::BTreeMap::new();
-    while answers.len() < 3 {
-        let answer = live.until(|e| if let Event::Answer(id, l) = e { Some((id.0, l.clone())) } else { None }).await;
-        answers.insert(answer.0, answer.1);
-    }
-    let rows = |id: QueryId| match &answers[&id.0] {
-        Listing::Archive { rows, total: 2, .. } => {
-            rows.iter().map(|r| (r.cause.clone(), r.files[0].path.clone())).collect::<Vec<_>>()
-        }
-        other => panic!("{other:?}"),
-    };
-    let first = ("rename a to b".to_string(), "a.rs".to_string());
-    let second = ("rename b to c".to_string(), "a.rs".to_string());
-    assert_eq!(rows(all), [second, first.clone()]);
-    assert_eq!(rows(some), [first]);
-    let Listing::Versions { versions, .. } = &answers[&versions.0] else { panic!("{answers:?}") };
-    let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
-    assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
 }
 
 /// A resumed session shows edits in the text as a live one did: prose and calls, no notation.

@@ -17,7 +17,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
-use crate::protocol::{Call, Event, Item, ItemId, Listing, Notice, NoticeAction, Query};
+use crate::protocol::{Call, Command, Event, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::text::markdown::Markdown;
@@ -117,6 +117,7 @@ impl Chat {
                 self.current_notice().is_some_and(|n| first_offer(n).is_some()) || self.current_fold().is_some()
             }
             Action::Fold => self.open_file().is_some() || self.current_fold().is_some(),
+            Action::RestoreSince => self.current_message().is_some(),
             Action::Again => self.current_notice().is_some_and(|n| n.actions.contains(&NoticeAction::AskAgain)),
             _ => false,
         }
@@ -155,6 +156,10 @@ impl Chat {
                 None => self.toggle(self.current_fold()),
             },
             Action::Again => return take(&NoticeAction::AskAgain),
+            Action::RestoreSince => {
+                let since = self.current_message().map(RestoreRequest::SinceMessage);
+                return since.map(|request| Effect::Send(Command::Restore(request))).into_iter().collect();
+            }
             _ => {}
         }
         Vec::new()
@@ -388,6 +393,13 @@ impl Chat {
             Some(n) => Some(n).filter(good),
             None => self.window.seen().iter().rev().map(|(n, _)| *n).find(good),
         }
+    }
+
+    /// The selected message of the person: its number among theirs, from 0.
+    fn current_message(&self) -> Option<usize> {
+        let said = |unit: &Unit| matches!(unit.said, Said::User { .. });
+        let at = self.selected.filter(|at| self.window.units.get(*at).is_some_and(said))?;
+        Some(self.window.units[..at].iter().filter(|u| said(u)).count())
     }
 
     fn current_fold(&self) -> Option<usize> {

@@ -476,3 +476,22 @@ fn rules_stand_below_the_message_they_joined_with() {
         ]
     );
 }
+
+#[test]
+fn a_message_of_the_person_can_be_gone_back_to() {
+    let mut s = Screen::new(80, 30);
+    for text in ["first", "second", "third"] {
+        s.you(text);
+        s.nebula("Done.");
+    }
+    // The last entry is an answer: nothing to go back to.
+    s.act(Action::PreviousItem);
+    assert!(!s.chat.offers(Action::RestoreSince));
+    assert_eq!(s.act(Action::RestoreSince), []);
+    for _ in 0..3 {
+        s.act(Action::PreviousItem);
+    }
+    assert!(s.chat.offers(Action::RestoreSince));
+    let since = Command::Restore(RestoreRequest::SinceMessage(1));
+    assert_eq!(s.act(Action::RestoreSince), [Effect::Send(since)]);
+}

@@ -1,0 +1,161 @@
+//! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
+
+use nebula::proposal::{Choice, FateKind};
+use nebula::protocol::{Command, Event, Listing, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
+use serde_json::json;
+
+use crate::session::{check_protocol, replace};
+use crate::support::world::{Live, World, call, calls, say};
+
+/// A world in which the model renames `a` to `b`, after it has read another file.
+fn renaming() -> World {
+    World::new().file("a.rs", "fn a() {}\n").file("b.rs", "").model([
+        call("readFile", json!({"path": "b.rs"})),
+        calls(&[replace("a.rs", "fn a()", "fn b()")]),
+        say("Done."),
+    ])
+}
+
+/// Asks for a restore and accepts what it proposes.
+async fn take_back(live: &mut Live, request: RestoreRequest) {
+    live.send(Command::Restore(request));
+    live.decide(Choice::Accept).await;
+    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+}
+
+/// Asks for a restore that there is none of; what is said instead.
+async fn refused(live: &mut Live, request: RestoreRequest) -> String {
+    live.send(Command::Restore(request));
+    live.until(|e| if let Event::Notice(n) = e { Some(n.title.clone()) } else { None }).await
+}
+
+/// The edit of [`renaming`], accepted, and taken back.
+async fn renamed_and_taken_back(world: &World) -> Live {
+    let mut live = world.start();
+    live.submit("rename");
+    live.decide(Choice::Accept).await;
+    live.end().await;
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
+    take_back(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
+    live
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn undo_and_redo_go_the_same_road() {
+    let world = renaming();
+    let mut live = renamed_and_taken_back(&world).await;
+    assert_eq!(world.read("a.rs"), "fn a() {}\n");
+    take_back(&mut live, RestoreRequest::Redo).await;
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
+    live.send(Command::Restore(RestoreRequest::Redo));
+    let notice = live
+        .until(|e| match e {
+            Event::Notice(n) if n.title.contains("redo") => Some(n.title.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(notice.contains("nothing to redo"), "{notice}");
+    check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_person_restores_is_not_called_someone_elses() {
+    let world = renaming();
+    let mut live = renamed_and_taken_back(&world).await;
+    // Whatever the watcher saw of the undo, it has told before this.
+    world.write("b.rs", "// someone else\n");
+    live.until(|e| matches!(e, Event::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
+    let told = live.events.iter().filter(|e| matches!(e, Event::Drifted(p) if p.contains(&"a.rs".to_string())));
+    assert_eq!(told.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_since_a_message_is_taken_back_in_one_proposal() {
+    let edit = |path, from: &str, to: &str| calls(&[replace(path, from, to)]);
+    let world = World::new().file("a", "1\n").file("b", "1\n").file("c", "1\n").approve("edits").model([
+        edit("a", "1", "2"),
+        say("Done."),
+        edit("b", "1", "2"),
+        edit("a", "2", "3"),
+        say("Done."),
+        edit("b", "2", "3"),
+        edit("c", "1", "2"),
+        say("Done."),
+        say("Nothing to do."),
+    ]);
+    let files = || ["a", "b", "c"].map(|f| world.read(f).trim().to_string());
+    let mut live = world.start();
+    for text in ["first", "second", "third", "fourth"] {
+        live.submit(text);
+        assert_eq!(live.end().await, TurnEnd::Done);
+    }
+    assert_eq!(files(), ["3", "3", "2"]);
+    let nothing = refused(&mut live, RestoreRequest::SinceMessage(3)).await;
+    assert_eq!(nothing, "nothing was changed since \"fourth\"");
+    assert_eq!(refused(&mut live, RestoreRequest::SinceMessage(9)).await, "that message is not in memory");
+
+    // Someone else has changed one of them: that waits for a choice, as in any restore.
+    world.write("c", "theirs\n");
+    live.send(Command::Restore(RestoreRequest::SinceMessage(1)));
+    let (proposal, fates) =
+        live.until(|e| if let Event::Proposed(p, f) = e { Some((p.clone(), f.clone())) } else { None }).await;
+    assert_eq!(proposal.title, "undo of everything since \"second\"");
+    let foreign: Vec<_> = fates.iter().map(|f| (&*f.path, matches!(f.kind, FateKind::Foreign { .. }))).collect();
+    assert_eq!(foreign, [("b", false), ("a", false), ("c", true)]);
+    let all = nebula::proposal::Decision::all(&proposal, Choice::Accept);
+    live.send(Command::Decide(proposal.id, all));
+    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    assert_eq!(files(), ["2", "1", "theirs"]);
+    check_protocol(&live);
+    live.close().await;
+
+    // A resumed session counts its messages alike.
+    let mut live = world.start();
+    live.open(SessionChoice::Continue);
+    live.until(|e| matches!(e, Event::Recalled(_)).then_some(())).await;
+    take_back(&mut live, RestoreRequest::SinceMessage(0)).await;
+    assert_eq!(files(), ["1", "1", "theirs"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_archive_is_listed_with_files_and_causes() {
+    let edit = |from: &str, to: &str| calls(&[replace("a.rs", from, to)]);
+    let world = World::new().file("a.rs", "fn a() {}\n").approve("edits").model([
+        edit("fn a()", "fn b()"),
+        say("Done."),
+        edit("fn b()", "fn c()"),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    for prompt in ["rename a to b", "rename b to c"] {
+        live.submit(prompt);
+        assert_eq!(live.end().await, TurnEnd::Done);
+    }
+    let mut asked = 0;
+    let mut ask = |query| {
+        asked += 1;
+        live.send(Command::Ask(QueryId(asked), query));
+        QueryId(asked)
+    };
+    let all = ask(Query::Archive { skip: 0, limit: 10, filter: String::new() });
+    let some = ask(Query::Archive { skip: 0, limit: 10, filter: "TO B".into() });
+    let versions = ask(Query::Versions("a.rs".into()));
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < 3 {
+        let answer = live.until(|e| if let Event::Answer(id, l) = e { Some((id.0, l.clone())) } else { None }).await;
+        answers.insert(answer.0, answer.1);
+    }
+    let rows = |id: QueryId| match &answers[&id.0] {
+        Listing::Archive { rows, total: 2, .. } => {
+            rows.iter().map(|r| (r.cause.clone(), r.files[0].path.clone())).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let first = ("rename a to b".to_string(), "a.rs".to_string());
+    let second = ("rename b to c".to_string(), "a.rs".to_string());
+    assert_eq!(rows(all), [second, first.clone()]);
+    assert_eq!(rows(some), [first]);
+    let Listing::Versions { versions, .. } = &answers[&versions.0] else { panic!("{answers:?}") };
+    let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
+    assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
+}
