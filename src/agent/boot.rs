@@ -122,7 +122,7 @@ async fn plug(env: &Arc<Env>, provider: Arc<dyn Provider>) {
     env.change(|live| (live.provider, live.why_not) = (Some(provider), None));
 }
 
-/// Connects the configured model; without a key, a local server that answers.
+/// Connects the configured model; without a key for the provider's own address, a local server that answers.
 pub async fn connect(env: &Arc<Env>) {
     let connection = lock(&env.config).connection();
     match provider::connect(&connection) {
@@ -137,7 +137,8 @@ pub async fn connect(env: &Arc<Env>) {
         Err(e) => {
             env.change(|live| live.why_not = Some(e.clone()));
             match e.kind {
-                provider::Kind::NoKey => look_for_local(env),
+                // Who names a server means that one, and no other that happens to listen here.
+                provider::Kind::NoKey if !connection.custom_url => look_for_local(env),
                 _ => env.say(Level::Error, e.message, e.hint).await,
             }
         }

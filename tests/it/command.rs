@@ -69,7 +69,6 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
             1,
             "nebula: cannot record to /no/folder/x: there is no such folder",
         ),
-        (&["task", "hi"], 1, "nebula: no key for api.openai.com: OPENAI_API_KEY is not set."),
         (&["shi", "none"], 1, "nebula: there is no file none: nothing was archived"),
         (&["config", "get", "modle"], 1, "nebula: there is no key modle; did you mean model?"),
         (&["sessions", "show", ""], 1, "nebula: \"\" is the beginning of"),
@@ -81,6 +80,18 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
         assert_eq!(ended, Some(code), "{words:?}: {err}");
         assert!(err.starts_with(says) && err.lines().count() == 1, "{words:?}: {err}");
     }
+}
+
+/// Whoever names a server means that one: no other that may listen on this computer is asked in its place.
+#[test]
+fn a_named_server_without_its_key_is_an_error() {
+    let w = World::new();
+    let output = w.command(&["task", "hi"]).env("OPENAI_BASE_URL", "https://models.example/v1").output();
+    let output = output.expect("it runs");
+    let err = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("nebula: no key for models.example: OPENAI_API_KEY is not set."), "{err}");
+    assert_eq!(err.lines().count(), 1, "{err}");
 }
 
 #[test]
