@@ -71,7 +71,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
         ),
         (&["shi", "none"], 1, "nebula: there is no file none: nothing was archived"),
         (&["config", "get", "modle"], 1, "nebula: there is no key modle; did you mean model?"),
-        (&["sessions", "show", ""], 1, "nebula: \"\" is the beginning of"),
+        (&["sessions", "show", "0"], 1, "nebula: there is no session 0; `nebula sessions list` shows"),
         (&["--workspace", "/no/folder", "history"], 1, "nebula: cannot use /no/folder as a workspace"),
         (&["undo"], 1, "nebula: the archive is empty"),
         (&[], 1, "nebula: the screen needs a terminal"),
