@@ -1,12 +1,15 @@
 //! What merging left for a person to look at: derived from the ops, never stored.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::graph::Node;
-use super::id::{DefId, OpId};
-use super::lang::ast::To;
+use super::id::{DefId, Layer, OpId};
+use super::lang::ast::{Ref, To};
+use super::lang::resolve::hidden;
 use super::op::Change;
-use super::state::{State, Status, View};
+use super::state::{Edge, State, Status, View};
 
 /// One finding about a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,9 +55,9 @@ pub fn findings(state: &State) -> Vec<Finding> {
     let mut views: Vec<&View> = state.views().filter(|view| view.live()).collect();
     views.sort_by_key(|view| (view.layer, view.label.clone(), view.id));
     let mut out: Vec<Finding> = views.into_iter().flat_map(|view| of_view(state, view)).collect();
-    let mut void: Vec<&Node> = state.graph().ids().filter_map(|id| state.graph().node(id)).collect();
-    void.retain(|node| node.void.is_some());
-    void.sort_by_key(|node| node.op.id);
+    let graph = state.graph();
+    let is_void = |id: &OpId| graph.light(*id).is_some_and(|node| node.void.is_some());
+    let void: Vec<&Node> = graph.ids().filter(is_void).filter_map(|id| graph.node(id)).collect();
     out.extend(void.into_iter().map(|node| Finding {
         code: "W0906",
         kind: "void-op",
@@ -88,6 +91,10 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         let message = format!("Another definition holds the name '{}'; rename this one", view.name);
         out.push(finding("W0905", "label-clash", message, None, Value::Null));
     }
+    for name in hidden_names(state, view) {
+        let message = format!("'{name}' means the slot here, though a binder around it has that name; rename either");
+        out.push(finding("W0905", "label-clash", message, None, Value::Null));
+    }
     for node in superseded(state, view) {
         let message = format!(
             "{} by {} was made while the body was replaced; it does not show",
@@ -110,6 +117,17 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         out.push(finding("W0904", "stale-dep", message, None, Value::Null));
     }
     out
+}
+
+/// Names of slots that stand where a binder is called the same by now. The reference keeps its meaning, but whoever
+/// reads the text, or writes that part of it anew, takes it for the binder.
+fn hidden_names(state: &State, view: &View) -> BTreeSet<String> {
+    let slots = |edge: &&Edge| edge.layer == Layer::Slot && edge.bound.is_some();
+    if !view.edges.iter().any(|edge| slots(&edge)) {
+        return BTreeSet::new();
+    }
+    let called = |reference: &Ref| reference.def().and_then(|id| state.qname(id)).map(|qname| qname.name);
+    hidden(&view.body, &called).into_iter().map(|(_, name)| name).collect()
 }
 
 fn concurrent(state: &State, a: OpId, b: OpId) -> bool {

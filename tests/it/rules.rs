@@ -64,6 +64,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("ratatui", &["tui"]),
     ("crossterm", &["tui"]),
     ("rusqlite", &["memory", "strand"]),
+    ("zstd", &["strand/store/archive.rs"]),
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),
     ("clap", &["cli", "strand"]),

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, NaiveDate};
 use serde_json::{Value, json};
 
 use super::Session;
 use super::args::{self, ConflictCommand};
 use super::fix::hidden_findings;
-use super::out::Out;
+use super::out::{Out, plural};
 use crate::strand::findings::{Finding, findings};
-use crate::strand::id::now_ms;
+use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Draft, Issuer, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{Config, Conflict, Error, Lock, Written, is_pattern, overlap};
+use crate::strand::store::{Before, Config, Conflict, Error, Lock, Written, is_pattern, overlap};
 use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
@@ -281,4 +282,36 @@ pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
     let words = if equal { format!("ok {now}") } else { format!("different: {now}, rebuilt {rebuilt}") };
     out.answer(&words, || json!({"equal": equal, "state-hash": now, "rebuilt": rebuilt}));
     Ok(if equal { 0 } else { 7 })
+}
+
+/// The op or the time that a person named.
+fn before(text: &str) -> Result<Before, Error> {
+    if let Some(id) = OpId::parse(text) {
+        return Ok(Before::Op(id));
+    }
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.timestamp_millis());
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
+    let time = time.ok().or_else(|| day().map(|day| day.and_utc().timestamp_millis()));
+    time.map(Before::Time).ok_or_else(|| {
+        Refusal::Usage(format!("'{text}' is no op-id and no date: use op_…, 2026-11-21 or 2026-11-21T10:00:00Z")).into()
+    })
+}
+
+pub(super) fn compact(s: &mut Session, out: &mut Out, text: &str) -> Result<u8, Error> {
+    let done = s.store.compact(before(text)?)?;
+    let (was, is) = done.log_bytes;
+    let line = format!(
+        "moved {} to {} ({} bytes); the log holds {} beside them, {was} bytes became {is}",
+        plural(done.moved, "op"),
+        done.archive.display(),
+        done.archive_bytes,
+        plural(done.left, "op"),
+    );
+    out.answer(&line, || {
+        json!({
+            "archive": done.archive, "moved": done.moved, "left": done.left, "log_bytes": [was, is],
+            "archive_bytes": done.archive_bytes, "state_hash": done.state_hash,
+        })
+    });
+    Ok(0)
 }

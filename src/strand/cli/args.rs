@@ -551,6 +551,22 @@ pub enum StoreCommand {
     /// Save every readable op of a corrupt log
     #[command(after_help = "JSON: {saved, old_log}")]
     Repair,
+    /// Move the older part of the log into an archive
+    #[command(after_help = "\
+What the moved ops come to takes their place, so that the state, its hash and
+what late ops do to it stay as they are. The archive stays a part of the store:
+histories, 'view --at', 'revert', push and pull read it. Whole transactions
+move; where an upstream is set, only those that it has. A date is 2026-11-21
+(from 00:00 UTC) or 2026-11-21T10:00:00+02:00.
+
+JSON: {archive, moved, left, log_bytes: [before, after], archive_bytes,
+      state_hash}
+Exit: 0 moved, 2 there is nothing to move, 6 no such op")]
+    Compact {
+        /// The first op that stays, or a date from which on all stay
+        #[arg(long, value_name = "OP-ID|DATE")]
+        before: String,
+    },
 }
 
 /// `run`.

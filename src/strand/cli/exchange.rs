@@ -155,7 +155,7 @@ pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
 }
 
 pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output: &Path) -> Result<u8, Error> {
-    let mut ops = s.store.log().read(0)?.ops;
+    let mut ops = s.store.log().read_whole()?;
     if let Some(since) = since {
         let id = op_id(since)?;
         let at = ops.iter().position(|op| op.id == id);
@@ -170,7 +170,7 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
 }
 
 pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Error> {
-    let ops = Log::new(log.to_owned()).read(0)?.ops;
+    let ops = Log::new(log.to_owned()).read_whole()?;
     let mut result = s.store.accept(ops)?;
     result.state_hash = s.store.state().state_hash();
     Ok(told(out, &result))

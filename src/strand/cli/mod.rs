@@ -160,6 +160,7 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
             Ok(0)
         }
         Command::Store(StoreCommand::Verify) => admin::verify(s, out),
+        Command::Store(StoreCommand::Compact { before }) => admin::compact(s, out, &before),
         Command::Run(run) => run::run(s, out, &run),
         Command::Replay { episode, at_graph, update } => run::replay(s, out, &episode, at_graph, update),
         Command::Episodes => run::episodes(s, out),

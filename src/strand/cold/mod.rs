@@ -55,6 +55,25 @@ pub trait Cold: Debug {
     fn contested(&self) -> Vec<Name>;
 }
 
+/// Where the whole text of an op stands that was moved out of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The number of the archive.
+    pub archive: u32,
+    /// Where in it the piece begins, in bytes.
+    pub piece: u64,
+    /// Where in the unpacked piece its line begins.
+    pub start: u32,
+    /// How long the line is, without its newline.
+    pub length: u32,
+}
+
+/// Where the texts of archived ops are found.
+pub trait Attic: Debug {
+    /// The op of a line. `None` if it cannot be read; the attic remembers why.
+    fn op(&self, at: At) -> Option<Op>;
+}
+
 /// A definition that refers to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
@@ -90,6 +109,8 @@ pub struct ColdOp {
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors.
     pub anchored: bool,
+    /// Where its text stands, if `op` is without it.
+    pub archived: Option<At>,
 }
 
 /// The ops on a definition as a checkpoint has them.

@@ -77,10 +77,10 @@ impl Graph {
     pub fn summary(&self, def: DefId) -> Option<Summary> {
         let lattice = self.lattice(def)?;
         if let [only] = *lattice.ops {
-            return self.node(only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
+            return self.light(only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
         }
         let mut nodes: Vec<_> =
-            lattice.ops.iter().filter_map(|id| self.node(*id)).filter(|n| n.void.is_none()).collect();
+            lattice.ops.iter().filter_map(|id| self.light(*id)).filter(|n| n.void.is_none()).collect();
         // The order of arrival must not show.
         nodes.sort_unstable_by_key(|node| node.op.key());
         let of = |kinds: &'static [Kind]| nodes.iter().filter(move |node| kinds.contains(&node.op.kind));
@@ -114,7 +114,7 @@ impl Graph {
     /// A link lives unless an unlink of the same target saw it.
     fn live_links(&self, lattice: &Lattice) -> Vec<DefId> {
         let ops = |kind: Kind| {
-            lattice.ops.iter().filter_map(|id| self.node(*id)).filter(move |n| n.void.is_none() && n.op.kind == kind)
+            lattice.ops.iter().filter_map(|id| self.light(*id)).filter(move |n| n.void.is_none() && n.op.kind == kind)
         };
         let mut cut: HashSet<(OpId, DefId)> = HashSet::new();
         for unlink in ops(Kind::Unlink) {

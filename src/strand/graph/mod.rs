@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub use lattice::{Lattice, Summary};
 pub use void::{Parsed, ParsedChange};
 
-use super::cold::{Cold, IdMap, IdSet, Name, Sets, Shelf};
+use super::cold::{At, Attic, Cold, IdMap, IdSet, Name, Sets, Shelf};
 use super::id::{DefId, Layer, OpId};
 use super::lang::ast::Body;
 use super::op::{Kind, Op};
@@ -29,6 +29,8 @@ pub struct Node {
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
+    /// Where its text stands, if it was moved out of the log and is not here.
+    pub archived: Option<At>,
     parsed: OnceCell<Parsed>,
     /// Its body as it was parsed to see whether it is void, for the first who wants it.
     body: RefCell<Option<Box<Body>>>,
@@ -37,7 +39,13 @@ pub struct Node {
 impl Node {
     /// An op of which nothing was found out yet.
     fn new(op: Op) -> Node {
-        Node { op, void: None, max_ts: 0, anchored: false, parsed: OnceCell::new(), body: RefCell::default() }
+        let (parsed, body) = (OnceCell::new(), RefCell::default());
+        Node { op, void: None, max_ts: 0, anchored: false, archived: None, parsed, body }
+    }
+
+    /// An op about which everything was found out before. With `archived`, it comes without its text.
+    pub fn known(op: Op, void: Option<String>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
+        Node { void, max_ts, anchored, archived, ..Node::new(op) }
     }
 
     /// Its text, parsed. A void op has none.
@@ -80,6 +88,9 @@ pub struct Offered {
 #[derive(Debug)]
 pub struct Graph {
     nodes: Shelf<Box<Node>>,
+    /// Archived ops without their text.
+    stubs: Shelf<Box<Node>>,
+    attic: Option<Rc<dyn Attic>>,
     pending: IdMap<Box<Node>>,
     lattices: Shelf<Lattice>,
     /// Every definition that ever had a name.
@@ -100,6 +111,8 @@ impl Graph {
     pub fn on(cold: Option<Rc<dyn Cold>>) -> Graph {
         Graph {
             nodes: Shelf::default(),
+            stubs: Shelf::default(),
+            attic: None,
             pending: IdMap::default(),
             lattices: Shelf::default(),
             holders: Sets::new(cold.clone(), |cold, name| cold.holders(name)),
@@ -108,20 +121,59 @@ impl Graph {
         }
     }
 
+    /// Says where the texts of archived ops are.
+    pub fn set_attic(&mut self, attic: Rc<dyn Attic>) {
+        self.attic = Some(attic);
+    }
+
     /// An admitted op.
     pub fn node(&self, id: OpId) -> Option<&Node> {
+        let node = self.light(id)?;
+        let Some(at) = node.archived else { return Some(node) };
+        let op = self.attic.as_ref()?.op(at)?;
+        let whole = Node::known(op, node.void.clone(), node.max_ts, node.anchored, None);
+        Some(self.nodes.put(id, Box::new(whole)))
+    }
+
+    /// An admitted op, an archived one without its text: body, changes, docs, references, author. Enough for its
+    /// place among the others; what the text brought to a definition that others have overwritten is left out.
+    pub fn light(&self, id: OpId) -> Option<&Node> {
         if let Some(node) = self.nodes.get(id) {
             return Some(node);
         }
+        if self.attic.is_some()
+            && let Some(stub) = self.stubs.get(id)
+        {
+            return Some(stub);
+        }
         let found = self.cold.as_ref()?.op(id)?;
-        let (max_ts, anchored) = (found.max_ts, found.anchored);
-        let node = Node { void: found.void, max_ts, anchored, ..Node::new(found.op) };
-        Some(self.nodes.put(id, Box::new(node)))
+        let node = Node::known(found.op, found.void, found.max_ts, found.anchored, found.archived);
+        let shelf = if found.archived.is_some() { &self.stubs } else { &self.nodes };
+        Some(shelf.put(id, Box::new(node)))
+    }
+
+    /// Takes in ops that were admitted before, with what was found out about them then.
+    pub fn restore(&mut self, nodes: Vec<Node>) {
+        let mut followed: Vec<(DefId, OpId)> = Vec::new();
+        for node in nodes {
+            let (id, target) = (node.op.id, node.op.target());
+            self.place(&node);
+            followed.extend(node.op.parents.iter().map(|parent| (target, *parent)));
+            let shelf = if node.archived.is_some() { &mut self.stubs } else { &mut self.nodes };
+            shelf.insert(id, Box::new(node));
+            self.count += 1;
+        }
+        // They may come in any order.
+        for (target, parent) in followed {
+            if let Some(lattice) = self.lattices.get_mut(target) {
+                lattice.heads.take(&parent);
+            }
+        }
     }
 
     /// Whether an op is admitted.
     pub fn has(&self, id: OpId) -> bool {
-        self.nodes.contains(id) || self.cold.as_ref().is_some_and(|cold| cold.has_op(id))
+        self.nodes.contains(id) || self.stubs.contains(id) || self.cold.as_ref().is_some_and(|cold| cold.has_op(id))
     }
 
     /// How many ops are admitted.
@@ -137,6 +189,7 @@ impl Graph {
     /// The ids of every admitted op, in order.
     pub fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
         let mut ids = self.nodes.ids();
+        ids.extend(self.stubs.ids());
         ids.extend(self.cold.iter().flat_map(|cold| cold.op_ids()));
         ids.sort_unstable();
         ids.dedup();
@@ -258,7 +311,15 @@ impl Graph {
     /// Takes an op whose parents are admitted into the set.
     fn admit(&mut self, mut node: Box<Node>) {
         void::examine(self, &mut node);
-        let (id, target) = (node.op.id, node.op.target());
+        let id = node.op.id;
+        self.place(&node);
+        self.nodes.insert(id, node);
+        self.count += 1;
+    }
+
+    /// Notes an op among those on its definition, and the name that it gives.
+    fn place(&mut self, node: &Node) {
+        let target = node.op.target();
         if node.void.is_none() {
             let name = match node.op.kind {
                 Kind::Add => Some(&node.op.name),
@@ -279,8 +340,6 @@ impl Graph {
                 self.lattices.insert(target, lattice);
             }
         }
-        self.nodes.insert(id, node);
-        self.count += 1;
     }
 
     /// Takes ops out again, with everything admitted that follows them. Returns what went, parents
@@ -311,7 +370,7 @@ impl Graph {
             let Some(old) = self.lattices.remove(def) else { continue };
             let mut lattice = Lattice::new(old.layer);
             for id in old.ops.iter().filter(|id| !gone.contains(*id)) {
-                if let Some(node) = self.node(*id) {
+                if let Some(node) = self.light(*id) {
                     lattice.take(&node.op);
                 }
             }
@@ -325,8 +384,8 @@ impl Graph {
 
     /// Whether `old` is a strict ancestor of `young`; both admitted.
     pub fn is_ancestor(&self, old: OpId, young: OpId) -> bool {
-        let Some(goal) = self.node(old) else { return false };
-        let Some(start) = self.node(young) else { return false };
+        let Some(goal) = self.light(old) else { return false };
+        let Some(start) = self.light(young) else { return false };
         self.reaches(goal, &start.op.parents)
     }
 
@@ -339,7 +398,7 @@ impl Graph {
                 return true;
             }
             // No ancestor of an op has a greater ts than its running maximum.
-            if let Some(node) = self.node(id)
+            if let Some(node) = self.light(id)
                 && node.max_ts >= goal.op.ts
                 && seen.insert(id)
             {
@@ -352,11 +411,11 @@ impl Graph {
     /// The ancestors of an op that are ops on the same definition, reached through such ops.
     pub fn past_on(&self, id: OpId) -> IdSet {
         let mut seen = IdSet::default();
-        let Some(start) = self.node(id) else { return seen };
+        let Some(start) = self.light(id) else { return seen };
         let target = start.op.target();
         let mut stack: Vec<OpId> = start.op.parents.clone();
         while let Some(id) = stack.pop() {
-            if let Some(node) = self.node(id)
+            if let Some(node) = self.light(id)
                 && node.op.target() == target
                 && seen.insert(id)
             {

@@ -48,7 +48,7 @@ type Fault = String;
 
 /// Parses the op of a new node and judges it by its ancestors alone, all of which are admitted.
 pub(super) fn examine(graph: &Graph, node: &mut Node) {
-    let above = node.op.parents.iter().filter_map(|id| graph.node(*id)).map(|node| node.max_ts).max();
+    let above = node.op.parents.iter().filter_map(|id| graph.light(*id)).map(|node| node.max_ts).max();
     node.anchored = is_anchored(graph, &node.op);
     node.max_ts = node.op.ts.max(above.unwrap_or(i64::MIN));
     let verdict = if above.is_some_and(|above| node.op.ts <= above) {
@@ -68,11 +68,11 @@ pub(super) fn examine(graph: &Graph, node: &mut Node) {
 /// Whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.
 fn is_anchored(graph: &Graph, op: &Op) -> bool {
     let Some(def) = op.def else { return op.kind == Kind::Add };
-    let Some(add) = graph.node(def) else { return false };
+    let Some(add) = graph.light(def) else { return false };
     if add.void.is_some() || add.op.kind != Kind::Add || add.op.def.is_some() || add.op.layer != op.layer {
         return false;
     }
-    let by_parent = |id: &OpId| graph.node(*id).is_some_and(|node| node.op.target() == def && node.anchored);
+    let by_parent = |id: &OpId| graph.light(*id).is_some_and(|node| node.op.target() == def && node.anchored);
     op.parents.iter().any(by_parent) || graph.reaches(add, &op.parents)
 }
 
@@ -149,7 +149,9 @@ fn edit(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
 /// Whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
 fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
     let by_parent = |id: &OpId| {
-        graph.node(*id).is_some_and(|node| node.void.is_none() && node.op.kind == Kind::Edit && node.op.base == op.base)
+        graph
+            .light(*id)
+            .is_some_and(|node| node.void.is_none() && node.op.kind == Kind::Edit && node.op.base == op.base)
     };
     op.parents.iter().any(by_parent) || graph.reaches(base, &op.parents)
 }

@@ -58,7 +58,7 @@ pub fn perform(
     let storage = read_json(&storage_file)?;
     let storage = storage.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
     let mut world = Primitives { given, storage, seed, printed: Vec::new() };
-    let graph = json!({"state-hash": store.state().state_hash(), "log-offset": store.offset()});
+    let graph = json!({"state-hash": store.state().state_hash(), "log-offset": store.offset()?});
     let (episode, slots) = play(store.state(), trigger, slots, &mut world, &graph).map_err(|reason| match reason {
         Reason::Missing(words) => Error::NotFound(words),
         Reason::Unfit(words) => Refusal::Usage(words).into(),
@@ -211,7 +211,7 @@ pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Resu
     if update && difference.is_some() {
         let answers = first.get("answers").and_then(Json::as_array).cloned().unwrap_or_default();
         let seed = first.get("seed").and_then(Json::as_u64).unwrap_or(0);
-        let graph = json!({"state-hash": store.state().state_hash(), "log-offset": store.offset()});
+        let graph = json!({"state-hash": store.state().state_hash(), "log-offset": store.offset()?});
         episode::append(&path, &recorded(&id, &outcome, &trigger, answers, &graph, seed))?;
         return Ok(Replay { episode: id, steps: outcome.steps.len(), difference: None });
     }

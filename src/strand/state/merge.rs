@@ -107,7 +107,7 @@ impl<'g> Edits<'g> {
     fn collect(graph: &'g Graph, summary: &Summary) -> Edits<'g> {
         let mut edits =
             Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
-        for node in summary.edits.iter().filter_map(|id| graph.node(*id)) {
+        for node in summary.edits.iter().filter_map(|id| graph.light(*id)) {
             let Parsed::Changes(changes) = node.parsed() else { continue };
             for change in changes {
                 let (ts, id) = node.op.key();

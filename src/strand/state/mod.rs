@@ -10,8 +10,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use super::cold::{Cold, IdMap, IdSet, Labels, Mention, Name, Relation, Row, Sets, Shelf};
-use super::graph::{Graph, Offered};
+use super::cold::{Attic, Cold, IdMap, IdSet, Labels, Mention, Name, Relation, Row, Sets, Shelf};
+use super::graph::{Graph, Node, Offered};
 use super::hash::{Encoded, Hash};
 use super::id::{DefId, Layer, OpId, QName, UnitId};
 use super::lang::ast::{Body, To};
@@ -200,6 +200,18 @@ impl State {
             dirty: IdSet::default(),
             touched: IdSet::default(),
         }
+    }
+
+    /// Says where the texts of archived ops are.
+    pub fn set_attic(&mut self, attic: Rc<dyn Attic>) {
+        self.graph.set_attic(attic);
+    }
+
+    /// Takes in ops that were admitted before, without bringing the views up to date.
+    pub fn restore(&mut self, nodes: Vec<Node>) {
+        self.dirty.extend(nodes.iter().map(|node| node.op.target()));
+        self.touched.extend(&self.dirty);
+        self.graph.restore(nodes);
     }
 
     /// Whether it holds everything itself.

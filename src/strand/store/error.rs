@@ -20,6 +20,8 @@ pub enum Error {
     BadFile { path: PathBuf, message: String },
     #[error("the checkpoint is damaged ({0}) and was removed; nothing was written, so run the command again")]
     Checkpoint(String),
+    #[error("{0}")]
+    Archive(String),
     #[error("no store here: make one with 'strand init', or name one with --store")]
     NoStore,
     #[error("{0}")]
@@ -49,6 +51,7 @@ impl Error {
             Error::Io { .. } => "io",
             Error::Busy(_) => "busy",
             Error::Corrupt { .. } | Error::Checkpoint(_) => "corrupt",
+            Error::Archive(_) => "archive",
             Error::BadFile { .. } => "bad-file",
             Error::NoStore | Error::NotFound(_) => "not-found",
             Error::Refused(refusal) => refusal.kind(),

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::accept::{Gate, Gated, forbidden_by};
 use super::{Accepted, Error, Store};
 use crate::strand::id::OpId;
+use crate::strand::issue::Refusal;
 use crate::strand::op::Op;
 use crate::strand::state::State;
 
@@ -29,6 +30,18 @@ impl Store {
         let mut ops: Vec<Op> = lacking.map(|node| node.op.clone()).collect();
         ops.sort_by_key(Op::key);
         ops
+    }
+
+    /// Refuses to judge ops anew that stand in an archive: what one brought cannot be taken back there.
+    fn none_archived(&self, ops: &[Op]) -> Result<(), Error> {
+        let archived = if ops.is_empty() { None } else { self.log.read()?.base };
+        let archived: HashSet<OpId> = archived.iter().flat_map(|base| &base.ops).map(|kept| kept.node.op.id).collect();
+        let Some(first) = ops.iter().find(|op| archived.contains(&op.id)) else { return Ok(()) };
+        Err(Refusal::Usage(format!(
+            "{} is archived here and not in that store, and a pull may not take it back; push it first: strand op push",
+            first.id
+        ))
+        .into())
     }
 
     /// Clones this store into a new folder, its upstream set to this one. Locks stay here.
@@ -77,6 +90,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
     }
     let unpushed = into.lacking(from);
+    into.none_archived(&unpushed)?;
     let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();
     into.state.retract(&ids);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Config, Policy, Store, fault, pull, push};
+use super::{Before, Config, Policy, Store, fault, pull, push};
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{Draft, Issuer, Removal};
 use crate::strand::op::Op;
@@ -203,5 +203,53 @@ fn repairing_survives_any_end() {
         }
         Store::repair(copied.path()).unwrap();
         assert_eq!(known(&Store::open(copied.path()).unwrap()), ops, "at step {steps}");
+    }
+}
+
+#[test]
+fn compacting_survives_any_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = store(dir.path());
+    let me = Issuer::new("user:me");
+    let replace = |body: &str| Draft::Replace { qname: qname("slot.draft"), body: body.into(), doc: None };
+    first.issue(&[replace("Text = \"y\"")], &me, false).unwrap();
+    first.issue(&[replace("Text = \"z\"")], &me, false).unwrap();
+    let (ids, hash) = (known(&first), first.state().state_hash());
+    drop(first);
+    let last = *ids.last().unwrap();
+    // The first archive, then a second one beside it.
+    for before in [Before::Op(last), Before::Time(i64::MAX)] {
+        at_every_step(dir.path(), |root| {
+            let done = Store::open(root)?.compact(before);
+            let opened = Store::open_from_log(root)?;
+            assert_eq!((known(&opened), opened.state().state_hash()), (ids.clone(), hash.clone()));
+            done.map(|_| ids.iter().copied().collect())
+        });
+        Store::open(dir.path()).unwrap().compact(before).unwrap();
+        assert_eq!(known(&Store::open(dir.path()).unwrap()), ids);
+    }
+}
+
+#[test]
+fn an_append_that_fails_leaves_the_store_as_the_disk_has_it() {
+    for torn in [false, true] {
+        for steps in 1.. {
+            let dir = tempfile::tempdir().unwrap();
+            let mut store = store(dir.path());
+            let (hash, length) = (store.state().state_hash(), store.log().length().unwrap());
+            fault::after(steps, torn);
+            let told = store.issue(&[add("slot.a", "Int = 1")], &Issuer::new("user:me"), false);
+            if !fault::clear() {
+                assert!(told.is_ok() && steps > 1);
+                break;
+            }
+            // Only the disk failed: the program goes on, and knows what of it stands.
+            let stands = Store::open(dir.path()).unwrap().state().state_hash();
+            assert_eq!(store.state().state_hash(), stands, "at step {steps}");
+            assert!(told.is_err() && (stands == hash || store.log().length().unwrap() > length));
+            store.issue(&[add("slot.b", "Int = 2")], &Issuer::new("user:me"), false).unwrap();
+            let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+            assert_eq!((now, store.state().state_hash()), (rebuilt.clone(), rebuilt));
+        }
     }
 }

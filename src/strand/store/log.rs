@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::archive::{self, Archives};
+use super::base::{self, Base};
 use super::checkpoint::Place;
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
@@ -27,6 +30,43 @@ pub struct Entries {
     pub sum: String,
     /// How many bytes after the last commit belong to no transaction.
     pub torn: u64,
+    /// Where each transaction ends.
+    pub borders: Vec<u64>,
+    /// What stands for ops that were moved into archives.
+    pub base: Option<Base>,
+}
+
+/// What the first line of a log says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// Its own length, with its newline.
+    pub length: u64,
+    /// The store's identity.
+    pub store: String,
+    /// How many archives hold what stood before the base.
+    pub archives: u32,
+    /// How many bytes of log they hold, as the log was before.
+    pub archived: u64,
+    /// How long the base is, with its commit line.
+    pub base: u64,
+}
+
+impl Head {
+    /// Where what was not moved begins.
+    pub fn rest(&self) -> u64 {
+        self.length + self.base
+    }
+
+    /// The line without its newline.
+    pub fn line(&self) -> String {
+        let mut line = json!({"strand": 1, "store": self.store});
+        if self.archives > 0 {
+            line["archives"] = json!(self.archives);
+            line["archived"] = json!(self.archived);
+            line["base"] = json!(self.base);
+        }
+        line.to_string()
+    }
 }
 
 /// A transaction that was appended.
@@ -66,23 +106,64 @@ impl Log {
 
     /// Whether a transaction with this sum ends at an offset.
     pub fn has_commit(&self, end: u64, sum: &str) -> Result<bool, Error> {
-        let at = |error| Error::io("read", &self.path, error);
-        // A commit line is shorter than this.
-        let start = end.saturating_sub(256);
-        let mut file = File::open(&self.path).map_err(at)?;
-        file.seek(SeekFrom::Start(start)).map_err(at)?;
-        let mut tail = Vec::new();
-        file.take(end - start).read_to_end(&mut tail).map_err(at)?;
-        if tail.len() as u64 != end - start {
-            return Ok(false);
+        let found = File::open(&self.path).and_then(|file| ends_at(&file, end, sum));
+        found.map_err(|error| Error::io("read", &self.path, error))
+    }
+
+    /// What its first line says.
+    pub(super) fn head(&self) -> Result<Head, Error> {
+        let mut line = Vec::new();
+        let file = File::open(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let read = BufReader::new(file).take(LONGEST_HEAD).read_until(b'\n', &mut line);
+        read.map_err(|error| Error::io("read", &self.path, error))?;
+        let value: Value = serde_json::from_slice(&line).unwrap_or_default();
+        let number = |name: &str| value.get(name).and_then(Value::as_u64).unwrap_or(0);
+        Ok(Head {
+            length: line.len() as u64,
+            store: value.get("store").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            archives: u32::try_from(number("archives")).unwrap_or(u32::MAX),
+            archived: number("archived"),
+            base: number("base"),
+        })
+    }
+
+    /// Where an offset would be had nothing been moved into archives.
+    pub fn since_the_beginning(&self, offset: u64) -> Result<u64, Error> {
+        let head = self.head()?;
+        Ok(if head.archives == 0 { offset } else { offset.saturating_sub(head.rest()) + head.archived })
+    }
+
+    /// The text as it would be had nothing been moved into archives.
+    pub(super) fn original(&self) -> Result<Vec<u8>, Error> {
+        let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let head = self.head()?;
+        if head.archives == 0 {
+            return Ok(text);
         }
-        let line = tail.strip_suffix(b"\n").and_then(|text| text.rsplit(|byte| *byte == b'\n').next());
-        let value: Option<Value> = line.and_then(|line| serde_json::from_slice(line).ok());
-        // A log without a transaction ends after its header.
-        Ok(value.is_some_and(|value| match value.get("sum").and_then(Value::as_str) {
-            Some(found) => found == sum,
-            None => sum.is_empty() && value.get("strand").is_some(),
-        }))
+        let archives = Archives::of(&self.path);
+        let mut whole = archives.text(1)?;
+        for number in 2..=head.archives {
+            // The first line of a later one is a header of its own.
+            let text = archives.text(number)?;
+            let start = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
+            whole.extend_from_slice(&text[start..]);
+        }
+        if whole.len() as u64 != head.archived {
+            let folder = archive::folder(&self.path);
+            return Err(Error::Archive(format!(
+                "the archives in {} hold {} bytes of log instead of {}; put the right files back",
+                folder.display(),
+                whole.len(),
+                head.archived
+            )));
+        }
+        whole.extend_from_slice(text.get(head.rest() as usize..).unwrap_or_default());
+        Ok(whole)
+    }
+
+    /// Every op, those in archives too, in order.
+    pub fn read_whole(&self) -> Result<Vec<Op>, Error> {
+        Ok(self.parse(&self.original()?, 0)?.ops)
     }
 
     /// How long the log is, in bytes.
@@ -90,40 +171,48 @@ impl Log {
         std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// Reads everything from an offset that follows a commit line, or from the start. Text after
-    /// the last commit is not read: a transaction that was not finished never happened.
-    pub fn read(&self, from: u64) -> Result<Entries, Error> {
+    /// Reads everything from the start. Text after the last commit is not read: a transaction that was not finished
+    /// never happened.
+    pub fn read(&self) -> Result<Entries, Error> {
+        self.read_on(0, "").map(Option::unwrap_or_default)
+    }
+
+    /// Reads on from where a transaction with this sum ended, or from the start. `None` if no such transaction ends
+    /// there: another log has taken the place of the one that was read.
+    pub fn read_on(&self, from: u64, sum: &str) -> Result<Option<Entries>, Error> {
         let at = |error| Error::io("read", &self.path, error);
         let mut file = File::open(&self.path).map_err(at)?;
+        if from > 0 && !ends_at(&file, from, sum).map_err(at)? {
+            return Ok(None);
+        }
         file.seek(SeekFrom::Start(from)).map_err(at)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(at)?;
-        self.parse(&text, from)
+        self.parse(&text, from).map(Some)
     }
 
     /// Reads the log as it was up to and with an op.
     pub fn read_until(&self, id: OpId) -> Result<Vec<Op>, Error> {
-        let mut ops = self.read(0)?.ops;
+        let mut ops = self.read_whole()?;
         if let Some(at) = ops.iter().position(|op| op.id == id) {
             ops.truncate(at + 1);
         }
         Ok(ops)
     }
 
-    /// Reads the transactions up to an offset.
+    /// Reads the transactions up to an offset, counted since the beginning.
     pub fn read_prefix(&self, end: u64) -> Result<Vec<Op>, Error> {
-        let at = |error| Error::io("read", &self.path, error);
-        let mut text = Vec::new();
-        File::open(&self.path).map_err(at)?.take(end).read_to_end(&mut text).map_err(at)?;
+        let mut text = self.original()?;
+        text.truncate(usize::try_from(end).unwrap_or(usize::MAX));
         Ok(self.parse(&text, 0)?.ops)
     }
 
-    fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
+    pub(super) fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
         let mut entries = Entries { end: from, ..Entries::default() };
         let mut ops: Vec<Option<(Op, Place)>> = Vec::new();
         let mut place: HashMap<OpId, usize> = HashMap::new();
         let (mut start, mut open, mut first_bad) = (0usize, Transaction::default(), None);
-        let mut line_number = 0;
+        let (mut line_number, mut base, mut stands_on_base) = (0, None, false);
         while let Some(length) = text[start..].iter().position(|byte| *byte == b'\n') {
             let line = &text[start..start + length];
             let whole = &text[start..=start + length];
@@ -132,6 +221,13 @@ impl Log {
             line_number += 1;
             if from == 0 && line_number == 1 && is_header(line) {
                 entries.end = start as u64;
+                stands_on_base = line.windows(11).any(|part| part == b"\"archives\":");
+                continue;
+            }
+            if from == 0 && line_number == 2 && line.starts_with(base::BEGINS) {
+                base = Base::parse(line, stands.offset).ok();
+                // What it says is told above; in its transaction it counts as a line.
+                open.take(whole, base.is_some().then_some(Value::Null), stands);
                 continue;
             }
             let value: Option<Value> = serde_json::from_slice(line).ok();
@@ -150,6 +246,10 @@ impl Log {
             }
             let sum = open.sum();
             for (value, stands) in std::mem::take(&mut open).values {
+                if value.is_null() && base.is_some() {
+                    entries.base = base.take();
+                    continue;
+                }
                 if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
                     for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
                         entries.withdrawn.insert(id);
@@ -167,9 +267,14 @@ impl Log {
             }
             entries.end = from + start as u64;
             entries.sum = sum;
+            entries.borders.push(entries.end);
         }
         if entries.end == 0 && !text.is_empty() {
             return Err(Error::Corrupt { path: self.path.clone(), line: 1 });
+        }
+        // What ends in its base is no torn tail: the base was whole before it got its place.
+        if stands_on_base && entries.base.is_none() {
+            return Err(Error::Corrupt { path: self.path.clone(), line: 2 });
         }
         entries.torn = from + text.len() as u64 - entries.end;
         (entries.ops, entries.places) = ops.into_iter().flatten().unzip();
@@ -193,8 +298,12 @@ impl Log {
     /// Puts a log of one transaction in place of this one.
     pub fn replace(&self, lines: &[String]) -> Result<(), Error> {
         let text = if lines.is_empty() { String::new() } else { transaction(lines).0 };
-        disk::replace(&self.path, format!("{}\n{text}", header()).as_bytes())
-            .map_err(|error| Error::io("write", &self.path, error))
+        self.replace_text(format!("{}\n{text}", header()).as_bytes())
+    }
+
+    /// Puts another text in place of this log, durably: a reader sees the one or the other.
+    pub(super) fn replace_text(&self, text: &[u8]) -> Result<(), Error> {
+        disk::replace(&self.path, text).map_err(|error| Error::io("write", &self.path, error))
     }
 
     /// Appends one transaction and makes it durable.
@@ -211,9 +320,9 @@ impl Log {
         Ok(Appended { end: before + text.len() as u64, sum, places })
     }
 
-    /// Every op that can be read, whatever the rest looks like.
+    /// Every op that can be read, those in archives too, whatever the rest looks like.
     pub fn salvage(&self) -> Result<Vec<Op>, Error> {
-        let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let text = self.original()?;
         let values = text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
         let mut ops: Vec<Op> = Vec::new();
         let mut seen: HashSet<OpId> = HashSet::new();
@@ -232,12 +341,33 @@ impl Log {
     }
 }
 
+/// No first line is longer than this, in bytes.
+const LONGEST_HEAD: u64 = 4096;
+
+/// Whether a transaction with this sum ends at an offset of an open log.
+pub(super) fn ends_at(file: &File, end: u64, sum: &str) -> std::io::Result<bool> {
+    // A commit line is shorter than this.
+    let start = end.saturating_sub(256);
+    if file.metadata()?.len() < end {
+        return Ok(false);
+    }
+    let mut tail = vec![0; (end - start) as usize];
+    file.read_exact_at(&mut tail, start)?;
+    let line = tail.strip_suffix(b"\n").and_then(|text| text.rsplit(|byte| *byte == b'\n').next());
+    let value: Option<Value> = line.and_then(|line| serde_json::from_slice(line).ok());
+    // A log without a transaction ends after its header.
+    Ok(value.is_some_and(|value| match value.get("sum").and_then(Value::as_str) {
+        Some(found) => found == sum,
+        None => sum.is_empty() && value.get("strand").is_some(),
+    }))
+}
+
 fn header() -> Value {
     json!({"strand": 1, "store": new_id("st_")})
 }
 
 /// The text of a transaction, and its sum.
-fn transaction(lines: &[String]) -> (String, String) {
+pub(super) fn transaction(lines: &[String]) -> (String, String) {
     let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
     for line in lines {
         text.push_str(line);

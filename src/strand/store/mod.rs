@@ -1,7 +1,10 @@
 //! A store: a folder whose op log is the truth, and everything else can be made from it.
 
 mod accept;
+mod archive;
+mod base;
 mod checkpoint;
+mod compact;
 mod disk;
 mod error;
 mod exchange;
@@ -12,29 +15,30 @@ mod issue;
 mod locks;
 mod log;
 mod past;
+mod turn;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use accept::{Accepted, Rejected};
 pub use checkpoint::{Row, read as read_checkpoint};
+pub use compact::{Before, Compacted};
 pub use error::Error;
 pub use exchange::{Exchange, pull, push};
 pub use files::{Config, Conflict, Policy, atomic_write};
 pub use issue::Written;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Entries, Log};
+pub use turn::{LOCK_TIMEOUT, WriteLock};
 
 use super::id::OpId;
 use super::issue::Refusal;
 use super::state::State;
+use archive::Archives;
+use base::Base;
 use checkpoint::{Opened, Place, Progress, Source};
-
-/// How long a writer waits for another, by default.
-pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many bytes of log the checkpoint may lag behind.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
@@ -64,13 +68,11 @@ pub struct Store {
     checkpointed: bool,
     /// How long to wait for the lock.
     timeout: Duration,
+    /// The archives of the log.
+    attic: Rc<Archives>,
     /// Things a person should know, told once.
     notices: Vec<String>,
 }
-
-/// The exclusive lock of a store, held while it lives.
-#[derive(Debug)]
-pub struct WriteLock(#[allow(dead_code)] File);
 
 impl Store {
     /// Makes a store in a folder that has none.
@@ -98,7 +100,9 @@ impl Store {
         if !root.join(".strand/op-log.jsonl").exists() {
             return Err(Error::NoStore);
         }
+        let attic = Rc::new(Archives::of(log.path()));
         let mut store = Store {
+            attic,
             config: Config::read(root)?,
             root: root.to_owned(),
             log,
@@ -123,10 +127,15 @@ impl Store {
     pub fn open_from_log(root: &Path) -> Result<Store, Error> {
         let mut store = Store::open(root)?;
         if store.source.is_some() {
-            store.start_over();
-            store.catch_up()?;
+            store.read_from_log()?;
         }
         Ok(store)
+    }
+
+    /// Begins again with the log alone.
+    fn read_from_log(&mut self) -> Result<(), Error> {
+        self.start_over();
+        self.catch_up().map(|_| ())
     }
 
     /// Begins at the checkpoint, if there is one that can be used.
@@ -140,6 +149,7 @@ impl Store {
             Opened::Ready(source) => {
                 let source: Rc<Source> = Rc::from(source);
                 self.state = State::on(Some(source.clone()));
+                self.state.set_attic(self.attic.clone());
                 (self.offset, self.sum) = (source.offset, source.sum.clone());
                 self.withdrawn = source.withdrawn.iter().copied().collect();
                 self.marked = Some(source.offset);
@@ -152,6 +162,7 @@ impl Store {
     /// Forgets what was read.
     fn start_over(&mut self) {
         self.state = State::new();
+        self.state.set_attic(self.attic.clone());
         self.source = None;
         self.withdrawn.clear();
         (self.offset, self.sum) = (0, String::new());
@@ -160,9 +171,12 @@ impl Store {
         self.placed_from = 0;
     }
 
-    /// Whether everything read from the checkpoint could be read. If not, what was found out by it
+    /// Whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
     /// does not count, and the checkpoint is removed.
     pub fn sound(&self) -> Result<(), Error> {
+        if let Some(failure) = self.attic.failure() {
+            return Err(Error::Archive(failure));
+        }
         let Some(failure) = self.source.as_ref().and_then(|source| source.failure()) else { return Ok(()) };
         checkpoint::remove(&self.root);
         Err(Error::Checkpoint(failure))
@@ -207,8 +221,10 @@ impl Store {
 
     /// Finds where every op stands.
     fn place_all(&mut self) -> Result<(), Error> {
-        let entries = self.log.read(0)?;
+        let entries = self.log.read()?;
         self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
+        let archived = entries.base.into_iter().flat_map(|base| base.ops);
+        self.placed.extend(archived.map(|kept| (kept.node.op.id, kept.place)));
         self.placed_from = 0;
         Ok(())
     }
@@ -257,9 +273,9 @@ impl Store {
         &self.log
     }
 
-    /// How far the log has been read, in bytes.
-    pub fn offset(&self) -> u64 {
-        self.offset
+    /// How far the log has been read, in bytes since its beginning: what was moved into archives counts.
+    pub fn offset(&self) -> Result<u64, Error> {
+        self.log.since_the_beginning(self.offset)
     }
 
     /// Things to tell a person, once.
@@ -277,22 +293,19 @@ impl Store {
 
     /// Reads what other processes have written since. Returns the ops that were new here.
     pub fn catch_up(&mut self) -> Result<Vec<OpId>, Error> {
-        // A log that does not go on where it was read was made anew.
-        if self.offset > 0 && !self.log.has_commit(self.offset, &self.sum)? {
-            self.start_over();
-        }
-        let mut entries = self.log.read(self.offset)?;
-        let withdrawn = |state: &State, entries: &Entries| -> HashSet<OpId> {
-            entries.withdrawn.iter().copied().filter(|id| state.graph().has(*id)).collect()
+        let mut entries = match self.log.read_on(self.offset, &self.sum)? {
+            Some(entries) => entries,
+            None => self.read_anew()?,
         };
-        let gone = withdrawn(&self.state, &entries);
-        if !gone.is_empty() {
-            // What was withdrawn may lie in the checkpoint.
-            self.start_over();
-            entries = self.log.read(0)?;
+        // What was withdrawn may lie in the checkpoint.
+        if entries.withdrawn.iter().any(|id| self.state.graph().has(*id)) {
+            entries = self.read_anew()?;
         }
         if !entries.sum.is_empty() || self.offset == 0 {
             self.sum.clone_from(&entries.sum);
+        }
+        if let Some(base) = entries.base.take() {
+            self.stand_on_base(base, &entries)?;
         }
         self.offset = entries.end;
         self.withdrawn.extend(&entries.withdrawn);
@@ -309,16 +322,34 @@ impl Store {
         Ok(offered.admitted)
     }
 
+    /// Reads the log from its start, having forgotten everything else.
+    fn read_anew(&mut self) -> Result<Entries, Error> {
+        self.start_over();
+        self.log.read()
+    }
+
+    /// Begins at the base of a log.
+    fn stand_on_base(&mut self, base: Base, entries: &Entries) -> Result<(), Error> {
+        if base.ops.iter().any(|kept| entries.withdrawn.contains(&kept.node.op.id)) {
+            let message = "it takes back an op that is archived".to_owned();
+            return Err(Error::BadFile { path: self.log.path().to_owned(), message });
+        }
+        self.withdrawn.extend(&base.withdrawn);
+        self.placed.extend(base.ops.iter().map(|kept| (kept.node.op.id, kept.place)));
+        self.state.restore(base.ops.into_iter().map(|kept| kept.node).collect());
+        Ok(())
+    }
+
     /// Takes the exclusive lock, and reads what was written meanwhile. A torn tail is put aside.
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
-        let file = wait_for_lock(&self.root, &self.log, self.timeout)?;
+        let lock = WriteLock::wait(&self.root, &self.log, self.timeout)?;
         self.catch_up()?;
         if self.log.length()? > self.offset {
             let kept = self.log.truncate(self.offset, &self.inner("rejected"))?;
             let kept = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{kept}"));
         }
-        Ok(WriteLock(file))
+        Ok(lock)
     }
 
     /// The ownership locks.
@@ -350,30 +381,6 @@ impl Drop for Store {
             self.state = State::new();
             checkpoint::fold(&self.root);
         }
-    }
-}
-
-/// Takes the lock of a store. Whoever waits is let in by chance, so the wait begins anew each time another has had
-/// its turn: it ends only when nobody got anything done for so long.
-fn wait_for_lock(root: &Path, log: &Log, patience: Duration) -> Result<File, Error> {
-    let path = root.join(".strand/lock");
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| Error::io("open", &path, error))?;
-    let (mut since, mut seen) = (Instant::now(), log.length()?);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) => {}
-            Err(std::fs::TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
-        }
-        let length = log.length()?;
-        if length != seen {
-            (since, seen) = (Instant::now(), length);
-        }
-        if since.elapsed() >= patience {
-            return Err(Error::Busy(patience.as_secs()));
-        }
-        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Error, LOCK_TIMEOUT, Log, Store, atomic_write, disk, wait_for_lock};
+use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, disk};
 use crate::strand::id::{DefId, OpId, now_ms};
 use crate::strand::op::Op;
 use crate::strand::state::State;
@@ -39,7 +39,7 @@ impl Store {
     /// Rebuilds the state from the log alone and compares. Returns both hashes.
     pub fn verify(&self) -> Result<(String, String), Error> {
         let mut state = State::new();
-        state.apply(self.log.read(0)?.ops);
+        state.apply(self.log.read_whole()?);
         let now = self.state.state_hash();
         self.sound()?;
         Ok((now, state.state_hash()))
@@ -50,7 +50,7 @@ impl Store {
     pub fn repair(root: &Path) -> Result<(usize, PathBuf), Error> {
         let path = root.join(".strand/op-log.jsonl");
         let log = Log::new(path.clone());
-        let _lock = wait_for_lock(root, &log, LOCK_TIMEOUT)?;
+        let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
         let ops = log.salvage()?;
         let kept = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));
         let folder = root.join(".strand/rejected");

@@ -193,10 +193,10 @@ fn merging_tells_what_it_hid_until_someone_saw_it() {
 fn a_log_cut_anywhere_opens_with_what_was_committed() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::init(dir.path()).unwrap();
-    let mut ends = vec![(store.offset(), store.state().state_hash())];
+    let mut ends = vec![(store.offset, store.state().state_hash())];
     for n in 0..3 {
         store.issue(&[add(&format!("slot.s{n}"), "Int = 1")], &me(), false).unwrap();
-        ends.push((store.offset(), store.state().state_hash()));
+        ends.push((store.offset, store.state().state_hash()));
     }
     let log = std::fs::read(store.inner("op-log.jsonl")).unwrap();
     // Every byte of the last transaction, and some of those before.
@@ -256,4 +256,28 @@ fn a_logged_op_whose_bundle_mate_waits_stays_admitted_from_log_and_checkpoint() 
     let mut store = Store::open(&root).unwrap();
     store.accept(first).unwrap();
     assert_eq!(store.state().state_hash(), other.state().state_hash());
+}
+
+#[test]
+fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut a = Store::init(&dir.path().join("a")).unwrap();
+    a.issue(&[add("slot.old", "Int = 1"), add("reducer.r", "in=(n: Int) do=old := n")], &me(), false).unwrap();
+    let mut b = a.snapshot(&dir.path().join("b")).unwrap();
+    let patch = serde_json::json!({"body:1": "set old := old + n"});
+    b.issue(&[Draft::Edit { qname: qname("reducer.r"), patch }], &me(), false).unwrap();
+    let rename = |to: &str| Draft::Rename { qname: qname("slot.old"), to: to.into() };
+    a.issue(&[rename("n")], &me(), false).unwrap();
+    let told = |store: &Store| -> Vec<String> {
+        crate::strand::findings::findings(store.state())
+            .into_iter()
+            .map(|found| found.id() + " " + &found.message)
+            .collect()
+    };
+    assert_eq!(told(&a), Vec::<String>::new());
+    push(&mut b, &mut a).unwrap();
+    let [line] = told(&a).try_into().unwrap();
+    assert!(line.starts_with("W0905@reducer.r 'n' means the slot here"), "{line}");
+    a.issue(&[Draft::Rename { qname: qname("slot.n"), to: "sum".into() }], &me(), false).unwrap();
+    assert_eq!(told(&a), Vec::<String>::new());
 }

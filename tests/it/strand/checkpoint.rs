@@ -12,7 +12,7 @@ use nebula::strand::store::{Policy, Store};
 use super::converge::{Chance, history, random_draft};
 
 /// Everything a command may tell of a state.
-fn told(store: &Store) -> Vec<String> {
+pub fn told(store: &Store) -> Vec<String> {
     let state: &State = store.state();
     let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
     let mut ids: Vec<_> = state.views().map(|view| view.id).collect();

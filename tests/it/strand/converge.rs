@@ -33,7 +33,7 @@ impl Chance {
         &list[self.below(list.len())]
     }
 
-    fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for at in (1..list.len()).rev() {
             list.swap(at, self.below(at + 1));
         }

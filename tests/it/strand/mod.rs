@@ -3,6 +3,7 @@
 mod chapter;
 mod checkpoint;
 mod command;
+mod compact;
 mod converge;
 mod episodes;
 mod hashes;

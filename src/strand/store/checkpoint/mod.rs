@@ -193,6 +193,10 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let stood = source::stands_at(&tx)?.filter(|(offset, sum)| log.has_commit(*offset, sum).unwrap_or(false));
     let stood = stood.map(|(offset, _)| offset);
+    // What stands in a log that another has taken the place of is of no use.
+    if !log.has_commit(progress.end, progress.sum).unwrap_or(false) {
+        return Ok(());
+    }
     let state = progress.state;
     match (progress.from, stood) {
         (_, Some(stood)) if stood > progress.end => return Ok(()),
@@ -237,7 +241,7 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
     let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for (id, place) in placed {
-        let Some(node) = graph.node(*id) else { continue };
+        let Some(node) = graph.light(*id) else { continue };
         let void = node.void.as_deref();
         insert.execute(params![id.to_bytes(), place.offset as i64, place.length, node.max_ts, node.anchored, void])?;
         edges.extend(held_names(graph, *id).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
@@ -258,13 +262,13 @@ type Edge = (u8, Vec<u8>, DefId);
 /// The names a definition may hold no more once this op is there. What the only `add` says is its name until another
 /// op names it.
 fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
-    let Some(node) = graph.node(id).filter(|node| node.void.is_none()) else { return Vec::new() };
+    let Some(node) = graph.light(id).filter(|node| node.void.is_none()) else { return Vec::new() };
     let name = match node.op.kind {
         Kind::Add if node.op.def.is_some() => Some(&node.op.name),
         Kind::Rename => node.op.name_new.as_ref(),
         _ => None,
     };
-    let first = graph.node(node.op.target()).map(|add| &add.op.name);
+    let first = graph.light(node.op.target()).map(|add| &add.op.name);
     name.into_iter().flat_map(|name| first.into_iter().chain([name])).map(|n| pack::name(node.op.layer, n)).collect()
 }
 

@@ -9,12 +9,12 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
 use super::{Place, SCHEMA, kind, pack, path};
-use crate::strand::cold::{Cold, ColdOp, ColdOps, Mention, Name, Relation, Row};
+use crate::strand::cold::{At, Cold, ColdOp, ColdOps, Mention, Name, Relation, Row};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
 use crate::strand::state::Status;
-use crate::strand::store::Log;
+use crate::strand::store::{Log, base, log};
 
 /// An open checkpoint. It goes on saying what it said when it was opened, whatever others write.
 #[derive(Debug)]
@@ -76,10 +76,11 @@ impl Source {
         // What is read from here on is one state, however far others come meanwhile.
         db.execute_batch("BEGIN")?;
         let Some((offset, sum)) = stands_at(&db)? else { return Ok(None) };
-        if !log.has_commit(offset, &sum).unwrap_or(false) {
+        // One log, whatever takes its place meanwhile.
+        let Ok(file) = File::open(log.path()) else { return Ok(None) };
+        if !log::ends_at(&file, offset, &sum).unwrap_or(false) {
             return Ok(None);
         }
-        let Ok(file) = File::open(log.path()) else { return Ok(None) };
         let count = meta::<i64>(&db, "ops")?.unwrap_or(0);
         let contested: Vec<u8> = meta(&db, "contested")?.unwrap_or_default();
         let withdrawn: Vec<u8> = meta(&db, "withdrawn")?.unwrap_or_default();
@@ -119,11 +120,11 @@ impl Source {
         self.rows("SELECT src FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 0)))
     }
 
-    fn op_at(&self, place: Place) -> Option<Op> {
+    fn op_at(&self, place: Place) -> Option<(Op, Option<At>)> {
         let mut line = vec![0; place.length as usize];
         let read = self.log.read_exact_at(&mut line, place.offset).map_err(|error| error.to_string());
         let value = read.and_then(|()| serde_json::from_slice(&line).map_err(|error| error.to_string()));
-        let op = value.and_then(|value| Op::from_json(&value));
+        let op = value.and_then(|value| base::read_op(&value));
         op.map_err(|message| *self.failure.borrow_mut() = Some(message)).ok()
     }
 }
@@ -187,7 +188,8 @@ impl Cold for Source {
             let place = Place { offset: row.get::<_, i64>(0)? as u64, length: row.get(1)? };
             Ok((place, row.get(2)?, row.get(3)?, row.get(4)?))
         })?;
-        Some(ColdOp { op: self.op_at(place)?, void, max_ts, anchored })
+        let (op, archived) = self.op_at(place)?;
+        Some(ColdOp { op, void, max_ts, anchored, archived })
     }
 
     fn op_ids(&self) -> Vec<OpId> {

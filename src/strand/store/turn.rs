@@ -1,0 +1,85 @@
+//! Whose turn it is to write.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{Error, Log};
+
+/// How long a writer waits for another, by default.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long to sleep before asking again.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The exclusive lock of a store, held while it lives.
+#[derive(Debug)]
+pub struct WriteLock(#[allow(dead_code)] File);
+
+impl WriteLock {
+    /// Takes the lock of a store.
+    pub(super) fn wait(root: &Path, log: &Log, limit: Duration) -> Result<WriteLock, Error> {
+        let path = root.join(".strand/lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| Error::io("open", &path, error))?;
+        let mut patience = Patience { limit, since: Instant::now(), seen: log.length()? };
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(WriteLock(file)),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
+            }
+            if patience.ends(Instant::now(), log.length()?) {
+                return Err(Error::Busy(limit.as_secs()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// How long one waits. Whoever waits is let in by chance, so the wait begins anew each time another has had his turn:
+/// many that write at once are only slow, and only one that does nothing is in the way.
+struct Patience {
+    limit: Duration,
+    since: Instant,
+    /// How long the log was then, in bytes.
+    seen: u64,
+}
+
+impl Patience {
+    fn ends(&mut self, now: Instant, length: u64) -> bool {
+        if length != self.seen {
+            (self.since, self.seen) = (now, length);
+        }
+        now.duration_since(self.since) >= self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_begins_anew_when_another_got_on_and_ends_when_nobody_does() {
+        let start = Instant::now();
+        let mut patience = Patience { limit: Duration::from_secs(10), since: start, seen: 100 };
+        let mut ends = |second: u64, length: u64| patience.ends(start + Duration::from_secs(second), length);
+        // Eight that write one after the other: longer than the limit in all.
+        assert!((0..8).all(|turn| !ends(9 * turn, 100 + turn)));
+        assert!(!ends(72, 107));
+        // A log that was made smaller is progress too.
+        assert!(!ends(73, 20) && !ends(82, 20));
+        assert!(ends(83, 20));
+    }
+
+    #[test]
+    fn a_lock_that_nobody_gives_back_is_told_as_busy() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = super::super::Store::init(dir.path()).unwrap();
+        let held = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
+        let told = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap_err();
+        assert_eq!((told.kind(), told.exit()), ("busy", 7));
+        drop(held);
+        WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
+    }
+}
