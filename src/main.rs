@@ -42,7 +42,8 @@ fn tour(context: &Context) -> Result<i32> {
     let tour = Tour::begin()?;
     let draft = Some(cli::TOUR_PROMPT.to_string());
     let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };
-    run(context, tour.parts()?, options).map(code)
+    let key = tui::key_words(context.config.paths.folder());
+    run(context, tour.parts(key)?, options).map(code)
 }
 
 fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {

@@ -300,6 +300,8 @@ pub enum Event {
     Archived(Changeset),
     /// Files changed on disk by someone else since the agent read them.
     Drifted(Vec<String>),
+    /// Files of the workspace changed, came or went: a list of them may be old.
+    FilesChanged,
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
     /// Tokens of one step, in and out; the session's sum is in the status.

@@ -336,6 +336,11 @@ impl Env {
         }
     }
 
+    /// Whether files were ever asked for, so that somebody may look at a list of them.
+    pub fn has_index(&self) -> bool {
+        lock(&self.index).is_some()
+    }
+
     /// Forgets the index: it is walked again when it is asked for.
     pub fn forget_index(&self) {
         *lock(&self.index) = None;

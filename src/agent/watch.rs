@@ -49,6 +49,7 @@ fn keep(env: &Env, watch: Watch) {
 async fn take(env: &Arc<Env>, changes: Changes) {
     let env2 = Arc::clone(env);
     let looked = tokio::task::spawn_blocking(move || {
+        let listed = env2.has_index();
         if changes.all {
             env2.forget_index();
         } else {
@@ -56,9 +57,12 @@ async fn take(env: &Arc<Env>, changes: Changes) {
         }
         let drifted = drifted(&env2, &changes);
         let archived = if changes.archive { archived(&env2) } else { Vec::new() };
-        (drifted, archived)
+        (drifted, archived, listed && (changes.all || !changes.paths.is_empty()))
     });
-    let Ok((drifted, archived)) = looked.await else { return };
+    let Ok((drifted, archived, stale)) = looked.await else { return };
+    if stale {
+        env.events.send(Event::FilesChanged).await;
+    }
     if !drifted.is_empty() {
         env.events.send(Event::Drifted(drifted)).await;
     }

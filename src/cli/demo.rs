@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::agent::{self, Parts};
 use crate::config::{Config, Env, Flags, Paths};
 use crate::protocol::Mode;
-use crate::provider::{Recording, Replay};
+use crate::provider::{Delta, Recording, Replay};
 use crate::workspace::Workspace;
 
 /// What the tour asks first; the person sends it.
@@ -28,6 +28,18 @@ const FILES: [(&str, &str); 7] = [
     ("src/cart.rs", include_str!("../../assets/demo/src/cart.rs")),
     ("src/catalog.rs", include_str!("../../assets/demo/src/catalog.rs")),
     ("src/money.rs", include_str!("../../assets/demo/src/money.rs")),
+];
+
+/// The keys that the recording names, as it writes each, with what they do.
+const KEYS: [(&str, &str); 8] = [
+    ("F2", "input.focus-diff"),
+    ("F3", "input.focus-archive"),
+    ("F4", "input.focus-tools"),
+    ("Left", "archive.back-in-time"),
+    ("Right", "archive.on-in-time"),
+    ("u", "archive.restore"),
+    ("R", "archive.redo"),
+    ("Ctrl-C", "input.cancel"),
 ];
 
 /// A tour that is under way: its folder vanishes with it.
@@ -47,19 +59,34 @@ impl Tour {
         Ok(Tour { folder })
     }
 
-    /// What the tour's agent is made of: its own home too, so that nothing of it stays.
+    /// What the tour's agent is made of: its own home too, so that nothing of it stays. `key` says how the key is
+    /// written that is usually the one named, and does what the second name says.
     ///
     /// # Errors
     /// When the folder cannot be opened.
-    pub fn parts(&self) -> Result<Parts> {
+    pub fn parts(&self, key: impl Fn(&str, &str) -> String) -> Result<Parts> {
         let home = self.folder.path().join("home");
         fs::create_dir_all(&home).context("the tour's home could not be made")?;
         let workspace = Workspace::open(&self.folder.path().join("shop"))?;
         let config = Config::load(Paths::below(&home), Env::capture(), Flags::default(), Some(workspace.root()));
         let archive = agent::open_archive(&config, &workspace)?;
-        let recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
+        let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
+        name_keys(&mut recording, key);
         let model = Replay::new(recording, "a recording");
         Ok(Parts { config, workspace, archive, provider: Some(Arc::new(model)), record: None, mode: Mode::Agent })
+    }
+}
+
+/// Lets the recording name the keys that are in force. Each is a word of its own in it, `**F3**` or `` `u` ``.
+fn name_keys(recording: &mut Recording, key: impl Fn(&str, &str) -> String) {
+    for (_, delta) in recording.steps.iter_mut().flatten() {
+        let Delta::Text(text) = delta else { continue };
+        let word = text.trim();
+        let bare = word.trim_matches(['`', '*']);
+        let known = KEYS.iter().find(|(usual, _)| *usual == bare && word.len() > bare.len());
+        if let Some((usual, action)) = known {
+            *text = text.replace(usual, &key(usual, action));
+        }
     }
 }
 
@@ -75,6 +102,26 @@ fn copy(root: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_names_the_keys_in_force() {
+        let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour").expect("a recording");
+        let mut asked = std::cell::RefCell::new(Vec::new());
+        name_keys(&mut recording, |usual, action| {
+            asked.borrow_mut().push((usual.to_string(), action.to_string()));
+            format!("K-{usual}")
+        });
+        asked.get_mut().sort();
+        asked.get_mut().dedup();
+        assert_eq!(asked.get_mut().len(), KEYS.len());
+        let text = |(_, delta): &(_, Delta)| if let Delta::Text(text) = delta { text.clone() } else { String::new() };
+        let said: String = recording.steps.iter().flatten().map(text).collect();
+        assert!(said.contains("- **K-F3** opens the archive: `K-Left` and `K-Right` go"), "{said}");
+        assert!(
+            said.contains("`K-u` brings one back") && !said.contains("**F") && !said.contains("`Ctrl-C`"),
+            "{said}"
+        );
+    }
 
     #[test]
     fn every_edit_of_the_recording_fits_the_project() {

@@ -105,7 +105,7 @@ impl Context {
             workspace = workspace.protect(&folder);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads(1)
             .enable_all()
             .build()
             .context("cannot start threads")?;

@@ -114,6 +114,6 @@ impl Config {
 }
 
 /// The variable other clients know, for the providers whose address it names.
-fn from_env(provider: &str, env: &Env) -> Option<String> {
+pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
     matches!(provider, "openai" | "responses").then(|| env.get("OPENAI_BASE_URL").map(Into::into)).flatten()
 }

@@ -207,6 +207,11 @@ impl Config {
         let own_provider = text(&merged, "provider").unwrap_or_default();
         overlay(&mut merged, &mut origins, environment(&env), Origin::Environment);
         overlay(&mut merged, &mut origins, flags.keys(), Origin::Flag);
+        let provider = text(&merged, "provider").unwrap_or_default();
+        if let Some(url) = connection::from_env(&provider, &env) {
+            merged.insert("baseUrl".into(), Value::from(url));
+            origins.insert("baseUrl".into(), Origin::Environment);
+        }
         let mut config = Self::from_keys(merged);
         config.own_provider = own_provider;
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
@@ -322,8 +327,13 @@ impl Config {
     pub fn listing(&self) -> Vec<(String, Option<String>, Origin)> {
         let shown = |key: &keys::Key| {
             let mut value = self.merged.get(key.name).cloned();
-            if key.name == "model" {
-                value = Some(Value::from(self.model.clone()));
+            match key.name {
+                "model" => value = Some(Value::from(self.model.clone())),
+                // What is asked when nothing is set.
+                "baseUrl" if value.is_none() => {
+                    value = Some(self.connection().base_url).filter(|url| !url.is_empty()).map(Value::from);
+                }
+                _ => {}
             }
             if let Some(value) = &mut value {
                 hide_headers(key.name, value);

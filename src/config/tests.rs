@@ -97,8 +97,16 @@ fn the_url_of_the_environment_is_for_openai_alone() {
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
         .env("OPENAI_API_KEY", " sk-1\n")
         .env("GEMINI_API_KEY", "g");
-    let connection = world.load().connection();
+    let config = world.load();
+    let connection = config.connection();
     assert_eq!(connection.base_url, "http://127.0.0.1:9/v1");
+    let listed =
+        |config: &Config| config.listing().into_iter().find(|(name, ..)| name == "baseUrl").map(|l| (l.1, l.2));
+    let url = Some(r#""http://127.0.0.1:9/v1/""#.to_string());
+    assert_eq!(listed(&config), Some((url, Origin::Environment)));
+    assert_eq!(config.get("baseUrl").unwrap().as_deref(), Some("http://127.0.0.1:9/v1/"));
+    let untouched = World::new().load();
+    assert_eq!(listed(&untouched), Some((Some(r#""https://api.openai.com/v1""#.into()), Origin::Default)));
     assert_eq!(connection.key, Some(Secret::new("sk-1")));
     // Another provider gets neither the URL nor the headers nor the model that were meant for the first.
     world.flags.provider = Some("gemini".into());

@@ -246,6 +246,17 @@ impl Keys {
         std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action))
     }
 
+    /// How a text names the key for `action` where the keys go to `inner`: as it usually does, while that key still
+    /// does it.
+    pub fn word_or(&self, usual: &str, inner: Context, action: Action) -> String {
+        let near = std::iter::once(&inner).chain(inner.outer()).filter_map(|c| self.bound.get(c));
+        let bound = near.flatten().find(|(chords, _)| label(chords) == usual);
+        match bound {
+            Some((_, does)) if *does == action => usual.to_string(),
+            _ => self.word(inner, action).unwrap_or_else(|| "a key of your own".into()),
+        }
+    }
+
     /// How the keys of two actions that belong together are written: `Up/Down`, `Ctrl-U/D`. The arrows come first,
     /// where they are bound.
     pub fn pair(&self, inner: Context, [one, other]: [Action; 2]) -> Option<String> {
@@ -382,6 +393,16 @@ impl std::fmt::Display for Chord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_names_the_usual_key_while_it_works() {
+        let (keys, _) =
+            Keys::with("[global]\n\"f2\" = false\n\"f7\" = \"focus-diff\"\n[archive]\n\"left\" = \"redo\"\n");
+        assert_eq!(keys.word_or("F3", Context::Input, Action::FocusArchive), "F3");
+        assert_eq!(keys.word_or("F2", Context::Input, Action::FocusDiff), "F7");
+        assert_eq!(keys.word_or("Left", Context::Archive, Action::BackInTime), "h");
+        assert_eq!(Keys::default().word_or("Left", Context::Archive, Action::BackInTime), "Left");
+    }
     use crate::tui::action::GROUPS;
 
     fn typed(text: &str) -> Vec<Chord> {

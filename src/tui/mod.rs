@@ -27,5 +27,5 @@ pub mod theme;
 mod toml_place;
 pub mod view;
 
-pub use app::{Exit, Options, Start};
+pub use app::{Exit, Options, Start, key_words};
 pub use run::{Error, Handle, run};

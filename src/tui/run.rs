@@ -5,18 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crossterm::event::{Event as Input, EventStream};
-use futures_util::StreamExt;
+use crossterm::event::Event as Input;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::{App, EditFor, Effect, Exit, Msg, Options};
-use super::terminal::{Abilities, Late, Screen, Sorted, restore_on_panic};
+use super::terminal::{Abilities, Late, Screen, Sorted, Typed, restore_on_panic};
 use super::text::highlight::Highlighter;
-use super::theme::Depth;
 use crate::protocol::{Command, Event};
 
 /// Between two frames that no key asked for.
@@ -45,13 +42,10 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
     let screen = Screen::enter(abilities, options.mouse)?;
     // The terminal answers while the rest is made ready.
     options.ascii |= !abilities.unicode;
-    if abilities.depth.is_none() {
-        options.theme = Some("plain".into());
-    }
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
     let colours = Highlighter::new(move || waker.notify_one());
-    let (app, first) = App::new(options, abilities.depth.unwrap_or(Depth::True), colours, now());
+    let (app, first) = App::new(options, abilities.depth, colours, now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();
     let mut front = Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true };
@@ -95,13 +89,13 @@ impl Front {
         let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
         watch_line();
-        let mut input = EventStream::new();
+        let mut input = Typed::new();
         loop {
             for effect in std::mem::take(&mut away) {
                 // The stream reads the terminal on a thread of its own; an editor must not share its keys with it.
                 drop(input);
                 away.extend(self.away(effect, &mut events, &mut signals).await?);
-                input = EventStream::new();
+                input = Typed::new();
                 self.dirty = true;
             }
             if let Some(exit) = self.exit {
@@ -157,9 +151,7 @@ impl Front {
             let mut messages = messages;
             // A burst of keys makes one frame.
             while typed && messages.len() < 64 {
-                // Asked with this task's own waker: the stream wakes whoever asked last.
-                let ready = std::future::poll_fn(|cx| Poll::Ready(input.poll_next_unpin(cx))).await;
-                let Poll::Ready(Some(Ok(event))) = ready else { break };
+                let Some(Ok(event)) = input.ready().await else { break };
                 messages.extend(self.sort(event));
             }
             away = self.take_in(messages)?;

@@ -44,10 +44,14 @@ impl Stage {
     }
 
     pub fn with(width: u16, height: u16, options: Options) -> Stage {
+        Stage::of_depth(width, height, options, Depth::True)
+    }
+
+    pub fn of_depth(width: u16, height: u16, options: Options, depth: Depth) -> Stage {
         // Parsed once for all stages.
         static COLOURS: OnceLock<Highlighter> = OnceLock::new();
         let colours = COLOURS.get_or_init(Highlighter::here).clone();
-        let (app, effects) = App::new(options, Depth::True, colours, NOW);
+        let (app, effects) = App::new(options, depth, colours, NOW);
         let mut stage = Stage { app, effects, size: (width, height), now: NOW, items: 0 };
         stage.say(Msg::Resize(width, height));
         stage

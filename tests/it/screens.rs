@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::proposal::{Counts, Fate, FateKind, ForeignChoice, Proposal, ProposalId, State};
 use nebula::protocol::*;
-use nebula::tui::app::{Effect, Msg, Start};
+use nebula::tui::app::{Effect, Msg, Options, Start};
+use nebula::tui::theme::Depth;
+use ratatui::style::Color;
 
 use crate::scenes::*;
 
@@ -345,6 +347,64 @@ fn themes_are_tried_on_live_and_esc_puts_the_old_one_back() {
     assert_ne!(before[(1, 0)].fg, tried[(1, 0)].fg);
     stage.keys("<esc>");
     assert_eq!(stage.draw().0, before);
+}
+
+#[test]
+fn without_colours_no_theme_brings_any() {
+    let mut stage = Stage::of_depth(140, 40, Options::default(), Depth::Mono);
+    stage.tell(opened(status()));
+    stage.say(Msg::Ground((255, 255, 255)));
+    let coloured = |stage: &Stage| {
+        let none = |c: Color| matches!(c, Color::Reset);
+        stage.draw().0.content.iter().any(|c| !none(c.fg) || !none(c.bg))
+    };
+    stage.keys("/theme<enter><down>");
+    assert!(!coloured(&stage));
+    assert!(stage.text().contains("for dark grounds; without colours here"), "{}", stage.text());
+    stage.keys("<esc>/theme dark<enter>");
+    assert!(!coloured(&stage));
+    assert!(stage.text().contains("dark is kept for later"), "{}", stage.text());
+    assert!(stage.sent().contains(&&Command::Set(Setting::Theme("dark".into()))));
+}
+
+#[test]
+fn a_theme_with_a_mistake_says_where_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("themes")).expect("a folder");
+    std::fs::write(folder.path().join("themes/mine.toml"), "inherits = \"dark\"\n[roles]\ntext = \"red\"\n")
+        .expect("written");
+    let options =
+        Options { folder: Some(folder.path().into()), start: Start::Session(SessionChoice::New), ..Options::default() };
+    let mut stage = Stage::with(140, 40, options);
+    stage.tell(opened(status()));
+    stage.keys("/theme<enter>mine");
+    let text = stage.text();
+    assert!(text.contains("has a mistake") && text.contains("mine.toml:3:1"), "{text}");
+    stage.keys("<enter>");
+    let text = stage.text();
+    assert!(text.contains("mine.toml:3:1: text is red") && text.contains("mend it and start nebula again"), "{text}");
+    assert!(!stage.sent().iter().any(|c| matches!(c, Command::Set(_))));
+}
+
+#[test]
+fn an_open_list_of_files_is_asked_for_again_when_files_come() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    let files = |names: &[&str]| {
+        let hits = names.iter().map(|n| (n.to_string(), vec![])).collect();
+        Listing::Files { hits, total: names.len(), complete: true }
+    };
+    stage.keys("see @ca");
+    stage.answer(|q| matches!(q, Query::Files(_)), files(&["src/cart.rs", "src/cash.rs"]));
+    stage.keys("<down>");
+    stage.effects.clear();
+    stage.tell(Event::FilesChanged);
+    stage.answer(|q| *q == Query::Files("ca".into()), files(&["ca", "src/cart.rs", "src/cash.rs"]));
+    stage.keys("<tab>");
+    assert!(stage.text().contains("see @src/cash.rs"), "{}", stage.text());
+    stage.effects.clear();
+    stage.tell(Event::FilesChanged);
+    assert!(stage.sent().is_empty());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::tui::popup::list::{Entry, Kind, List};
 use crate::tui::popup::page::{Content, Page};
 use crate::tui::popup::palette::{COMMANDS, palette};
 use crate::tui::popup::sessions::Sessions;
+use crate::tui::theme::Depth;
 
 /// The formats of edits with what they are for.
 const FORMATS: [(&str, &str); 6] = [
@@ -216,7 +217,17 @@ impl App {
             "plain" => "no colour",
             _ => "yours",
         };
-        let entries = self.themes.names().iter().map(|n| entry(n, detail(n))).collect();
+        let row = |name: &&str| match self.themes.get(name, self.depth) {
+            Ok(_) if self.depth == Depth::Mono && *name != "plain" => {
+                entry(name, &format!("{}; without colours here", detail(name)))
+            }
+            Ok(_) => entry(name, detail(name)),
+            Err(why) => {
+                let long = format!("{why}. Mend the file and start nebula again.");
+                Entry { long, ..entry(name, "has a mistake") }
+            }
+        };
+        let entries = self.themes.names().iter().map(row).collect();
         let before = self.theme.name.clone();
         let mut list = List::new(Kind::Themes(before.clone()), "theme", entries);
         list.select(&before);
@@ -228,10 +239,13 @@ impl App {
             Ok(theme) => {
                 self.theme = theme;
                 self.auto_theme = false;
+                if self.depth == Depth::Mono && name != "plain" {
+                    self.say = Some(format!("{name} is kept for later: no colours are drawn here (NO_COLOR, or TERM)"));
+                }
                 vec![Effect::Send(Command::Set(Setting::Theme(name.into()))), Effect::Redraw]
             }
             Err(e) => {
-                self.say = Some(e.to_string());
+                self.say = Some(format!("{e}; mend it and start nebula again"));
                 Vec::new()
             }
         }

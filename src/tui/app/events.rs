@@ -71,6 +71,7 @@ impl App {
             }
             Event::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
             Event::Notice(notice) => self.say = Some(format!("{}: {}", notice.title, notice.detail)),
+            Event::FilesChanged => return self.files_changed(),
             Event::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,

@@ -3,15 +3,14 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{App, At, EditFor, Effect, Exit, Focus, Offer, Owner, PAUSE, Screen};
-use crate::context::mention::{self, bare_name};
-use crate::protocol::{Command, How, Listing, Prompt, Query, TurnEnd};
+use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen};
+use crate::context::mention;
+use crate::protocol::{Command, How, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
-use crate::tui::input::complete::Completion;
 use crate::tui::keys::{Chord, Found};
 use crate::tui::pane::PaneId;
 use crate::tui::popup::welcome::Welcome;
-use crate::tui::popup::{Popup, finder, list};
+use crate::tui::popup::{Popup, list};
 
 impl App {
     /// A key, unless it is not known yet whom it is for: then it waits. Control keys do not.
@@ -193,120 +192,7 @@ impl App {
         }
     }
 
-    /// Opens, narrows or closes the completion, as the text before the caret has it.
-    fn complete(&mut self) -> Vec<Effect> {
-        if self.spaced != Some(self.input.caret()) {
-            self.spaced = None;
-        }
-        let Some(typing) = Completion::at(self.input.text(), self.input.caret()) else {
-            (self.completion, self.closed_at) = (None, None);
-            return self.offer();
-        };
-        self.offer = None;
-        if self.closed_at == Some(typing.range.start) {
-            return Vec::new();
-        }
-        let c = self.completion.get_or_insert_default();
-        c.hasty = false;
-        let asked = if c.words == typing.words && c.listed { Vec::new() } else { c.narrow(&typing.words) };
-        c.set_lines(&typing.lines);
-        self.ask_all(Owner::Completion, asked)
-    }
-
-    pub(super) fn act_completion(&mut self, action: Action) -> Vec<Effect> {
-        let area = finder::place(self.rects.all, self.rects.bar.y, 0);
-        let rows = finder::rows(area);
-        let Some(completion) = &mut self.completion else { return self.act_input(action) };
-        match action {
-            Action::Up | Action::Down => {
-                let asked = completion.step(action == Action::Down, rows);
-                self.ask_all(Owner::Completion, asked)
-            }
-            Action::PreviewUp | Action::PreviewDown => {
-                completion.scroll(action == Action::PreviewDown, finder::preview_rows(area));
-                Vec::new()
-            }
-            // The list is that of a letter before: what it begins with may be another file.
-            Action::Insert | Action::Choose if !completion.fresh => {
-                completion.hasty = true;
-                Vec::new()
-            }
-            Action::Choose if completion.path().is_none() || self.is_whole() => {
-                self.completion = None;
-                self.act_input(Action::Send)
-            }
-            Action::Insert | Action::Choose => self.insert_completion(),
-            Action::Close => {
-                self.completion = None;
-                self.closed_at = Completion::at(self.input.text(), self.input.caret()).map(|typing| typing.range.start);
-                Vec::new()
-            }
-            action => self.act_input(action),
-        }
-    }
-
-    /// Whether the selected file is what stands in the input already.
-    fn is_whole(&self) -> bool {
-        let chosen = self.completion.as_ref().and_then(|c| c.chosen());
-        let typed = Completion::at(self.input.text(), self.input.caret()).map(|t| &self.input.text()[t.range]);
-        // As one may write a path: `@/src/a.rs`, `@./src/a.rs`.
-        let plain =
-            |mention: &str| mention.trim_start_matches('@').trim_start_matches("./").trim_matches('/').to_string();
-        chosen.zip(typed).is_some_and(|(chosen, typed)| plain(chosen.trim_end()) == plain(typed))
-    }
-
-    /// Puts the selected file in place of what was typed; with none there is nothing to do.
-    pub(super) fn insert_completion(&mut self) -> Vec<Effect> {
-        let chosen = self.completion.take().and_then(|c| c.chosen());
-        let place = Completion::at(self.input.text(), self.input.caret()).map(|t| t.range);
-        if let (Some(chosen), Some(place)) = (chosen, place) {
-            self.put_mention(place, &chosen);
-            if chosen.ends_with('/') {
-                return self.complete();
-            }
-        }
-        Vec::new()
-    }
-
-    /// Puts a mention into the input. The space behind it gives way to what belongs to the mention or closes a clause.
-    pub(super) fn put_mention(&mut self, place: std::ops::Range<usize>, mention: &str) {
-        self.input.replace(place, mention);
-        self.spaced = mention.ends_with(' ').then(|| self.input.caret());
-    }
-
-    /// Offers to mention the file whose bare name ends at the caret.
-    fn offer(&mut self) -> Vec<Effect> {
-        let bare = bare_name(self.input.text(), self.input.caret());
-        let Some(place) = bare else {
-            self.offer = None;
-            return Vec::new();
-        };
-        let name = self.input.text()[place.clone()].to_string();
-        if self.offer.as_ref().is_some_and(|o| o.place == place && o.name == name) {
-            return Vec::new();
-        }
-        self.offer = Some(Offer { place, name: name.clone(), path: None });
-        vec![self.ask(Owner::Bare, Query::Files(name))]
-    }
-
-    /// The file on offer, while its name ends at the caret.
-    pub(in crate::tui) fn on_offer(&self) -> Option<&str> {
-        let Offer { place, name, path } = self.offer.as_ref()?;
-        let stands = self.input.caret() == place.end && self.input.text().get(place.clone()) == Some(name);
-        path.as_deref().filter(|_| stands)
-    }
-
-    /// Takes in which files there are of the name that was asked for.
-    pub(super) fn offered(&mut self, query: &Query, listing: &Listing) {
-        let (Query::Files(asked), Listing::Files { hits, .. }) = (query, listing) else { return };
-        if let Some(offer) = self.offer.as_mut().filter(|o| o.name == *asked) {
-            let name = offer.name.trim_start_matches("./");
-            let named = |path: &&String| **path == name || path.ends_with(&format!("/{name}"));
-            offer.path = hits.iter().map(|(path, _)| path).find(named).cloned();
-        }
-    }
-
-    fn act_input(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act_input(&mut self, action: Action) -> Vec<Effect> {
         if action == Action::NextPane
             && let Some(mention) = self.on_offer().map(mention::written)
             && let Some(offer) = self.offer.take()

@@ -5,6 +5,7 @@ mod commands;
 mod events;
 mod focus;
 mod keys;
+mod mentions;
 mod mouse;
 mod msg;
 mod own;
@@ -20,6 +21,7 @@ pub use focus::Focus;
 pub(in crate::tui) use focus::{At, Owner};
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
 use own::Own;
+pub use own::key_words;
 
 use super::glyphs::Glyphs;
 use super::input::complete::Completion;

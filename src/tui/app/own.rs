@@ -4,8 +4,22 @@
 use std::path::Path;
 
 use crate::protocol::{Level, Notice};
+use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
 use crate::tui::theme::{Depth, Theme, Themes};
+
+/// How the key for `context.action` is written, for texts of others that name keys: `usual`, unless the person's
+/// `keys.toml` in `folder` gave that key to something else.
+pub fn key_words(folder: Option<&Path>) -> impl Fn(&str, &str) -> String + use<> {
+    let text = folder.and_then(|f| std::fs::read_to_string(f.join("keys.toml")).ok()).unwrap_or_default();
+    let keys = Keys::with(&text).0;
+    move |usual, name| {
+        let (context, action) = name.split_once('.').unwrap_or(("", name));
+        let context = Context::ALL.iter().find(|(_, n)| *n == context).map(|(c, _)| *c);
+        let known = context.zip(Action::named(action));
+        known.map_or(usual.to_string(), |(context, action)| keys.word_or(usual, context, action))
+    }
+}
 
 /// Keys and themes as they are in force, and what was wrong with their files.
 pub(super) struct Own {

@@ -2,7 +2,7 @@
 
 use super::{App, At, Effect, Exit, Line, LineFor, Owner, Screen, Typed};
 use crate::protocol::{Command, Query, QueryId};
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::PaneId;
 
@@ -35,7 +35,8 @@ impl App {
                     if self.panes.diff.show_change(&path) {
                         self.go_to(PaneId::Diff);
                     } else {
-                        self.say = Some(format!("what changed in {path} is not at hand now; F2 shows the proposal"));
+                        let key = self.keys.word_or("F2", Context::Chat, Action::FocusDiff);
+                        self.say = Some(format!("what changed in {path} is not at hand now; {key} shows the proposal"));
                     }
                 }
                 Effect::Line { purpose, prompt, text } => {

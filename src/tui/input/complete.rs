@@ -79,6 +79,11 @@ impl Completion {
         vec![Query::Files(words.to_string())]
     }
 
+    /// Asks for the same list again, because files came or went.
+    pub fn again(&self) -> Vec<Query> {
+        vec![Query::Files(self.words.clone())]
+    }
+
     /// Takes an answer; late ones are dropped. Returns what to ask next.
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<Query> {
         match (query, listing) {

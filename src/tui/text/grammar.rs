@@ -17,9 +17,12 @@ pub(super) struct Grammars {
     operator: Scope,
     /// What a scope was found to mean, `None` for nothing.
     known: Mutex<HashMap<Scope, Option<Role>>>,
+    /// Where the beginning of a text in a language was found: the set is searched from end to end for each name.
+    begun: Mutex<HashMap<String, Option<Parser>>>,
 }
 
 /// Where the parsing of a text has got to.
+#[derive(Clone)]
 pub(super) struct Parser {
     state: ParseState,
     stack: ScopeStack,
@@ -92,11 +95,31 @@ impl Grammars {
         let rules = RULES.iter().filter_map(scope).collect();
         // An empty scope, should the name ever be refused, is a prefix of all: words of operators only.
         let operator = Scope::new("keyword.operator").unwrap_or_default();
-        Grammars { set: two_face::syntax::extra_newlines(), rules, operator, known: Mutex::default() }
+        Grammars {
+            set: two_face::syntax::extra_newlines(),
+            rules,
+            operator,
+            known: Mutex::default(),
+            begun: Mutex::default(),
+        }
     }
 
     /// A parser at the beginning of a text in `language`, a name or file ending; `None` for unknown and plain ones.
     pub(super) fn parser(&self, language: &str) -> Option<Parser> {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parser) = begun.get(language) {
+            return parser.clone();
+        }
+        let parser = self.find(language);
+        // Models may name anything a language.
+        if begun.len() > 64 {
+            begun.clear();
+        }
+        begun.insert(language.to_string(), parser.clone());
+        parser
+    }
+
+    fn find(&self, language: &str) -> Option<Parser> {
         let syntax = self.set.find_syntax_by_token(language)?;
         let scope = syntax.scope.to_string();
         (scope != "text.plain").then(|| Parser {

@@ -252,6 +252,19 @@ fn what_came_while_hidden_begins_at_its_beginning() {
 }
 
 #[test]
+fn another_size_keeps_the_hunk_in_focus_in_view() {
+    for (width, height) in [(140, 14), (80, 14), (60, 12), (140, 35)] {
+        let mut diff = pane(140, 35, shop());
+        act(&mut diff, &[Action::NextHunk, Action::Last]);
+        measure(&mut diff, width, height);
+        let view = &diff.page.as_ref().expect("a page").view;
+        let (seen, extent) = view.place_of_focus().expect("a focus");
+        let whole = seen.start <= extent.start && extent.end <= seen.end;
+        assert!(whole || extent.len() >= seen.len() && seen.contains(&extent.start), "{width}: {extent:?} of {seen:?}");
+    }
+}
+
+#[test]
 fn scrolling_takes_the_focus_along() {
     let mut diff = pane(80, 16, shop());
     act(&mut diff, &[Action::Last]);

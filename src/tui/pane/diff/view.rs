@@ -2,6 +2,7 @@
 //! proposals and the archive's comparison both show one.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::align;
 use super::cells;
@@ -199,9 +200,15 @@ impl View {
         }
         (self.laid.width, self.laid.height) = (width, height);
         self.lay();
-        // Until something moved it, it begins at its beginning.
+        // Until something moved it, it begins at its beginning. What the keys go to stays in view; where it does not
+        // fit, what is read stays where it was.
         if !self.moved {
             self.top = 0;
+        }
+        let fits = |extent: &Range<usize>| extent.len() <= self.room();
+        let seen = |extent: &Range<usize>| extent.start < self.top + self.height() && self.top < extent.end;
+        let extent = self.focus.and_then(|at| self.extent(at));
+        if !self.moved || extent.is_some_and(|e| fits(&e) || !seen(&e)) {
             self.show_focus();
         }
     }
@@ -362,11 +369,17 @@ impl View {
     }
 
     /// Where the hunk lies on the page: from its first row to after its last.
-    fn extent(&self, at: (usize, usize)) -> Option<std::ops::Range<usize>> {
+    fn extent(&self, at: (usize, usize)) -> Option<Range<usize>> {
         let of = |row: &(u32, Row)| hunk_of(row) == Some(at);
         let first = self.laid.rows.iter().position(of)?;
         let last = self.laid.rows.iter().rposition(of)?;
         Some(self.laid.tops[first]..self.laid.tops[last + 1])
+    }
+
+    /// The rows of the page that are seen, and those of the hunk in focus.
+    #[cfg(test)]
+    pub fn place_of_focus(&self) -> Option<(Range<usize>, Range<usize>)> {
+        Some((self.top..self.top + self.height(), self.extent(self.focus?)?))
     }
 
     /// Scrolls as little as shows the whole hunk in focus; one that is too long, from its beginning.
@@ -377,8 +390,7 @@ impl View {
             extent.end += 1;
         }
         // The first row is the path of the file at the top.
-        let head = usize::from(self.heads == Heads::All);
-        let room = self.height().saturating_sub(head);
+        let (head, room) = (self.head_rows(), self.room());
         if extent.end > self.top + self.height() {
             self.top = extent.end.saturating_sub(self.height());
         }
@@ -386,6 +398,16 @@ impl View {
             self.top = extent.start.saturating_sub(head);
         }
         self.top = self.top.min(self.last_top());
+    }
+
+    /// Rows that the path of the file at the top takes.
+    fn head_rows(&self) -> usize {
+        usize::from(self.heads == Heads::All)
+    }
+
+    /// Rows that are left for a hunk.
+    fn room(&self) -> usize {
+        self.height().saturating_sub(self.head_rows())
     }
 
     /// Gives the hunk that lies on row `y` of the body the focus.

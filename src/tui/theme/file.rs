@@ -1,7 +1,4 @@
-//! Theme files → [`Role`] → [`Style`]. Code asks for a role and never names a colour.
-//!
-//! A theme is TOML: `[palette]` names colours, `[roles]` gives every role one, `inherits = "name"` takes what is
-//! left out from another theme. The shipped ones are compiled in; a user's theme of the same name wins.
+//! Theme files: reading them, building one on another, and what is wrong with one, to the line and column.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,113 +6,8 @@ use std::path::{Path, PathBuf};
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
-use super::{colour, toml_place};
-
-/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Role {
-    /// What is said.
-    Text,
-    /// Labels, folders, times, line numbers.
-    Dim,
-    /// Rules.
-    Line,
-    /// nebula: its name, its spinner, its growing text.
-    Accent,
-    /// The person: their name, where the keys go, matched letters.
-    Focus,
-    /// Waits for the person, undecided, changed by someone else.
-    Attention,
-    /// Added, accepted, done.
-    Added,
-    /// Removed, rejected, refused, failed.
-    Removed,
-    /// `@file`, links.
-    Mention,
-    /// A file's name; its folders are [`Role::Dim`].
-    Path,
-    /// Everything behind a modal popup.
-    Backdrop,
-    /// Keywords.
-    SynKeyword,
-    /// Types and constants.
-    SynType,
-    /// Strings.
-    SynString,
-    /// Numbers and attributes.
-    SynNumber,
-    /// Comments.
-    SynComment,
-    /// The selected row.
-    Selection,
-    /// Code in prose.
-    CodeBg,
-    /// An added line.
-    AddedBg,
-    /// A removed line.
-    RemovedBg,
-    /// An added word.
-    AddedWord,
-    /// A removed word.
-    RemovedWord,
-    /// The missing counterpart of a line.
-    GapBg,
-}
-
-impl Role {
-    /// Every role with its name in theme files.
-    pub const ALL: [(Role, &'static str); 23] = [
-        (Role::Text, "text"),
-        (Role::Dim, "dim"),
-        (Role::Line, "line"),
-        (Role::Accent, "accent"),
-        (Role::Focus, "focus"),
-        (Role::Attention, "attention"),
-        (Role::Added, "added"),
-        (Role::Removed, "removed"),
-        (Role::Mention, "mention"),
-        (Role::Path, "path"),
-        (Role::Backdrop, "backdrop"),
-        (Role::SynKeyword, "syn.keyword"),
-        (Role::SynType, "syn.type"),
-        (Role::SynString, "syn.string"),
-        (Role::SynNumber, "syn.number"),
-        (Role::SynComment, "syn.comment"),
-        (Role::Selection, "selection"),
-        (Role::CodeBg, "code.bg"),
-        (Role::AddedBg, "added.bg"),
-        (Role::RemovedBg, "removed.bg"),
-        (Role::AddedWord, "added.word"),
-        (Role::RemovedWord, "removed.word"),
-        (Role::GapBg, "gap.bg"),
-    ];
-
-    /// Whether the role is a ground and not text.
-    pub fn is_tint(self) -> bool {
-        self as u8 >= Role::Selection as u8
-    }
-}
-
-/// What the terminal can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Depth {
-    /// Any colour.
-    #[default]
-    True,
-    /// The 6×6×6 cube of the 256-colour palette.
-    Cube,
-}
-
-/// A theme ready for drawing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Theme {
-    /// Its name: the file's, without `.toml`.
-    pub name: String,
-    styles: [Style; Role::ALL.len()],
-    ground: Option<Color>,
-    stamp: u64,
-}
+use super::{Depth, Role, Theme};
+use crate::tui::{colour, toml_place};
 
 /// Why a theme could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -167,11 +59,12 @@ pub enum Wrong {
 /// A mistake, in the theme of that name, at the key of that path.
 type Found = (String, Vec<String>, Wrong);
 
-const SHIPPED: [(&str, &str); 4] = [
-    ("dark", include_str!("../../themes/dark.toml")),
-    ("light", include_str!("../../themes/light.toml")),
-    ("contrast", include_str!("../../themes/contrast.toml")),
-    ("plain", include_str!("../../themes/plain.toml")),
+/// The themes nebula comes with.
+pub(super) const SHIPPED: [(&str, &str); 4] = [
+    ("dark", include_str!("../../../themes/dark.toml")),
+    ("light", include_str!("../../../themes/light.toml")),
+    ("contrast", include_str!("../../../themes/contrast.toml")),
+    ("plain", include_str!("../../../themes/plain.toml")),
 ];
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -252,7 +145,9 @@ impl Themes {
         if !self.texts.contains_key(name) {
             return Err(ThemeError::Unknown(name.to_string(), self.names().join(", ")));
         }
-        self.chain(name).and_then(|chain| build(name, &chain, depth)).map_err(|found| self.mistake(found))
+        let built = |worn| self.chain(worn).and_then(|chain| build(name, &chain, depth));
+        let theme = built(name).map_err(|found| self.mistake(found))?;
+        if depth == Depth::Mono { built("plain").map_err(|found| self.mistake(found)) } else { Ok(theme) }
     }
 
     /// The theme's file and those it builds on, in that order.
@@ -295,46 +190,6 @@ impl Themes {
     }
 }
 
-impl Theme {
-    /// A shipped theme in full colour; an unknown name gives `dark`.
-    pub fn shipped(name: &str) -> Theme {
-        let themes = Themes::default();
-        let built = themes.get(name, Depth::True).or_else(|_| themes.get("dark", Depth::True));
-        // A test builds every shipped theme, so the fallback is never taken.
-        built.unwrap_or(Theme {
-            name: name.to_string(),
-            styles: [Style::new(); Role::ALL.len()],
-            ground: None,
-            stamp: 0,
-        })
-    }
-
-    /// How `role` looks: text roles set the foreground, tints only the ground.
-    pub fn style(&self, role: Role) -> Style {
-        self.styles[role as usize]
-    }
-
-    /// Text of `role` on the tint `tint`.
-    pub fn on(&self, role: Role, tint: Role) -> Style {
-        self.style(role).patch(self.style(tint))
-    }
-
-    /// The colour that the whole screen is painted with first, for themes that paint their ground.
-    pub fn ground(&self) -> Option<Color> {
-        self.ground
-    }
-
-    /// Whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
-    pub fn paints(&self, tint: Role) -> bool {
-        self.style(tint).bg.is_some()
-    }
-
-    /// Equal for equal themes: a key for caches of styled lines.
-    pub fn stamp(&self) -> u64 {
-        self.stamp
-    }
-}
-
 fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
     let mut palette: Palette<'_> = BTreeMap::new();
     let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
@@ -358,8 +213,9 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         }
     };
     let paint = |rgb: colour::Rgb| match depth {
-        Depth::True => Color::Rgb(rgb.0, rgb.1, rgb.2),
-        Depth::Cube => Color::Indexed(colour::nearest_in_cube(rgb)),
+        Depth::True => Some(Color::Rgb(rgb.0, rgb.1, rgb.2)),
+        Depth::Cube => Some(Color::Indexed(colour::nearest_in_cube(rgb))),
+        Depth::Mono => None,
     };
     let mut styles = [Style::new(); Role::ALL.len()];
     for (role, key) in Role::ALL {
@@ -372,12 +228,12 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         };
         let color = color.map(|c| resolve(owner, in_roles(key), c, &palette)).transpose()?;
         let mut style = Style::new();
-        style.fg = color.filter(|_| !role.is_tint()).map(paint);
+        style.fg = color.filter(|_| !role.is_tint()).and_then(paint);
         // A tint that falls on the ground is left out: signs and bars carry it then.
         style.bg = color
             .filter(|_| role.is_tint())
             .filter(|c| depth == Depth::True || colour::nearest_in_cube(*c) != colour::nearest_in_cube(reference))
-            .map(paint);
+            .and_then(paint);
         for word in attributes {
             style = attribute(style, word)
                 .ok_or_else(|| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word.clone())))?;
@@ -385,7 +241,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         styles[role as usize] = style;
     }
     let stamp = stamp(&styles, ground.is_some());
-    Ok(Theme { name: name.to_string(), styles, ground: ground.map(paint), stamp })
+    Ok(Theme { name: name.to_string(), styles, ground: ground.and_then(paint), stamp })
 }
 
 /// The path of a role in a theme's file.
@@ -427,49 +283,6 @@ fn stamp(styles: &[Style], ground: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shipped_themes_fill_every_role() {
-        for (name, _) in SHIPPED {
-            for depth in [Depth::True, Depth::Cube] {
-                Themes::default().get(name, depth).unwrap_or_else(|e| panic!("{e}"));
-            }
-        }
-    }
-
-    #[test]
-    fn tints_are_grounds_and_plain_has_no_colour() {
-        let dark = Theme::shipped("dark");
-        assert_eq!(dark.style(Role::Accent).fg, Some(Color::Rgb(0xbb, 0xab, 0xff)));
-        assert_eq!(dark.style(Role::CodeBg), Style::new().bg(Color::Rgb(0x20, 0x23, 0x2b)));
-        let plain = Theme::shipped("plain");
-        for (role, _) in Role::ALL {
-            assert_eq!((plain.style(role).fg, plain.style(role).bg), (None, None));
-        }
-        assert_eq!(Theme::shipped("contrast").ground(), Some(Color::Rgb(0, 0, 0)));
-    }
-
-    #[test]
-    fn text_is_readable_on_what_it_lies_on() {
-        for (name, ground) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
-            let theme = Theme::shipped(name);
-            let rgb = |c: Option<Color>| match c {
-                Some(Color::Rgb(r, g, b)) => (r, g, b),
-                _ => ground,
-            };
-            for (role, key) in Role::ALL {
-                if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
-                    continue;
-                }
-                let want = if role == Role::Text { 7.0 } else { 4.5 };
-                let text = rgb(theme.style(role).fg);
-                assert!(colour::contrast(text, ground) >= want, "{name} {key}");
-                for tint in [Role::Selection, Role::CodeBg, Role::AddedBg, Role::RemovedBg] {
-                    assert!(colour::contrast(text, rgb(theme.style(tint).bg)) >= 4.5, "{name} {key} on {tint:?}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn fewer_colours_drop_tints_on_the_ground() {

@@ -1,0 +1,283 @@
+//! The terminal: raw mode as a guard that puts everything back, also after a panic.
+
+mod answers;
+mod typed;
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
+    EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::ResetColor;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use ratatui::{TerminalOptions, Viewport};
+
+use super::app::App;
+use super::theme::Depth;
+use answers::{ask, parse, read_until};
+
+pub use answers::{Answers, Late, Sorted};
+pub use typed::Typed;
+
+/// How long after the question the first frame may wait for answers.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// What the environment tells of the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abilities {
+    /// Colours.
+    pub depth: Depth,
+    /// Marks beyond ASCII can be drawn.
+    pub unicode: bool,
+    /// It understands questions.
+    pub answers: bool,
+    /// It shows notifications.
+    pub notifies: bool,
+}
+
+impl Abilities {
+    /// From the environment, read by `var`.
+    pub fn of(var: impl Fn(&str) -> Option<String>) -> Abilities {
+        let term = var("TERM").unwrap_or_default();
+        let dumb = term == "dumb" || term.is_empty();
+        let no_color = var("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let true_color = var("COLORTERM").is_some_and(|v| v == "truecolor" || v == "24bit") || term.contains("direct");
+        let depth = match () {
+            () if dumb || no_color => Depth::Mono,
+            () if true_color => Depth::True,
+            () if term.contains("256color") || term.contains("kitty") || term.contains("alacritty") => Depth::Cube,
+            () => Depth::Mono,
+        };
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| var(n).filter(|v| !v.is_empty()));
+        let utf8 = locale.is_none_or(|l| {
+            let l = l.to_lowercase();
+            l.contains("utf-8") || l.contains("utf8")
+        });
+        let program = var("TERM_PROGRAM").unwrap_or_default();
+        let notifies = ["iTerm.app", "WezTerm", "ghostty"].contains(&program.as_str()) || term.contains("kitty");
+        Abilities { depth, unicode: utf8 && !dumb, answers: !dumb && term != "linux", notifies }
+    }
+}
+
+/// The terminal in raw mode, on its alternate screen. Dropping it puts everything back.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>,
+    size: (u16, u16),
+    mouse: bool,
+    kitty: bool,
+    notifies: bool,
+    /// When it was asked what it is, until its answers are read.
+    asked: Option<Instant>,
+}
+
+impl Screen {
+    /// Takes the terminal and asks it what it is; [`Screen::answers`] reads what it says.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<Screen> {
+        enable_raw_mode()?;
+        let size = crossterm::terminal::size().unwrap_or((80, 24));
+        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)) };
+        let backend = CrosstermBackend::new(io::BufWriter::with_capacity(64 * 1024, io::stdout()));
+        let terminal = Terminal::with_options(backend, options).inspect_err(|_| {
+            let _ = disable_raw_mode();
+        })?;
+        let notifies = abilities.notifies;
+        let mut screen = Screen { terminal, size, mouse, kitty: false, notifies, asked: None };
+        screen.take()?;
+        if abilities.answers {
+            ask()?;
+            screen.asked = Some(Instant::now());
+        }
+        Ok(screen)
+    }
+
+    /// What the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds after
+    /// the question, so whatever the start has to do is done between the two.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn answers(&mut self) -> io::Result<Answers> {
+        let mut answers = Answers::default();
+        let Some(asked) = self.asked.take() else { return Ok(answers) };
+        parse(&read_until(asked + PATIENCE)?, &mut answers);
+        if answers.kitty {
+            self.kitty = true;
+            let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
+            execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
+        }
+        Ok(answers)
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        let mut out = io::stdout();
+        queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, cursor::Hide)?;
+        if self.mouse {
+            queue!(out, EnableMouseCapture)?;
+        }
+        if self.kitty {
+            queue!(out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES))?;
+        }
+        out.flush()
+    }
+
+    /// Puts the terminal back as it was, for an editor or a pause.
+    pub fn leave(&mut self) {
+        restore(self.kitty);
+    }
+
+    /// Takes it again; the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn again(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.take()?;
+        self.redraw()
+    }
+
+    /// Forgets what is on it; the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn redraw(&mut self) -> io::Result<()> {
+        // Not `clear`, which asks the terminal where its cursor is: one that does not answer would end the program.
+        self.terminal.resize(Rect::new(0, 0, self.size.0, self.size.1))
+    }
+
+    /// Its size in cells.
+    pub fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// It has another size now.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn resize(&mut self, columns: u16, rows: u16) -> io::Result<()> {
+        if self.size != (columns, rows) {
+            self.size = (columns, rows);
+            self.terminal.resize(Rect::new(0, 0, columns, rows))?;
+        }
+        Ok(())
+    }
+
+    /// Draws one frame inside a synchronized update.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn draw(&mut self, app: &App) -> io::Result<()> {
+        if self.size.0 == 0 || self.size.1 == 0 {
+            return Ok(());
+        }
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(|frame| super::view::draw(app, frame))?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    /// Takes the mouse, or lets it go.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
+        if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
+    }
+
+    /// Copies through the terminal (OSC 52), which works over ssh too.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        let coded = base64::engine::general_purpose::STANDARD.encode(text);
+        let mut out = io::stdout();
+        write!(out, "\x1b]52;c;{coded}\x07")?;
+        out.flush()
+    }
+
+    /// Calls for attention: a notification where the terminal shows them, else a bell.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn call(&mut self, words: &str) -> io::Result<()> {
+        let mut out = io::stdout();
+        if self.notifies {
+            let words: String = words.chars().filter(|c| !c.is_control()).collect();
+            write!(out, "\x1b]9;{words}\x1b\\")?;
+        } else {
+            out.write_all(b"\x07")?;
+        }
+        out.flush()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore(self.kitty);
+    }
+}
+
+/// Leaves every mode we may have entered.
+fn restore(kitty: bool) {
+    let mut out = io::stdout();
+    // A terminal that is gone cannot be put back; nothing is left to do then.
+    if kitty {
+        let _ = queue!(out, PopKeyboardEnhancementFlags);
+    }
+    let _ = execute!(
+        out,
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableFocusChange,
+        DisableBracketedPaste,
+        ResetColor,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    let _ = disable_raw_mode();
+}
+
+/// Puts the terminal back before a panic of this thread is told. Panics of others become errors of what they did,
+/// and must not be written over the screen.
+pub fn restore_on_panic() {
+    let own = std::thread::current().id();
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() == own {
+            restore(true);
+            before(panic);
+        }
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn abilities(vars: &[(&str, &str)]) -> Abilities {
+        Abilities::of(|n| vars.iter().find(|(k, _)| *k == n).map(|(_, v)| v.to_string()))
+    }
+
+    #[test]
+    fn the_environment_is_obeyed() {
+        let a = abilities(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "en_US.UTF-8")]);
+        assert_eq!((a.depth, a.unicode, a.answers), (Depth::True, true, true));
+        assert_eq!(abilities(&[("TERM", "xterm-256color")]).depth, Depth::Cube);
+        let none = abilities(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")]);
+        assert_eq!(none.depth, Depth::Mono);
+        assert_eq!(abilities(&[("TERM", "xterm")]).depth, Depth::Mono);
+        let dumb = abilities(&[("TERM", "dumb"), ("LANG", "C")]);
+        assert_eq!((dumb.depth, dumb.unicode, dumb.answers), (Depth::Mono, false, false));
+    }
+}

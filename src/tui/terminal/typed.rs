@@ -1,0 +1,68 @@
+//! What the terminal sends, asked for only when there is something: asking takes the lock that the reading thread
+//! holds, so whoever asks at every turn of a loop spins for it each time.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt;
+use futures_util::task::AtomicWaker;
+
+/// Keys, pastes, sizes and the mouse, as they come. Dropping it lets the reading thread go.
+pub struct Typed {
+    stream: EventStream,
+    bell: Arc<Bell>,
+    waker: Waker,
+}
+
+/// What the reading thread rings: it notes that there is something, and wakes whoever asked last.
+#[derive(Default)]
+struct Bell {
+    rung: AtomicBool,
+    who: AtomicWaker,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.rung.store(true, Ordering::Release);
+        self.who.wake();
+    }
+}
+
+impl Typed {
+    /// Begins to listen.
+    pub fn new() -> Self {
+        let bell = Arc::new(Bell::default());
+        // The first question starts the reading thread.
+        bell.rung.store(true, Ordering::Release);
+        let waker = Arc::clone(&bell).into();
+        Typed { stream: EventStream::new(), bell, waker }
+    }
+
+    /// The next thing that came; `None` when nothing will come any more.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Event>>> {
+        self.bell.who.register(context.waker());
+        if !self.bell.rung.swap(false, Ordering::AcqRel) {
+            return Poll::Pending;
+        }
+        let polled = self.stream.poll_next_unpin(&mut Context::from_waker(&self.waker));
+        if polled.is_ready() {
+            // There may be more, and the thread rings for the first only.
+            self.bell.rung.store(true, Ordering::Release);
+        }
+        polled
+    }
+
+    /// Waits for the next thing.
+    pub async fn next(&mut self) -> Option<io::Result<Event>> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    /// The next thing, if it is there already.
+    pub async fn ready(&mut self) -> Option<io::Result<Event>> {
+        let polled = std::future::poll_fn(|context| Poll::Ready(self.poll(context))).await;
+        if let Poll::Ready(event) = polled { event } else { None }
+    }
+}

@@ -1,0 +1,208 @@
+//! Theme files → [`Role`] → [`Style`]. Code asks for a role and never names a colour.
+//!
+//! A theme is TOML: `[palette]` names colours, `[roles]` gives every role one, `inherits = "name"` takes what is
+//! left out from another theme. The shipped ones are compiled in; a user's theme of the same name wins.
+
+mod file;
+
+use ratatui::style::{Color, Style};
+
+pub use file::{ThemeError, Themes, Wrong};
+
+/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Role {
+    /// What is said.
+    Text,
+    /// Labels, folders, times, line numbers.
+    Dim,
+    /// Rules.
+    Line,
+    /// nebula: its name, its spinner, its growing text.
+    Accent,
+    /// The person: their name, where the keys go, matched letters.
+    Focus,
+    /// Waits for the person, undecided, changed by someone else.
+    Attention,
+    /// Added, accepted, done.
+    Added,
+    /// Removed, rejected, refused, failed.
+    Removed,
+    /// `@file`, links.
+    Mention,
+    /// A file's name; its folders are [`Role::Dim`].
+    Path,
+    /// Everything behind a modal popup.
+    Backdrop,
+    /// Keywords.
+    SynKeyword,
+    /// Types and constants.
+    SynType,
+    /// Strings.
+    SynString,
+    /// Numbers and attributes.
+    SynNumber,
+    /// Comments.
+    SynComment,
+    /// The selected row.
+    Selection,
+    /// Code in prose.
+    CodeBg,
+    /// An added line.
+    AddedBg,
+    /// A removed line.
+    RemovedBg,
+    /// An added word.
+    AddedWord,
+    /// A removed word.
+    RemovedWord,
+    /// The missing counterpart of a line.
+    GapBg,
+}
+
+impl Role {
+    /// Every role with its name in theme files.
+    pub const ALL: [(Role, &'static str); 23] = [
+        (Role::Text, "text"),
+        (Role::Dim, "dim"),
+        (Role::Line, "line"),
+        (Role::Accent, "accent"),
+        (Role::Focus, "focus"),
+        (Role::Attention, "attention"),
+        (Role::Added, "added"),
+        (Role::Removed, "removed"),
+        (Role::Mention, "mention"),
+        (Role::Path, "path"),
+        (Role::Backdrop, "backdrop"),
+        (Role::SynKeyword, "syn.keyword"),
+        (Role::SynType, "syn.type"),
+        (Role::SynString, "syn.string"),
+        (Role::SynNumber, "syn.number"),
+        (Role::SynComment, "syn.comment"),
+        (Role::Selection, "selection"),
+        (Role::CodeBg, "code.bg"),
+        (Role::AddedBg, "added.bg"),
+        (Role::RemovedBg, "removed.bg"),
+        (Role::AddedWord, "added.word"),
+        (Role::RemovedWord, "removed.word"),
+        (Role::GapBg, "gap.bg"),
+    ];
+
+    /// Whether the role is a ground and not text.
+    pub fn is_tint(self) -> bool {
+        self as u8 >= Role::Selection as u8
+    }
+}
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// Any colour.
+    #[default]
+    True,
+    /// The 6×6×6 cube of the 256-colour palette.
+    Cube,
+    /// None: too few, or none are wanted. Every theme is worn as `plain`.
+    Mono,
+}
+
+/// A theme ready for drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Theme {
+    /// Its name: the file's, without `.toml`.
+    pub name: String,
+    styles: [Style; Role::ALL.len()],
+    ground: Option<Color>,
+    stamp: u64,
+}
+
+impl Theme {
+    /// A shipped theme in full colour; an unknown name gives `dark`.
+    pub fn shipped(name: &str) -> Theme {
+        let themes = Themes::default();
+        let built = themes.get(name, Depth::True).or_else(|_| themes.get("dark", Depth::True));
+        // A test builds every shipped theme, so the fallback is never taken.
+        built.unwrap_or(Theme {
+            name: name.to_string(),
+            styles: [Style::new(); Role::ALL.len()],
+            ground: None,
+            stamp: 0,
+        })
+    }
+
+    /// How `role` looks: text roles set the foreground, tints only the ground.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles[role as usize]
+    }
+
+    /// Text of `role` on the tint `tint`.
+    pub fn on(&self, role: Role, tint: Role) -> Style {
+        self.style(role).patch(self.style(tint))
+    }
+
+    /// The colour that the whole screen is painted with first, for themes that paint their ground.
+    pub fn ground(&self) -> Option<Color> {
+        self.ground
+    }
+
+    /// Whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
+    pub fn paints(&self, tint: Role) -> bool {
+        self.style(tint).bg.is_some()
+    }
+
+    /// Equal for equal themes: a key for caches of styled lines.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file::SHIPPED;
+    use super::*;
+    use crate::tui::colour;
+
+    #[test]
+    fn shipped_themes_fill_every_role() {
+        for (name, _) in SHIPPED {
+            for depth in [Depth::True, Depth::Cube] {
+                Themes::default().get(name, depth).unwrap_or_else(|e| panic!("{e}"));
+            }
+        }
+    }
+
+    #[test]
+    fn tints_are_grounds_and_plain_has_no_colour() {
+        let dark = Theme::shipped("dark");
+        assert_eq!(dark.style(Role::Accent).fg, Some(Color::Rgb(0xbb, 0xab, 0xff)));
+        assert_eq!(dark.style(Role::CodeBg), Style::new().bg(Color::Rgb(0x20, 0x23, 0x2b)));
+        let plain = Theme::shipped("plain");
+        for (role, _) in Role::ALL {
+            assert_eq!((plain.style(role).fg, plain.style(role).bg), (None, None));
+        }
+        assert_eq!(Theme::shipped("contrast").ground(), Some(Color::Rgb(0, 0, 0)));
+    }
+
+    #[test]
+    fn text_is_readable_on_what_it_lies_on() {
+        for (name, ground) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
+            let theme = Theme::shipped(name);
+            let rgb = |c: Option<Color>| match c {
+                Some(Color::Rgb(r, g, b)) => (r, g, b),
+                _ => ground,
+            };
+            for (role, key) in Role::ALL {
+                if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
+                    continue;
+                }
+                let want = if role == Role::Text { 7.0 } else { 4.5 };
+                let text = rgb(theme.style(role).fg);
+                assert!(colour::contrast(text, ground) >= want, "{name} {key}");
+                for tint in [Role::Selection, Role::CodeBg, Role::AddedBg, Role::RemovedBg] {
+                    assert!(colour::contrast(text, rgb(theme.style(tint).bg)) >= 4.5, "{name} {key} on {tint:?}");
+                }
+            }
+        }
+    }
+}
