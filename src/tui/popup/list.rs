@@ -210,7 +210,10 @@ impl List {
     }
 
     fn show(&mut self) {
-        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.rows.max(1)));
+        let rows = self.rows.max(1);
+        // Rows that came since, or more room, leave none of it empty.
+        let last = self.hits.len().saturating_sub(rows);
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(rows)).min(last);
     }
 
     /// Rows below the list, with their rule: a commit message shows whole, a command's help in three rows.
@@ -399,6 +402,16 @@ mod tests {
             list.type_char(c);
         });
         assert_eq!(list.act(Action::Choose), Said::Took("zeta".into(), String::new()));
+    }
+
+    #[test]
+    fn rows_that_come_later_fill_the_list() {
+        let mut list = List::new(Kind::Models, "models", entries(&["a"]));
+        list.measure(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
+        list.fill(entries(&["a", "b", "c", "d", "e"]));
+        list.select("e");
+        list.measure(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
+        assert_eq!((list.top, list.rows), (0, 5));
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
                 (" ".repeat(TAB - here % TAB), Kind::Text)
             }
             c if c.is_control() => (control(c), Kind::Control),
+            '\u{200d}' if joins_emoji(&line[..at], &line[at + 3..]) => continue,
             c if invisible == Invisible::Name && is_invisible(c) => (format!("<U+{:04X}>", c as u32), Kind::Invisible),
             _ => continue,
         };
@@ -85,6 +86,14 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Whether a joiner between these two makes one emoji of several, and so hides nothing.
+fn joins_emoji(before: &str, after: &str) -> bool {
+    // What may follow an emoji before the joiner: the mark that asks for its picture.
+    let before = before.strip_suffix('\u{fe0f}').unwrap_or(before).chars().next_back();
+    let emoji = |c: char| matches!(c as u32, 0x2190..=0x21ff | 0x2600..=0x27bf | 0x2b00..=0x2bff | 0x1f000..=0x1faff);
+    before.is_some_and(emoji) && after.chars().next().is_some_and(emoji)
+}
+
 fn control(c: char) -> String {
     match c as u32 {
         0x7f => "^?".into(),
@@ -116,6 +125,11 @@ mod tests {
         assert_eq!(shown("a\u{200b}b\u{202e}", Invisible::Name), "a<U+200B>b<U+202E>");
         assert_eq!(shown("a\u{200b}b", Invisible::Keep), "a\u{200b}b");
         assert_eq!(plain("a\tb"), "a   b");
+        // A family and a heart on fire are one emoji each; a joiner between letters is not.
+        for emoji in ["👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "👍🏽\u{200d}♀"] {
+            assert_eq!(shown(emoji, Invisible::Name), emoji);
+        }
+        assert_eq!(shown("a\u{200d}👧\u{200d}", Invisible::Name), "a<U+200D>👧<U+200D>");
     }
 
     #[test]

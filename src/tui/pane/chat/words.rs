@@ -31,6 +31,16 @@ impl Did {
         }
     }
 
+    /// Whether what its verb says is so, or about to be.
+    fn happens(&self) -> bool {
+        match self.state {
+            CallState::Refused | CallState::Failed | CallState::Interrupted => false,
+            // A change that waits is not made; a question that waits is asked.
+            CallState::Asking => self.name == "askUser",
+            CallState::Streaming | CallState::Waiting | CallState::Running | CallState::Done => true,
+        }
+    }
+
     pub(super) fn reads(&self) -> bool {
         self.name == "readFile"
     }
@@ -60,18 +70,18 @@ pub(super) fn calls(done: &[Did]) -> String {
     let mut out = format!("{}: ", count(done.len(), "call", "calls"));
     let mut parts: Vec<String> = Vec::new();
     if let [one] = done {
-        let (verb, ..) = verb(&one.name);
+        let verb = if one.happens() { verb(&one.name).0 } else { &one.name };
         let again = if one.again { " again" } else { "" };
         parts.push(format!("{verb} {}{again}", one.main).trim_end().to_string());
     } else {
         let mut seen: Vec<&str> = Vec::new();
-        for did in done {
+        for did in done.iter().filter(|d| d.happens()) {
             let (verb, one, many) = verb(&did.name);
             if seen.contains(&verb) {
                 continue;
             }
             seen.push(verb);
-            let same: Vec<&Did> = done.iter().filter(|d| self::verb(&d.name).0 == verb).collect();
+            let same: Vec<&Did> = done.iter().filter(|d| d.happens() && self::verb(&d.name).0 == verb).collect();
             // A file read twice is one file; searches are counted one by one.
             let mut mains: Vec<&str> = same.iter().map(|d| d.main.as_str()).collect();
             if matches!(one, "file") {
@@ -182,6 +192,11 @@ mod tests {
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
         assert_eq!(calls(&two), "2 calls: edited 1 file, 1 refused");
         assert_eq!(calls(&[did("mcp", "", Failed)]), "1 call: mcp, failed");
+        // What did not happen is not told as if it had.
+        let three = [did("editFile", "a", Done), did("editFile", "b", Failed), did("writeFile", "c", Interrupted)];
+        assert_eq!(calls(&three), "3 calls: edited 1 file, 1 failed, 1 interrupted");
+        assert_eq!(calls(&[did("writeFile", "a.rs", Refused)]), "1 call: writeFile a.rs, refused");
+        assert_eq!(calls(&[did("askUser", "Which?", Asking)]), "1 call: asked Which?, waiting");
     }
 
     #[test]

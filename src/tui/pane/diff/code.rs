@@ -191,7 +191,8 @@ impl View {
                 break;
             }
             let mut at = x;
-            if k > 0 && !code.long {
+            if k > 0 {
+                // A long line keeps all of its room; its mark stands in the column of the sign.
                 at += hang;
                 pen.put(at.saturating_sub(2), y, look.glyphs.wrapped, 1, dim);
             }

@@ -42,7 +42,9 @@ impl View {
             }
             self.row(pen, ctx, y, (*file as usize, *row), columns, choices);
         }
-        let above = self.laid.rows.get(first).filter(|_| self.heads == Heads::All && top > 0);
+        // An empty row before a file's own path says no less.
+        let own = matches!(self.laid.rows.get(first), Some((_, Row::Blank)));
+        let above = self.laid.rows.get(first).filter(|_| self.heads == Heads::All && top > 0 && !own);
         if let Some((file, _)) = above {
             pen.part(0, 0, columns.width, 1).blank();
             self.head(pen, 0, *file as usize, columns, look);

@@ -44,6 +44,8 @@ use page::{Page, Stage, decide, look_around};
 #[derive(Debug, Default)]
 pub struct Diff {
     page: Option<Page>,
+    /// What was shown before a restore whose fates come first.
+    before: Option<Page>,
     /// Proposals that came while another was waiting.
     later: VecDeque<Page>,
     /// Shows the fates of this restore first: see [`Diff::release`].
@@ -104,7 +106,7 @@ impl Diff {
             self.show_change(&path.clone());
         } else if unseen {
             // Its fates were enough: what it would have written was never looked at.
-            self.page = None;
+            self.page = self.before.take();
         }
         match self.later.pop_front() {
             Some(next) => self.show(next),
@@ -133,7 +135,8 @@ impl Diff {
     fn show(&mut self, mut page: Page) -> Vec<Effect> {
         page.view.measure(self.size.0, body(&page.view, self.size.1));
         let takes = page.is_open() && self.held != Some(page.proposal.id);
-        self.page = Some(page);
+        let old = self.page.replace(page);
+        self.before = old.filter(|old| !takes && matches!(old.stage, Stage::Settled(_)));
         if takes { vec![Effect::Focus(PaneId::Diff)] } else { Vec::new() }
     }
 

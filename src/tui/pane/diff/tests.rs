@@ -405,6 +405,18 @@ proptest! {
 }
 
 #[test]
+fn a_restore_that_was_left_gives_the_last_diff_back() {
+    let mut diff = pane(140, 35, shop());
+    diff.apply(&Event::Settled(ProposalId(7), Outcome::Refused), 0);
+    let fates = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
+    let restore = Proposal { id: ProposalId(8), ..shop() };
+    diff.apply(&Event::Proposed(Arc::new(restore), fates), 0);
+    diff.apply(&Event::Settled(ProposalId(8), Outcome::Withdrawn), 0);
+    let page = diff.page.as_ref().expect("the last diff");
+    assert_eq!((page.proposal.id, page.stage), (ProposalId(7), Stage::Settled("refused")));
+}
+
+#[test]
 fn the_fates_of_a_restore_come_first() {
     let mut diff = Diff::default();
     measure(&mut diff, 100, 20);

@@ -330,9 +330,14 @@ impl Tools {
             } else if !entry.fields.is_empty() {
                 entry.fields = Vec::new();
             }
-            let reason = entry.call.reason.as_deref().unwrap_or_default();
+            // Its state says already that it was interrupted.
+            let reason = entry.call.reason.as_deref().filter(|r| *r != "interrupted").unwrap_or_default();
             let lines = reason.lines().flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
             entry.reason = lines.take(REASON).collect();
+            // The list that a colon announces is in the whole result.
+            if let Some(last) = entry.reason.last_mut().filter(|l| l.ends_with(':')) {
+                last.pop();
+            }
         }
         let (mut y, mut tops) = (0, Vec::with_capacity(self.calls.len() + 1));
         for i in 0..self.calls.len() {
