@@ -255,7 +255,7 @@ fn a_call_that_changes_stays_in_its_run() {
     assert_eq!(s.text(), "         ▸ 1 call: read src/a.rs");
     s.nebula("x");
     s.call("readFile", "src/a.rs", CallState::Failed);
-    assert!(s.text().ends_with("▸ 1 call: read src/a.rs again, failed"));
+    assert!(s.text().ends_with("▸ 1 call: readFile src/a.rs again, failed"));
 }
 
 fn long(s: &mut Screen) {
