@@ -1,9 +1,9 @@
 //! What memory learns of every write, whoever asks for it: what will be written before, and what came of it after.
 
 use crate::apply::{Applied, ApplyError};
-use crate::archive::RecordedFile;
 use crate::archive::restore::{LastWritten, Written, state_sha};
-use crate::memory::{self, ChangesetFile, Memory, PendingId, WillWrite};
+use crate::archive::{Id, RecordedFile};
+use crate::memory::{self, ChangesetFile, ChangesetState, Memory, PendingId, WillWrite};
 use crate::proposal::{Decided, count_changed};
 
 /// What a decided proposal is about to write, for [`Memory::will_write`].
@@ -39,6 +39,10 @@ pub fn ended(
     match applied {
         Ok(Applied { changeset: Some(id), archived, .. }) => memory.applied(pending, &id.to_string(), &files(archived)),
         Ok(_) => memory.applied_unarchived(pending),
+        // Where something could not be put back, it is still there to be taken back.
+        Err(ApplyError::Write { changeset: Some(id), archived, not_put_back, .. }) if !not_put_back.is_empty() => {
+            memory.applied(pending, &id.to_string(), &files(archived))
+        }
         Err(ApplyError::Write { changeset, archived, .. }) => {
             memory.failed(pending, changeset.map(|id| id.to_string()).as_deref(), &files(archived))
         }
@@ -78,5 +82,10 @@ impl Written for Remembered<'_> {
         }
         let folders = self.memory.folders_made(self.project, path).unwrap_or_default();
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
+    }
+
+    fn failed(&self, changeset: Id) -> bool {
+        let record = self.memory.changeset(self.project, &changeset.to_string()).ok().flatten();
+        record.is_some_and(|r| r.state == ChangesetState::Failed)
     }
 }

@@ -118,7 +118,7 @@ fn plan(env: &Env, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, 
             undo(Request::Undo { count: *count, files: files.clone() }, title)
         }
         RestoreRequest::Redo => {
-            let Some(newest) = env.archive.list().map_err(say)?.into_iter().next() else {
+            let Some(newest) = newest(env).map_err(say)? else {
                 return Err("the archive is empty: there is nothing to redo".into());
             };
             let record = env.memory.changeset(&env.project(), &newest.to_string()).map_err(|e| e.to_string())?;
@@ -189,7 +189,12 @@ pub fn plan_of_tool(env: &Env, count: usize, path: Option<String>) -> Result<Pla
 }
 
 fn newest_cause(env: &Env) -> Option<String> {
-    cause_of(env, *env.archive.list().ok()?.first()?)
+    cause_of(env, newest(env).ok()??)
+}
+
+/// The newest changeset that changed something.
+fn newest(env: &Env) -> Result<Option<Id>, crate::archive::Error> {
+    env.archive.newest_written(&Remembered { memory: &env.memory, project: &env.project() })
 }
 
 fn cause_of(env: &Env, id: Id) -> Option<String> {

@@ -90,6 +90,10 @@ fn drifted(env: &Env, changes: &Changes) -> Vec<String> {
 
 /// Changesets that were not told yet, oldest first.
 fn archived(env: &Env) -> Vec<crate::protocol::Changeset> {
+    // What this nebula archived itself is told already; then nothing need be listed.
+    if env.archive.newest_given().is_some_and(|id| id <= *lock(&env.newest)) {
+        return Vec::new();
+    }
     let Ok(ids) = env.archive.list() else { return Vec::new() };
     let mut newest = lock(&env.newest);
     let new: Vec<Id> = ids.iter().copied().take_while(|id| *id > *newest).collect();

@@ -36,7 +36,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn redo(&mut self, ask: &AskArgs) -> Result<u8> {
-        let Some(newest) = self.archive.list()?.into_iter().next() else {
+        let Some(newest) = self.newest()? else {
             bail!("the archive is empty: there is nothing to redo");
         };
         let record = self.memory.changeset(&self.project(), &newest.to_string())?;
@@ -76,8 +76,13 @@ impl Desk<'_> {
         Ok(Plan { request: Request::Undo { count: versions, files }, kind: "undo", title, named })
     }
 
+    /// The newest changeset that changed something.
+    fn newest(&self) -> Result<Option<Id>> {
+        Ok(self.archive.newest_written(&Remembered { memory: self.memory, project: &self.project() })?)
+    }
+
     fn newest_title(&mut self) -> Result<Option<String>> {
-        let Some(newest) = self.archive.list()?.into_iter().next() else { return Ok(None) };
+        let Some(newest) = self.newest()? else { return Ok(None) };
         let found = self.memory.changeset(&self.project(), &newest.to_string());
         let record = self.remembered(found)?;
         Ok(record.map(|r| r.cause.title).filter(|t| !t.is_empty()))

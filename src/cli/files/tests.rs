@@ -82,6 +82,10 @@ impl World {
 
     /// Writes a file by nebula's own road.
     fn edit(&self, path: &str, text: &str) {
+        self.try_edit(path, text).expect("written");
+    }
+
+    fn try_edit(&self, path: &str, text: &str) -> Result<()> {
         let before = self.workspace.read(path).expect("read").state;
         let change = FileChange::new(path, before, State::file(text.as_bytes()), "test", &[]);
         let proposal = Proposal { id: ProposalId(1), title: "test".into(), files: vec![change] };
@@ -101,7 +105,20 @@ impl World {
             out: &mut out,
             err: &mut err,
         };
-        desk.write(&decided, "edit", "make it better").expect("written");
+        desk.write(&decided, "edit", "make it better").map(drop)
+    }
+
+    /// From now on no file gets its new name: the disk is full.
+    fn fill_disk(&mut self) {
+        let full = |step: &str| match step {
+            "apply: rename" => Err(std::io::ErrorKind::StorageFull.into()),
+            _ => Ok(()),
+        };
+        self.archive = self.archive.clone().with_probe(std::sync::Arc::new(full));
+    }
+
+    fn free_disk(&mut self) {
+        self.archive = self.archive.clone().with_probe(std::sync::Arc::new(|_| Ok(())));
     }
 
     fn json(&self, words: &[&str]) -> Value {
@@ -127,6 +144,24 @@ fn undo_comes_back_and_forth() {
     assert_eq!(w.read("a"), "one\n");
     let ran = w.run(&["undo", "9", "a", "--yes"], None);
     assert_eq!((ran.code, ran.err.lines().count()), (FAILED, 1), "{ran:?}");
+}
+
+#[test]
+fn undo_and_redo_pass_over_a_change_that_failed() {
+    let mut w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.fill_disk();
+    assert!(w.try_edit("a", "three\n").is_err());
+    w.free_disk();
+    assert!(w.run(&["history"], None).out.contains("(failed, put back)"));
+    let ran = w.run(&["undo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\n"), "{ran:?}");
+    w.fill_disk();
+    assert!(w.try_edit("a", "three\n").is_err());
+    w.free_disk();
+    let ran = w.run(&["redo", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "two\n"), "{ran:?}");
 }
 
 #[test]
