@@ -431,9 +431,13 @@ fn distrust(cause: &str) -> &str {
     let reasons = [
         ("UnknownIssuer", "nobody this computer trusts has signed it"),
         ("CaUsedAsEndEntity", "it is an authority's own, which no server may show"),
+        // Some are named, and some told in a sentence.
         ("NotValidForName", "it is another server's"),
+        ("not valid for name", "it is another server's"),
         ("NotValidYet", "it is not valid yet, by this computer's clock"),
+        ("not valid yet", "it is not valid yet, by this computer's clock"),
         ("Expired", "it has expired, by this computer's clock"),
+        ("certificate expired", "it has expired, by this computer's clock"),
         ("Revoked", "it was revoked"),
     ];
     let known = reasons.into_iter().find(|(name, _)| cause.contains(name)).map(|(_, words)| words);

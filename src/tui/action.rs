@@ -144,7 +144,7 @@ actions! {
     OnInTime "on-in-time" "later version of this file"
     Restore "restore" "restore this file"
     RestoreChangeset "restore-changeset" "take back the whole changeset"
-    RestoreSince "restore-since" "take back everything since this one"
+    RestoreSince "restore-since" "take back everything since then"
     Redo "redo" "take back the last undo"
     Pin "pin" "compare with this version"
     LeaveForeign "leave-it" "leave the file as someone else made it"
@@ -315,7 +315,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Archive, "look", &[A::Pin], "pin", ""),
     g(C::Archive, "restore", &[A::Restore], "restore file", ""),
     g(C::Archive, "restore", &[A::RestoreChangeset], "take back changeset", ""),
-    g(C::Archive, "restore", &[A::RestoreSince], "", "take back everything since this changeset"),
+    g(C::Archive, "restore", &[A::RestoreSince], "", ""),
     g(C::Archive, "restore", &[A::Redo], "redo", ""),
     g(C::Archive, "restore", &[A::LeaveForeign], "leave it", ""),
     g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),
@@ -326,7 +326,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Chat, "look", &[A::Open], "open", "open or close; on a notice, its first key"),
     g(C::Chat, "look", &[A::Fold], "fold", "open or close the fold; on a notice, open the file"),
     g(C::Chat, "look", &[A::Again], "ask again", ""),
-    g(C::Chat, "look", &[A::RestoreSince], "take back since", "take back every change since this message"),
+    g(C::Chat, "look", &[A::RestoreSince], "take back since", "take back all since this message"),
     g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
     g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
     g(C::Tools, "look", &[A::Fold], "fold", ""),

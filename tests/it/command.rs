@@ -133,6 +133,48 @@ fn a_task_goes_into_the_session_that_was_asked_for_or_none() {
 }
 
 #[test]
+fn a_continued_task_prints_its_own_turn_alone() {
+    let w = World::new();
+    let said = |text: &str| w.recording(&[&[(0, json!({"text": text})), (0, json!({"end": "stop"}))]]);
+    let first = w.run(&["task", "hi", "--replay", &said("First.")]);
+    assert_eq!(first.stdout, b"First.\n");
+    for how in [&["--continue"][..], &["--continue", "--json"]] {
+        let second = said("Second.");
+        let output = w.run(&[&["task", "and now?", "--replay", &second], how].concat());
+        let out = String::from_utf8(output.stdout).expect("text");
+        assert!(out.contains("Second.") && !out.contains("First.") && !out.contains("hi"), "{out}");
+        if how.len() == 1 {
+            assert_eq!(out, "Second.\n");
+        }
+    }
+    let sessions: Value = serde_json::from_slice(&w.run(&["sessions", "list", "--json"]).stdout).expect("JSON");
+    assert_eq!(sessions.as_array().map(Vec::len), Some(1));
+}
+
+/// `nebula task … > log 2>&1`: what is told beside the text begins on a line of its own.
+#[test]
+fn text_and_diffs_in_one_pipe_do_not_run_into_each_other() {
+    let w = World::new();
+    fs::write(w.path("work/a.txt"), "one\n").expect("written");
+    let arguments = json!({"path": "a.txt", "search": "one", "replace": "two"}).to_string();
+    let call = json!({"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": arguments}});
+    let recording = w.recording(&[
+        &[(0, json!({"text": "I change it."})), (0, call), (0, json!({"end": "calls"}))],
+        &[(0, json!({"text": "Done."})), (0, json!({"end": "stop"}))],
+    ]);
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let mut command = w.command(&["task", "go", "--approve", "edits", "--replay", &recording]);
+    let both = writer.try_clone().expect("the same pipe");
+    let mut child = command.stdout(writer).stderr(both).spawn().expect("it starts");
+    drop(command);
+    let mut out = String::new();
+    std::io::Read::read_to_string(&mut reader, &mut out).expect("text");
+    assert!(child.wait().expect("it ends").success());
+    assert!(out.contains("I change it.\ndiff --git") && out.contains("\n✓ replaceInFile"), "{out}");
+    assert!(out.ends_with("\nDone.\n"), "{out}");
+}
+
+#[test]
 fn a_signal_ends_a_task_as_a_person_would() {
     for (signal, code) in
         [(rustix::process::Signal::TERM, 143), (rustix::process::Signal::HUP, 129), (rustix::process::Signal::INT, 130)]
