@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use nebula::protocol::SessionChoice;
+use nebula::tui::{Options, Start};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// The size of the terminal.
@@ -236,6 +238,45 @@ fn a_terminal_that_goes_away_without_a_signal_ends_it() {
     let _ = child.wait();
     let _ = send.send(());
     assert!(watch.join().expect("watched"), "it went on without a terminal");
+}
+
+/// The screen, and a panic while it is up.
+#[test]
+#[ignore = "panics on purpose: another test runs it in a terminal of its own"]
+fn a_panic_on_the_screen() {
+    let (commands, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    let (_events, told) = tokio::sync::mpsc::channel(1);
+    let options = Options { start: Start::Session(SessionChoice::New), ..Options::default() };
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        tokio::select! {
+            biased;
+            _ = nebula::tui::run((commands, told), options) => {}
+            _ = asked.recv() => panic!("provoked while the screen is up"),
+        }
+    });
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_is_told() {
+    let home = tempfile::tempdir().expect("a folder");
+    let own = std::env::current_exe().expect("this program");
+    let args = ["--exact", "pty::a_panic_on_the_screen", "--ignored", "--nocapture"];
+    let terminal = Terminal::start_in(&own.display().to_string(), &args, home.path());
+    let mut all = Vec::new();
+    loop {
+        match terminal.output.recv_timeout(PATIENCE) {
+            Ok(bytes) => all.extend(bytes),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
+        }
+    }
+    let text = String::from_utf8_lossy(&all);
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what:?} is not in {text:?}"));
+    let (entered, left, told) = (at("\x1b[?1049h"), at("\x1b[?1049l"), at("provoked while the screen is up"));
+    assert!(entered < left && left < told, "{text:?}");
+    assert!(text[entered..told].contains("\x1b[?25h") && text[entered..told].contains("\x1b[?2004l"), "{text:?}");
+    // Out of raw mode a new line begins at the left edge.
+    assert!(text[told..].contains("\r\n"), "{text:?}");
 }
 
 #[test]

@@ -22,34 +22,74 @@ pub(super) struct Fates {
     /// The person went on to the proposal.
     pub seen: bool,
     top: usize,
+    /// A file that someone else changed and that the person went to, to choose for it, maybe once more.
+    gone_to: Option<usize>,
+}
+
+/// As many files are seen without scrolling almost everywhere.
+const FEW: usize = 8;
+
+/// Whether someone else changed the file.
+fn is_foreign(fate: &Fate) -> bool {
+    matches!(fate.kind, FateKind::Foreign { .. })
+}
+
+/// Whether nothing was said of a file that someone else changed.
+fn undecided(fate: &Fate) -> bool {
+    matches!(fate.kind, FateKind::Foreign { choice: None, .. })
 }
 
 impl Fates {
     pub fn new(proposal: Arc<Proposal>, fates: Vec<Fate>) -> Self {
-        Fates { proposal, fates, seen: false, top: 0 }
+        Fates { proposal, fates, seen: false, top: 0, gone_to: None }
     }
 
-    /// The file that is asked about: the first that someone else changed and nothing was said of.
-    fn open(&self) -> Option<&Fate> {
-        self.fates.iter().find(|f| matches!(f.kind, FateKind::Foreign { choice: None, .. }))
+    /// The file that is asked about: the one gone to, else the first that someone else changed and nothing was said of.
+    fn asked(&self) -> Option<usize> {
+        self.gone_to.or_else(|| self.fates.iter().position(undecided))
+    }
+
+    /// Whether nothing is left to be chosen.
+    fn is_chosen(&self) -> bool {
+        !self.fates.iter().any(undecided)
+    }
+
+    /// Goes to the next file that someone else changed, or to the one before.
+    fn go_to(&mut self, down: bool) {
+        let foreign: Vec<usize> = (0..self.fates.len()).filter(|i| is_foreign(&self.fates[*i])).collect();
+        let next = match (self.asked(), down) {
+            (Some(at), true) => foreign.iter().find(|i| **i > at),
+            (Some(at), false) => foreign.iter().rfind(|i| **i < at),
+            (None, true) => foreign.first(),
+            (None, false) => foreign.last(),
+        };
+        if let Some(next) = next {
+            self.gone_to = Some(*next);
+            self.top = next.saturating_sub(3);
+        }
     }
 
     /// Files that are still to be asked about, and all.
     pub fn count(&self) -> (usize, usize) {
-        let open = |f: &&Fate| matches!(f.kind, FateKind::Foreign { choice: None, .. });
-        (self.fates.iter().filter(open).count(), self.fates.len())
+        (self.fates.iter().filter(|f| undecided(f)).count(), self.fates.len())
     }
 
     /// Whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
-            Action::LeaveForeign | Action::TakeOld => self.open().is_some(),
+            Action::LeaveForeign | Action::TakeOld => self.asked().is_some(),
             Action::MergeForeign => {
-                matches!(self.open(), Some(Fate { kind: FateKind::Foreign { conflicts: Some(_), .. }, .. }))
+                let asked = self.asked().map(|i| &self.fates[i].kind);
+                matches!(asked, Some(FateKind::Foreign { conflicts: Some(_), .. }))
             }
-            Action::Open | Action::Write => self.open().is_none() && !self.proposal.files.is_empty(),
+            Action::Open | Action::Write => self.is_chosen() && !self.proposal.files.is_empty(),
             Action::Escape | Action::Later | Action::Close => true,
-            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::First | Action::Last => true,
+            // Where there is one to choose for, it is asked about already.
+            Action::Up | Action::Down => {
+                let foreign = self.fates.iter().filter(|f| is_foreign(f)).count();
+                foreign > usize::from(self.asked().is_some()) || foreign == 0 && self.fates.len() > FEW
+            }
+            Action::HalfUp | Action::HalfDown | Action::First | Action::Last => true,
             _ => false,
         }
     }
@@ -69,12 +109,16 @@ impl Fates {
                 let say = "nothing was restored".to_string();
                 return vec![Effect::Send(Command::Decide(self.proposal.id, refused)), Effect::Say(say)];
             }
+            Action::Up | Action::Down if self.fates.iter().any(is_foreign) => {
+                self.go_to(action == Action::Down);
+                return Vec::new();
+            }
             _ => {
                 self.scroll(action);
                 return Vec::new();
             }
         };
-        let Some(path) = self.open().map(|f| f.path.clone()) else { return Vec::new() };
+        let Some(path) = self.asked().map(|i| self.fates[i].path.clone()) else { return Vec::new() };
         let request = RestoreRequest::Foreign { proposal: self.proposal.id, path, choice };
         vec![Effect::Send(Command::Restore(request))]
     }
@@ -96,7 +140,7 @@ impl Fates {
     pub fn at_row(&self, row: u16, height: u16) -> Option<Action> {
         let question = self.rows(height) as u16 + 2;
         let below = row.checked_sub(question)?;
-        let action = match (self.open(), below) {
+        let action = match (self.asked(), below) {
             (Some(_), 1) => Action::LeaveForeign,
             (Some(_), 2) => Action::MergeForeign,
             (Some(_), 3) => Action::TakeOld,
@@ -108,7 +152,7 @@ impl Fates {
 
     /// Rows of the list where `height` rows hold it all; the question stays in view.
     fn rows(&self, height: u16) -> usize {
-        let asked = if self.open().is_some() { 5 } else { 2 };
+        let asked = if self.asked().is_some() { 5 } else { 2 };
         usize::from(height.saturating_sub(1 + asked)).min(self.fates.len()).max(1)
     }
 
@@ -133,10 +177,9 @@ impl Fates {
         let top = self.top.min(self.fates.len().saturating_sub(rows));
         let longest = self.fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;
-        let open = self.open();
-        for (k, fate) in self.fates.iter().skip(top).take(rows).enumerate() {
-            let asked = open.is_some_and(|o| o.path == fate.path);
-            self.row(pen, ctx, k as u16 + 1, fate, path_room, asked);
+        let asked = self.asked();
+        for (i, fate) in self.fates.iter().enumerate().skip(top).take(rows) {
+            self.row(pen, ctx, (i - top) as u16 + 1, fate, path_room, asked == Some(i));
         }
         if self.fates.len() > rows {
             pen.thumb(1, rows as u16, top, self.fates.len(), look);
@@ -203,7 +246,8 @@ impl Fates {
         let look = paint::look(ctx);
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
-        let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = self.open() else {
+        let asked = self.asked().map(|i| &self.fates[i]);
+        let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = asked else {
             let show = Some((Action::Open, "shows what would be written")).filter(|_| !self.proposal.files.is_empty());
             let leave = Some((Action::Escape, "leaves everything as it is"));
             let mut spans = Vec::new();

@@ -224,6 +224,14 @@ fn fates_come_before_the_proposal() {
     archive.apply(&Event::Proposed(restore(), chosen), NOW);
     assert!(archive.offers(Action::Open) && !archive.offers(Action::MergeForeign));
     assert!(drawn(&mut archive, 140, 35).text().contains("Enter shows what would be written"));
+    // What was chosen may be chosen once more.
+    assert!(archive.offers(Action::Up));
+    archive.act(Action::Up, NOW);
+    assert!(archive.offers(Action::Open) && archive.offers(Action::TakeOld) && !archive.offers(Action::Up));
+    assert!(drawn(&mut archive, 140, 35).text().contains("take the old state"));
+    let again =
+        RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::TakeOld };
+    assert_eq!(archive.act(Action::TakeOld, NOW), [Effect::Send(Command::Restore(again))]);
     assert_eq!(archive.act(Action::Open, NOW), [Effect::Focus(PaneId::Diff)]);
     let refused = Decision::all(&restore(), Choice::Reject);
     assert_eq!(archive.act(Action::Escape, NOW)[0], Effect::Send(Command::Decide(ProposalId(9), refused)));
