@@ -68,6 +68,7 @@ fn main() {
     let log = bytes("op-log.jsonl") as f64 / ops.len() as f64;
     println!("log: {log:.0} bytes an op, checkpoint: {} MiB", bytes("store.crdt") >> 20);
     std::env::var_os("STRAND_KEEP").inspect(|_| println!("kept: {}", dir.keep().display()));
+    push_at_once();
 }
 
 /// Runs the command so often, and tells how long the whole process takes and what of that is work.
@@ -83,6 +84,41 @@ fn command(root: &Path, what: &str, rounds: usize, code: i32, args: impl Fn(usiz
         .collect();
     times.sort();
     println!("strand {what}: median {:.1} ms, worst {:.1} ms", ms(times[rounds / 2]), ms(times[rounds - 1]));
+}
+
+/// Eight agents with 1,000 ops each, a tenth of them on what all have, push to one store at the same moment.
+fn push_at_once() {
+    const AGENTS: usize = 8;
+    let dir = tempfile::tempdir().expect("a folder");
+    let qname = |name: String| QName::parse(&name).expect("a name");
+    let add = |name: String| Draft::Add { qname: qname(name), body: "Int = 0".into(), doc: None, def: None };
+    let mut master = Store::init(&dir.path().join("master")).expect("a store");
+    let shared: Vec<Draft> = (0..100).map(|n| add(format!("slot.shared{n}"))).collect();
+    master.issue(&shared, &Issuer::new("user:bench"), false).expect("issued");
+    let folder = |agent: usize| dir.path().join(format!("a{agent}"));
+    for agent in 0..AGENTS {
+        let mut store = master.snapshot(&folder(agent)).expect("a snapshot");
+        let mut drafts: Vec<Draft> = (0..900).map(|n| add(format!("slot.own{agent}x{n}"))).collect();
+        let replace =
+            |n| Draft::Replace { qname: qname(format!("slot.shared{n}")), body: format!("Int = {agent}"), doc: None };
+        drafts.extend((0..100).map(replace));
+        store.issue(&drafts, &Issuer::new(format!("agent:a{agent}")), false).expect("issued");
+    }
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for agent in 0..AGENTS {
+            let root = folder(agent);
+            scope.spawn(move || {
+                let out =
+                    Command::new(env!("CARGO_BIN_EXE_strand")).arg("--store").arg(root).args(["op", "push"]).output();
+                assert!(out.expect("ran").status.success());
+            });
+        }
+    });
+    let took = start.elapsed();
+    master.catch_up().expect("read");
+    assert_eq!(master.ops().len(), 100 + AGENTS * 1_000);
+    println!("8 agents push 1,000 ops each at once: {:.2} s", took.as_secs_f64());
 }
 
 /// Time of the processor spent by this thread.

@@ -33,6 +33,17 @@ pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&s
     Ok(0)
 }
 
+/// Every setting.
+pub(super) fn settings(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+    let value = |key: &str| s.store.config().get(key).unwrap_or_default();
+    if out.json {
+        out.value(&Config::KEYS.iter().map(|key| json!({"key": key, "value": value(key)})).collect());
+        return Ok(0);
+    }
+    Config::KEYS.iter().for_each(|key| out.line(format!("{key} {}", value(key)).trim_end()));
+    Ok(0)
+}
+
 /// The whole path of another store.
 fn absolute(value: &str) -> Result<String, Error> {
     let path = std::fs::canonicalize(value).ok().filter(|path| path.join(".strand").is_dir());

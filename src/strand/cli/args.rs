@@ -217,11 +217,11 @@ Settings, and what holds when they are not set:
   author           who issues ops when nothing else says so
   lock-mode        enforce or off [enforce]
 
-JSON: {key, value}
+JSON: {key, value}; a list of them without a key
 Exit: 0 done, 2 no such key or value")]
     Config {
         /// conflict-policy, capabilities, upstream, author or lock-mode
-        key: String,
+        key: Option<String>,
         /// The new value
         value: Option<String>,
     },

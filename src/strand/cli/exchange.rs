@@ -93,7 +93,7 @@ pub(super) fn log(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
         if out.json {
             out.value(&op.to_json());
         } else {
-            out.line(&format!("{} {}.{}", history_line(&op), op.layer, op.name));
+            out.line(&history_line(&op, Some(&format!("{}.{}", op.layer, op.name))));
         }
     }
     Ok(0)
@@ -141,7 +141,11 @@ pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
     let mut result = store::push(&mut s.store, &mut target)?;
     target.checkpoint();
     result.state_hash = target.state().state_hash();
-    Ok(told(out, &result))
+    let code = told(out, &result);
+    if code == 4 {
+        out.note("'strand op pull' brings what stands in its way; mend your part and push again");
+    }
+    Ok(code)
 }
 
 pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
@@ -165,7 +169,10 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
     let text: String = ops.iter().map(|op| op.to_line() + "\n").collect();
     let path = std::path::absolute(output).map_err(|error| Error::io("find", output, error))?;
     atomic_write(&path, text.as_bytes())?;
-    out.answer(&format!("{} ops in {}", ops.len(), output.display()), || json!({"ops": ops.len(), "file": output}));
+    out.answer(
+        &format!("{} in {}", plural(ops.len(), "op"), output.display()),
+        || json!({"ops": ops.len(), "file": output}),
+    );
     Ok(0)
 }
 

@@ -139,7 +139,7 @@ pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<
             block.push_str(&format!("{} {}\n", view.qname(), view.hash));
         }
         if args.history {
-            s.store.history(view.id).iter().for_each(|op| block.push_str(&format!("{}\n", history_line(op))));
+            s.store.history(view.id).iter().for_each(|op| block.push_str(&format!("{}\n", history_line(op, None))));
         }
         if args.refs {
             references(state, view.id).places().iter().for_each(|place| block.push_str(&format!("{place}\n")));
@@ -209,8 +209,8 @@ fn changed(change: &Change) -> String {
     }
 }
 
-/// One op as a line: id, time, kind, author, first line of what it says.
-pub fn history_line(op: &Op) -> String {
+/// One op as a line: id, time, kind, author, what it is `about` if that is not clear, first line of what it says.
+pub fn history_line(op: &Op, about: Option<&str>) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
     let text = op
         .body
@@ -221,7 +221,8 @@ pub fn history_line(op: &Op) -> String {
         .or_else(|| (!op.changes.is_empty()).then(|| op.changes.iter().map(changed).collect::<Vec<_>>().join("; ")))
         .unwrap_or_default();
     let (time, first) = (time.unwrap_or_default(), text.lines().next().unwrap_or_default().to_owned());
-    format!("{} {time} {} {}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()
+    let about = about.map_or(String::new(), |about| format!(" {about}"));
+    format!("{} {time} {} {}{about}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()
 }
 
 pub(super) fn list(s: &mut Session, out: &mut Out, layer: Option<&str>, hash: bool, long: bool) -> Result<u8, Error> {

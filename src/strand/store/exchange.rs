@@ -23,13 +23,15 @@ pub struct Exchange {
 
 impl Store {
     /// The ops another store lacks, in causal order.
-    fn lacking(&self, other: &Store) -> Vec<Op> {
+    fn lacking(&self, other: &Store) -> Result<Vec<Op>, Error> {
         let known: HashSet<OpId> = other.state.graph().ids().collect();
         let graph = self.state.graph();
         let lacking = graph.ids().filter(|id| !known.contains(id)).filter_map(|id| graph.node(id));
         let mut ops: Vec<Op> = lacking.map(|node| node.op.clone()).collect();
+        // One that cannot be read would leave what follows it waiting over there.
+        self.sound()?;
         ops.sort_by_key(Op::key);
-        ops
+        Ok(ops)
     }
 
     /// Refuses to judge ops anew that stand in an archive: what one brought cannot be taken back there.
@@ -46,9 +48,10 @@ impl Store {
 
     /// Clones this store into a new folder, its upstream set to this one. Locks stay here.
     pub fn snapshot(&self, target: &Path) -> Result<Store, Error> {
+        let ops = self.ops();
+        self.sound()?;
         let mut copy = Store::init(target)?;
         let lock = copy.lock()?;
-        let ops = self.ops();
         copy.state.apply(ops.clone());
         copy.commit(&ops, &[])?;
         drop(lock);
@@ -64,7 +67,7 @@ impl Store {
 pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
     from.catch_up()?;
     to.catch_up()?;
-    let ops = from.lacking(to);
+    let ops = from.lacking(to)?;
     let result = to.accept(ops)?;
     let heals: Vec<Op> =
         result.healed.iter().filter_map(|id| to.state.graph().node(*id)).map(|node| node.op.clone()).collect();
@@ -84,12 +87,12 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
 pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchange, Error> {
     from.catch_up()?;
     let _lock = into.lock()?;
-    let theirs = from.lacking(into);
+    let theirs = from.lacking(into)?;
     if !upstream {
         let gated = into.gate(theirs);
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
     }
-    let unpushed = into.lacking(from);
+    let unpushed = into.lacking(from)?;
     into.none_archived(&unpushed)?;
     let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();

@@ -350,3 +350,36 @@ fn what_merging_left_is_listed_shown_and_issued_again() {
     assert_eq!(world.out(0, &["conflicts"]), "");
     assert!(world.out(0, &["conflicts", "--all"]).contains(id));
 }
+
+#[test]
+fn settings_are_listed_and_the_log_says_what_each_op_is_about() {
+    let world = World::new();
+    world.out(0, &["config", "author", "agent:a"]);
+    let told = world.out(0, &["config"]);
+    assert_eq!(
+        told,
+        "conflict-policy strict\ncapabilities net,storage,clock,random,log\nupstream\nauthor agent:a\nlock-mode enforce\n"
+    );
+    let listed: serde_json::Value = serde_json::from_str(&world.out(0, &["config", "--json"])).unwrap();
+    assert_eq!((listed.as_array().unwrap().len(), listed[3]["value"].as_str()), (5, Some("agent:a")));
+    world.out(0, &["add", "slot", "n", "Int = 1"]);
+    let log = world.out(0, &["op", "log"]);
+    assert!(log.ends_with(" add agent:a slot.n  Int = 1\n"), "{log}");
+    let history = world.out(0, &["view", "slot.n", "--history"]);
+    assert!(history.ends_with(" add agent:a  Int = 1\n"), "{history}");
+    let written = world.out(0, &["op", "bundle", "-o", "ops.jsonl"]);
+    assert_eq!(written, "1 op in ops.jsonl\n");
+}
+
+#[test]
+fn a_refused_push_says_what_to_do_next() {
+    let world = World::new();
+    world.out(0, &["add", "slot", "draft", "Text = \"\""]);
+    world.out(0, &["snapshot", "a"]);
+    world.out(0, &["--store", "a", "add", "tile", "T", "input(bind=draft, label=\"d\")"]);
+    world.out(0, &["--store", "project.strand", "remove", "slot.draft"]);
+    let told = world.err(4, &["--store", "a", "op", "push"]);
+    assert!(told.contains("dangling: tile.T:1 -> slot.draft") && told.contains("'strand op pull'"), "{told}");
+    world.out(4, &["--store", "a", "op", "pull"]);
+    assert_eq!(world.err(0, &["--store", "a", "op", "push"]), "");
+}
