@@ -13,6 +13,9 @@ const MOST: usize = 40_000;
 /// Passages beyond which a single word is too common to be of use.
 const COMMON: usize = 20_000;
 
+/// So many of the best passages of all projects are looked up before all are.
+const FIRST: usize = 200;
+
 /// English words that say nothing about a passage.
 const STOP: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "i",
@@ -104,36 +107,58 @@ fn search(
     if sources.is_empty() {
         return Ok(Vec::new());
     }
-    let (table, rank) = match index {
-        Index::Words => ("words", "ORDER BY bm25(words)"),
-        Index::Unranked => ("words", ""),
-        Index::Grams => ("grams", ""),
-    };
-    let marks = vec!["?"; sources.len()].join(", ");
-    let sql = format!(
-        "SELECT p.id, p.source, p.file, p.first, p.last FROM {table} JOIN passages p ON p.id = {table}.rowid
-         WHERE {table} MATCH ? AND p.source IN ({marks}) {rank} LIMIT ?"
-    );
-    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(query.to_string())];
-    values.extend(sources.keys().map(|id| Box::new(*id) as Box<dyn ToSql>));
-    values.push(Box::new(i64::try_from(limit + taken.len()).unwrap_or(i64::MAX)));
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(values))?;
+    let wanted = limit + taken.len();
+    let mut rows = matching(conn, index, query, &sources, (wanted, Some(FIRST + wanted)))?;
+    // The best may all be those of other projects: then all that match are looked up.
+    if rows.len() < wanted && matches!(index, Index::Words) {
+        rows = matching(conn, index, query, &sources, (wanted, None))?;
+    }
     let mut file_of = conn.prepare_cached("SELECT path, mtime_ns, size FROM files WHERE id = ?1")?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if found.len() < limit && taken.insert(row.get(0)?) {
-            let line = |i: usize| Ok::<_, rusqlite::Error>(usize::try_from(row.get::<_, i64>(i)?).unwrap_or(1));
-            let (path, mtime_ns, size) =
-                file_of.query_row([row.get::<_, i64>(2)?], |r| Ok((r.get(0)?, r.get(1)?, count(r.get(2)?))))?;
+    for [id, source, file, first, last] in rows {
+        if found.len() < limit && taken.insert(id) {
+            let line = |n: i64| usize::try_from(n).unwrap_or(1);
+            let (path, mtime_ns, size) = file_of.query_row([file], |r| Ok((r.get(0)?, r.get(1)?, count(r.get(2)?))))?;
             found.push(Found {
-                source: sources.get(&row.get::<_, i64>(1)?).cloned().unwrap_or_default(),
+                source: sources.get(&source).cloned().unwrap_or_default(),
                 path,
-                lines: (line(3)?, line(4)?),
+                lines: (line(first), line(last)),
                 mtime_ns,
                 size,
             });
         }
     }
     Ok(found)
+}
+
+/// Passages of these sources, best first, at most `most`: their id, source, file, first and last line. Of a ranked index
+/// only the best `first` of all sources are looked up, if that is given: looking up each that matches costs more than
+/// ranking them all.
+fn matching(
+    conn: &Connection,
+    index: Index,
+    query: &str,
+    sources: &HashMap<i64, String>,
+    (most, first): (usize, Option<usize>),
+) -> Result<Vec<[i64; 5]>, Error> {
+    let (matches, order) = match (index, first) {
+        (Index::Words, Some(n)) => {
+            (format!("SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT {n}"), "ORDER BY f.rank")
+        }
+        (Index::Words, None) => ("SELECT rowid, rank FROM words WHERE words MATCH ?".into(), "ORDER BY f.rank"),
+        (Index::Unranked, _) => ("SELECT rowid FROM words WHERE words MATCH ?".into(), ""),
+        (Index::Grams, _) => ("SELECT rowid FROM grams WHERE grams MATCH ?".into(), ""),
+    };
+    let marks = vec!["?"; sources.len()].join(", ");
+    let sql = format!(
+        "SELECT p.id, p.source, p.file, p.first, p.last FROM ({matches}) f JOIN passages p ON p.id = f.rowid
+         WHERE p.source IN ({marks}) {order} LIMIT ?"
+    );
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(query.to_string())];
+    values.extend(sources.keys().map(|id| Box::new(*id) as Box<dyn ToSql>));
+    values.push(Box::new(i64::try_from(most).unwrap_or(i64::MAX)));
+    let mut statement = conn.prepare_cached(&sql)?;
+    let row = |r: &rusqlite::Row<'_>| Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?]);
+    let rows = statement.query_map(params_from_iter(values), row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
