@@ -14,7 +14,7 @@ const TOOLS: [Tool; 12] = [
     ("list", &[("path", &["directory", "dir"])]),
     ("readFile", &[PATH]),
     ("searchInDirectory", &[("directory", &["path", "dir"]), ("keyword", &["query", "pattern"])]),
-    ("writeFile", &[PATH, ("content", &["contents", "text", "new_content"])]),
+    ("writeFile", &[PATH, ("content", &["contents", "text", "new_content", "file_text"])]),
     ("editFile", &[PATH, ("new_content", &["content", "contents", "text", "newContent"])]),
     (
         "replaceInFile",
@@ -46,8 +46,12 @@ pub fn read(value: &Value) -> Option<(String, Value)> {
         Some(value) => value.clone(),
         None => Value::Object(Map::new()),
     };
-    let &(mut tool, parameters) = TOOLS.iter().find(|(tool, _)| bare(tool) == bare(name))?;
     let given = arguments.as_object()?;
+    if is_shell(name) {
+        return handed_over(given);
+    }
+    let name = commanded(name, given).unwrap_or(name);
+    let &(mut tool, parameters) = tool_of(name)?;
     let mut fitted = fit(given, parameters);
     let replace = &TOOLS[5];
     if tool == "editFile" && !fitted.contains_key("new_content") {
@@ -65,9 +69,66 @@ fn bare(name: &str) -> String {
     name.replace(['_', '-'], "").to_lowercase()
 }
 
-/// Whether this is a tool's name.
+/// Whether this is a tool's name, or one that other programs give to such a tool.
 pub(super) fn is_tool(name: &str) -> bool {
-    TOOLS.iter().any(|(tool, _)| bare(tool) == bare(name))
+    tool_of(name).is_some() || is_shell(name) || EDITORS.contains(&bare(name).as_str())
+}
+
+/// The tool's own name for itself.
+pub(super) fn own_name(name: &str) -> Option<&'static str> {
+    tool_of(name).map(|(own, _)| *own)
+}
+
+/// Names that other programs give to our tools, as [`bare`] has them.
+const OTHER: [(&str, &str); 7] = [
+    ("createfile", "writeFile"),
+    ("writetofile", "writeFile"),
+    ("strreplace", "replaceInFile"),
+    ("searchreplace", "replaceInFile"),
+    ("viewfile", "readFile"),
+    ("listfiles", "list"),
+    ("listdirectory", "list"),
+];
+
+fn tool_of(name: &str) -> Option<&'static Tool> {
+    let bare_name = bare(name);
+    let own = OTHER.iter().find(|(other, _)| *other == bare_name).map_or(bare_name, |(_, own)| bare(own));
+    TOOLS.iter().find(|(tool, _)| bare(tool) == own)
+}
+
+/// Tools of other programs that edit by a `command`, as [`bare`] has them.
+const EDITORS: [&str; 3] = ["strreplaceeditor", "strreplacebasededittool", "texteditor"];
+
+/// The tool that such an editor's command is.
+fn commanded(name: &str, given: &Map<String, Value>) -> Option<&'static str> {
+    if !EDITORS.contains(&bare(name).as_str()) {
+        return None;
+    }
+    Some(match given.get("command")?.as_str()? {
+        "str_replace" => "replaceInFile",
+        "create" => "writeFile",
+        "view" => "readFile",
+        _ => return None,
+    })
+}
+
+fn is_shell(name: &str) -> bool {
+    ["shell", "bash", "localshell", "exec"].contains(&bare(name).as_str())
+}
+
+/// A patch that is handed to `apply_patch` in a shell. Nothing else that a shell does is a tool of ours.
+fn handed_over(given: &Map<String, Value>) -> Option<(String, Value)> {
+    let command = match given.get("command").or_else(|| given.get("cmd"))? {
+        Value::String(text) => text.clone(),
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
+        _ => return None,
+    };
+    let patch = command.trim_start().starts_with("apply_patch") || command.contains("\napply_patch");
+    let from = command.find("*** Begin Patch").filter(|_| patch)?;
+    let end = command.rfind("*** End Patch").map_or(command.len(), |at| at + "*** End Patch".len());
+    let mut arguments = Map::new();
+    arguments.insert("patch".into(), command.get(from..end)?.into());
+    Some(("applyPatch".to_string(), Value::Object(arguments)))
 }
 
 /// The arguments under the tool's own names.
@@ -106,7 +167,7 @@ pub(super) fn begun(text: &str) -> Option<(&'static str, usize)> {
         }
         if tool.is_none() && NAMES.contains(&key) && rest.starts_with('"') {
             let named = rest[1..].split_once('"')?.0;
-            tool = Some(TOOLS.iter().find(|(tool, _)| bare(tool) == bare(named))?);
+            tool = Some(tool_of(named)?);
         } else if ARGUMENTS.contains(&key) && rest.starts_with('{') {
             arguments = Some(head.len() - rest.len());
         }

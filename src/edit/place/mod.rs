@@ -129,12 +129,35 @@ fn replace(ground: &Ground, search: &str, new: &str, shape: Shape, all: bool) ->
         }
     }
     match locate::locate(text, &literal) {
+        // What is found by likeness only may be there for certain without the numbers of its lines.
+        Ok(places) if places.iter().any(|p| p.found.rung == Rung::Inexact) => match unnumbered(text, &literal, new) {
+            Some(done) => done,
+            None => fit::all(text, &literal, new, places),
+        },
         Ok(places) => fit::all(text, &literal, new, places),
+        Err(_) if let Some(done) = unnumbered(text, &literal, new) => done,
         Err(miss) if search == new => {
             Err(format!("the search text and its replacement are the same, and {}", miss.text(text, shape)))
         }
         Err(miss) => Err(miss.text(text, shape)),
     }
+}
+
+/// The same where the search text was copied with the numbers that its lines were shown with, and stands in one place
+/// without them.
+fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
+    let bare = numbers::without(literal.text)?;
+    let numbered = new.lines().any(|line| numbers::of(line).is_some());
+    // A replacement in which only some lines have numbers is not understood.
+    let new = if numbered { numbers::without(new)? } else { new.to_string() };
+    let shape = if bare.lines().count() > 1 { Shape::Lines } else { literal.shape };
+    let search = Search { text: &bare, shape, all: false, down_to: Rung::LookAlikes };
+    let mut places = locate::locate(text, &search).ok()?;
+    for place in &mut places {
+        place.found.rung = place.found.rung.max(Rung::TrailingSpace);
+        place.found.detail.get_or_insert_with(|| "line numbers left out".to_string());
+    }
+    Some(fit::all(text, &search, &new, places))
 }
 
 const RAW: &str = "(The file is not valid text, so only an exact search can find something in it.)";

@@ -14,8 +14,8 @@ pub(super) fn place(ground: &Ground, (first, last): (usize, usize), expect: &str
     if ground.encoding == Encoding::Raw {
         return Err("it is not valid text; only an exact search and replace is allowed in it.".to_string());
     }
-    let bare = without_numbers(expect);
-    let new = match (&bare, without_numbers(new)) {
+    let bare = without(expect);
+    let new = match (&bare, without(new)) {
         (Some(_), Some(new)) => new,
         _ => new.to_string(),
     };
@@ -91,14 +91,23 @@ fn gone(ground: &Ground, first: usize, last: usize) -> String {
     format!("lines {first} to {last} have been changed by an edit before this one. ")
 }
 
-/// A text without the `12: ` in front of each line; `None` if some line has none.
-fn without_numbers(text: &str) -> Option<String> {
-    let bare = |line: &str| -> Option<String> {
-        let trimmed = line.trim_start();
-        let rest = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-        let rest = if rest.len() < trimmed.len() { rest.strip_prefix(':')? } else { return None };
-        Some(rest.strip_prefix(' ').unwrap_or(rest).to_string())
-    };
-    let lines: Option<Vec<String>> = text.lines().map(bare).collect();
-    lines.filter(|l| !l.is_empty()).map(|l| l.join("\n"))
+/// A text without the numbers in front of its lines; `None` if some line has none, or they do not count up.
+pub(super) fn without(text: &str) -> Option<String> {
+    let lines: Vec<(usize, &str)> = text.lines().map(of).collect::<Option<_>>()?;
+    let first = lines.first()?.0;
+    let counts_up = lines.iter().enumerate().all(|(i, (number, _))| *number == first + i);
+    let bare: Vec<&str> = lines.into_iter().map(|(_, line)| line).collect();
+    counts_up.then(|| bare.join("\n"))
+}
+
+/// A line's number as it is shown in front of it, and the line: `12: text`, `12 | text`, `12\ttext`, `12→text`.
+pub(super) fn of(line: &str) -> Option<(usize, &str)> {
+    let text = line.trim_start_matches(' ');
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number = text[..digits].parse().ok()?;
+    let rest = &text[digits..];
+    let marked = [": ", " | ", "| ", "|", "\t", "→", ":"].iter().find_map(|mark| rest.strip_prefix(mark));
+    // An empty line loses the space behind its mark.
+    let empty = || [" |"].contains(&rest.trim_end()).then_some("");
+    Some((number, marked.or_else(empty)?))
 }

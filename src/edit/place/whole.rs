@@ -15,7 +15,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         ));
     }
     let content = match edit.format {
-        Format::Whole => without_heading(&content, old, path),
+        Format::Whole => without_heading(&content, Some(old), path),
         _ => &content,
     };
     Ok(bytes::fit_whole(content, old))
@@ -23,7 +23,11 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
 
 /// The text of a file that is made.
 pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
-    plain(content, edit, path)
+    let content = plain(content, edit, path);
+    match edit.format {
+        Format::Whole => without_heading(&content, None, path).to_string(),
+        _ => content,
+    }
 }
 
 /// Content with entities read as characters, where they can be nothing else: no bare `<`, `>` or `&` beside
@@ -40,11 +44,19 @@ fn plain(content: &str, edit: &Edit, path: &str) -> String {
     }
 }
 
-/// Without a first line that is nothing but the path in a comment, unless the file has had it before.
-fn without_heading<'c>(content: &'c str, old: &str, path: &str) -> &'c str {
+/// Without a first line that is nothing but the path in a comment, unless the file has had it before. A file that is made
+/// may well begin with its path: only a line that says so (`# filepath: a.py`) is none of it.
+fn without_heading<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c str {
+    const LABELS: [&str; 4] = ["filepath:", "file path:", "file:", "path:"];
     let Some((first, rest)) = content.split_once('\n') else { return content };
     let bare = first.trim().trim_start_matches(['#', '/', '-', ';', '<', '!', '*', ' ']);
     let bare = bare.trim_end_matches(['-', '>', '*', '/', ' ']);
-    let is_path = bare == path || bare.strip_prefix("./") == Some(path);
-    if is_path && bare.len() < first.trim().len() && old.lines().next() != Some(first) { rest } else { content }
+    let label = LABELS.iter().find(|l| bare.get(..l.len()).is_some_and(|b| b.eq_ignore_ascii_case(l)));
+    let name = label.map_or(bare, |l| bare[l.len()..].trim());
+    let is_path = name == path || name.strip_prefix("./") == Some(path);
+    let said = match old {
+        Some(old) => old.lines().next() != Some(first),
+        None => label.is_some(),
+    };
+    if is_path && bare.len() < first.trim().len() && said { rest } else { content }
 }

@@ -11,6 +11,8 @@ pub(super) struct Blocks {
     id: EditId,
     path: Option<String>,
     search: Vec<String>,
+    /// Nothing but notes about the place has come: `:start_line:4`, and the rule below it.
+    noted: bool,
     /// `None` before the divider.
     replace: Option<Vec<String>>,
     /// The indentation of the fence around it, if there is one.
@@ -23,13 +25,14 @@ impl Blocks {
         if let Some(path) = &path {
             ctx.grew(id, Part::Path, path);
         }
-        Blocks { id, path, search: Vec::new(), replace: None, fence }
+        Blocks { id, path, search: Vec::new(), noted: false, replace: None, fence }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         while let Some(line) = input.line() {
             let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
             match &mut self.replace {
+                None if self.search.is_empty() && is_note(text, self.noted) => self.noted = true,
                 None if is_divider(text) => self.replace = Some(Vec::new()),
                 // The divider was forgotten, or an empty search ends at once: what is meant is not certain.
                 None if is_replace_mark(text) => {
@@ -91,6 +94,15 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Whether a line before the search text says where it is, or is the rule after such lines (`noted`): the text itself says
+/// it better.
+fn is_note(line: &str, noted: bool) -> bool {
+    let line = line.trim();
+    let number = [":start_line:", ":end_line:"].iter().find_map(|n| line.strip_prefix(n));
+    let note = number.is_some_and(|n| n.trim().parse::<usize>().is_ok());
+    note || (noted && line.len() >= 5 && line.bytes().all(|b| b == b'-'))
 }
 
 /// Shows one more line of a part; the line break belongs to the line after it.

@@ -8,7 +8,10 @@ use super::{Context, Format};
 /// What is in a fence that opens.
 pub(super) enum Contents {
     Wait,
-    Edits,
+    /// Edits; how much to skip before them.
+    Edits {
+        skip: usize,
+    },
     /// A diff without a header.
     Diff,
     /// Edits under a path line that is inside the fence; how much to skip.
@@ -56,11 +59,20 @@ impl Contents {
                 || line.starts_with("@@")
                 || (line.starts_with("--- ")
                     && rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ ")))
-                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Around(_)))
+                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
         };
         let calls = starts::calls(head(rest));
         if edits(first, rest) || calls == Calls::Yes {
-            return Contents::Edits;
+            return Contents::Edits { skip: 0 };
+        }
+        // A patch that is handed to a command in a shell.
+        if first.trim_start().starts_with("apply_patch") && first.contains("<<") {
+            let skip = first_start + first.len() + 1;
+            return match after.get(skip..) {
+                Some(next) if starts::is_patch(next) => Contents::Edits { skip },
+                Some(next) if !ended && starts::may_be_patch(next) => Contents::Wait,
+                _ => Contents::Code(None),
+            };
         }
         if calls == Calls::Wait && !ended {
             return Contents::Wait;

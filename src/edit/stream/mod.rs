@@ -4,6 +4,7 @@ mod blocks;
 mod call;
 mod fence;
 mod input;
+mod named;
 mod patch;
 mod starts;
 mod tags;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use self::blocks::Blocks;
 use self::call::Call;
 use self::input::Input;
+use self::named::Named;
 use self::patch::Patch;
 use self::text::Text;
 use self::whole::Whole;
@@ -149,6 +151,7 @@ enum State {
     Whole(Whole),
     Patch(Patch),
     Call(Call),
+    Named(Named),
 }
 
 /// What a reader of one of them says after it took what it could.
@@ -248,6 +251,7 @@ impl Parser {
             State::Whole(whole) => whole.end(ctx, cut),
             State::Patch(patch) => patch.end(ctx, cut),
             State::Call(call) => call.end(ctx, cut),
+            State::Named(call) => call.end(ctx, cut),
         }
         self.text.end(&mut self.input, ctx);
         self.ctx.out
@@ -270,12 +274,13 @@ impl Parser {
                 State::Whole(whole) => whole.step(input, ctx),
                 State::Patch(patch) => patch.step(input, ctx),
                 State::Call(call) => call.step(input, ctx),
+                State::Named(call) => call.step(input, ctx),
             };
             match progress {
                 Progress::Wait => return,
                 Progress::Again => {}
                 Progress::Done => {
-                    let inside_line = matches!(&self.state, State::Xml(_) | State::Call(_));
+                    let inside_line = matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_));
                     self.state = State::Text;
                     self.text.resume(inside_line);
                 }

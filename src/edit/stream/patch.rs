@@ -63,7 +63,17 @@ impl Patch {
                 return Progress::Wait;
             }
             let head = text.starts_with("--- ") && after == "+++ ";
-            match self.line(&text, head, ctx) {
+            // Where the counts say that more is to come, `--- a` and `+++ a` may be a header all the same.
+            if head
+                && self.is_due()
+                && !input.ended()
+                && memchr::memchr(b'\n', &input.rest().as_bytes()[line.next..]).is_none()
+            {
+                return Progress::Wait;
+            }
+            let below = input.rest()[line.next..].lines().next().unwrap_or_default();
+            let named = text.starts_with("diff --git ") || (head && names_a_file(&text, dedented(below, indent)));
+            match self.line(&text, head, named, ctx) {
                 Taken::Yes => input.skip(line.next),
                 Taken::Last => {
                     input.skip(line.next);
@@ -75,7 +85,13 @@ impl Patch {
         Progress::Wait
     }
 
-    fn line(&mut self, line: &str, head: bool, ctx: &mut Context) -> Taken {
+    /// Whether the header of the present hunk promises more lines.
+    fn is_due(&self) -> bool {
+        self.section.as_ref().is_some_and(|s| s.body && s.due != (0, 0))
+    }
+
+    /// One line. `head`: it begins with `---` and the next one with `+++`; `named`: it begins a file's part for certain.
+    fn line(&mut self, line: &str, head: bool, named: bool, ctx: &mut Context) -> Taken {
         if let Some(fence) = &self.fence
             && fence.closed_by(line)
             && !line.starts_with(' ')
@@ -86,10 +102,7 @@ impl Patch {
         if let Some(taken) = self.envelope(line, ctx) {
             return taken;
         }
-        let due = self.section.as_ref().is_some_and(|s| s.body && s.due != (0, 0));
-        let named =
-            line.starts_with("diff --git ") || (head && ["a/", "/dev/null"].iter().any(|n| line[4..].starts_with(n)));
-        if (!due || named)
+        if (!self.is_due() || named)
             && let Some(taken) = self.header(line, head, ctx)
         {
             return taken;
@@ -407,6 +420,14 @@ fn file_name(text: &str) -> Option<String> {
         None => text.split('\t').next().unwrap_or(text).trim().to_string(),
     };
     (name != "/dev/null").then_some(name)
+}
+
+/// Whether `--- old` and `+++ new` are the header of a file, and not a line `-- old` that gives way to `++ new`.
+fn names_a_file(old: &str, new: &str) -> bool {
+    let name = |line: &str| file_name(line.get(4..).unwrap_or_default().trim_end());
+    let (old, new) = (name(old), name(new));
+    let git = |name: &Option<String>| name.as_ref().is_none_or(|n| n.starts_with("a/"));
+    git(&old) || (old == new && old.is_some_and(|n| !n.contains(' ') && n.contains(['.', '/'])))
 }
 
 fn bare(name: &str, prefix: &str) -> String {

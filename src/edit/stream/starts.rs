@@ -75,20 +75,26 @@ pub(super) fn dedented(line: &str, indent: usize) -> &str {
     &line[line.bytes().take(indent).take_while(|b| *b == b' ').count()..]
 }
 
-/// `<<<<<<< SEARCH`, and a path behind it if there is one.
+/// `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one.
 pub(super) fn search_mark(line: &str) -> Option<&str> {
     let text = line.trim();
-    let marks = text.bytes().take_while(|b| *b == b'<').count();
+    let marks = marks(text, [b'<', b'-']);
     let rest = text[marks..].trim_start();
     let word =
         ["SEARCH", "ORIGINAL"].iter().find(|w| rest.get(..w.len()).is_some_and(|r| r.eq_ignore_ascii_case(w)))?;
     ((5..=9).contains(&marks)).then(|| rest[word.len()..].trim_start_matches(':').trim())
 }
 
+/// How many of the same mark a text begins with.
+fn marks(text: &str, of: [u8; 2]) -> usize {
+    let first = text.bytes().next().filter(|b| of.contains(b));
+    first.map_or(0, |mark| text.bytes().take_while(|b| *b == mark).count())
+}
+
 /// Whether the beginning of a line may become `<<<<<<< SEARCH`.
 pub(super) fn may_be_search(partial: &str) -> bool {
     let text = partial.trim_start();
-    let marks = text.bytes().take_while(|b| *b == b'<').count();
+    let marks = marks(text, [b'<', b'-']);
     if marks > 9 || (marks < 5 && marks < text.len()) {
         return false;
     }
@@ -105,12 +111,13 @@ pub(super) fn is_divider(line: &str) -> bool {
     (5..=9).contains(&text.len()) && text.bytes().all(|b| b == b'=')
 }
 
-/// `>>>>>>> REPLACE`.
+/// `>>>>>>> REPLACE` or `+++++++ REPLACE`.
 pub(super) fn is_replace_mark(line: &str) -> bool {
     let text = line.trim();
-    let marks = text.bytes().take_while(|b| *b == b'>').count();
+    let marks = marks(text, [b'>', b'+']);
     let rest = text[marks..].trim_start().to_ascii_uppercase();
-    (5..=9).contains(&marks) && (rest.is_empty() || rest.starts_with("REPLACE") || rest.starts_with("UPDATED"))
+    let named = rest.starts_with("REPLACE") || rest.starts_with("UPDATED");
+    (5..=9).contains(&marks) && (named || (rest.is_empty() && text.starts_with('>')))
 }
 
 /// The beginnings of lines that begin a patch by themselves.
@@ -247,6 +254,9 @@ pub(super) fn mentioned<'k>(line: &str, known: &'k [Known]) -> Option<&'k str> {
     hits.next().is_none().then_some(hit.path.as_str())
 }
 
+/// What some models write in front of a list of calls.
+pub(super) const CALLS_MARK: &str = "[TOOL_CALLS]";
+
 /// What the beginning of a text says of its being a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Calls {
@@ -336,12 +346,14 @@ mod tests {
 
     #[test]
     fn beginnings_of_marks_may_become_marks() {
-        for line in ["<<<<<<< SEARCH", "<<<<< search", "  <<<<<<< ORIGINAL a.rs"] {
+        for line in ["<<<<<<< SEARCH", "------- SEARCH", "<<<<< search", "  <<<<<<< ORIGINAL a.rs"] {
             assert!(search_mark(line).is_some(), "{line}");
             for (at, _) in line.char_indices() {
                 assert!(may_be_search(&line[..at]), "{line} up to {at}");
             }
         }
+        assert!(search_mark("------- SEARCH").is_some() && search_mark("- SEARCH").is_none());
+        assert!(may_be_search("------- SEA") && !may_be_search("- SEA"));
         assert!(!may_be_search("<<a"));
         assert!(!may_be_search("<<<<<<< HEAD"));
     }

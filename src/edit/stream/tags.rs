@@ -1,5 +1,7 @@
 //! The tags of edits in the middle of a text: which there are, what a `<` begins, and what ends a field.
 
+use crate::edit::calls;
+
 /// An element that is an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -11,20 +13,55 @@ pub(super) enum Kind {
 }
 
 /// Names of elements and what they are.
-pub(super) const ELEMENTS: [(&str, Kind); 9] = [
+pub(super) const ELEMENTS: [(&str, Kind); 14] = [
     ("replace_file", Kind::Replace),
     ("replace_in_file", Kind::Replace),
     ("replaceInFile", Kind::Replace),
+    ("apply_diff", Kind::Replace),
+    ("edit_file", Kind::Replace),
+    ("editFile", Kind::Replace),
     ("write_file", Kind::Write),
     ("writeFile", Kind::Write),
     ("write_to_file", Kind::Write),
     ("replace_lines", Kind::Lines),
+    ("create_file", Kind::Write),
     ("delete_file", Kind::Delete),
+    ("deleteFile", Kind::Delete),
     ("move_file", Kind::Move),
 ];
 
-pub(super) const FIELDS: [&str; 10] =
-    ["path", "search", "replace", "content", "start", "end", "expect", "to", "diff", "file"];
+/// Names of fields, with the ones we give them.
+pub(super) const FIELDS: [(&str, &str); 20] = [
+    ("path", "path"),
+    ("search", "search"),
+    ("replace", "replace"),
+    ("content", "content"),
+    ("start", "start"),
+    ("end", "end"),
+    ("expect", "expect"),
+    ("to", "to"),
+    ("diff", "diff"),
+    ("file", "path"),
+    ("file_path", "path"),
+    ("filename", "path"),
+    ("old_string", "search"),
+    ("old_str", "search"),
+    ("find", "search"),
+    ("new_string", "replace"),
+    ("new_str", "replace"),
+    ("replacement", "replace"),
+    ("new_content", "content"),
+    ("contents", "content"),
+];
+
+/// How a call is written that names its tool in a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `<function=NAME>`, with `<parameter=KEY>` or a JSON object inside.
+    Function,
+    /// `<invoke name="NAME">`, with `<parameter name="KEY">` inside.
+    Invoke,
+}
 
 /// What a `<` in a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +72,24 @@ pub(super) enum Tag {
     Wait,
     /// An edit's opening tag: what it is, its length, and its path if it has one.
     Open(Kind, usize, Option<String>),
+    /// A call's opening tag that names its tool: which way it is written, its length, and the tool.
+    Named(Style, usize, String),
     /// A tag around calls, which are read without it: its length.
     Around(usize),
 }
 
 /// Tags that models put around calls.
-const AROUND: [&str; 4] = ["<tool_call>", "</tool_call>", "<tools>", "</tools>"];
+const AROUND: [&str; 9] = [
+    "<tool_call>",
+    "</tool_call>",
+    "<tools>",
+    "</tools>",
+    "<function_calls>",
+    "</function_calls>",
+    "<|python_tag|>",
+    "<|tool_call|>",
+    "<|/tool_call|>",
+];
 
 /// Reads a tag at the beginning of a text.
 pub(super) fn tag(rest: &str) -> Tag {
@@ -58,17 +107,32 @@ pub(super) fn tag(rest: &str) -> Tag {
             None => wait = true,
             Some(b'>') => return Tag::Open(kind, element.len() + 2, None),
             Some(b' ' | b'\t' | b'\n') => match after.find('>') {
-                Some(end) => return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end])),
+                Some(end) => {
+                    return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end], "path"));
+                }
                 None => wait |= after.len() < 300,
             },
             Some(_) => {}
         }
     }
+    for (style, open, close) in [(Style::Function, "<function=", ">"), (Style::Invoke, "<invoke name=\"", "\">")] {
+        if let Some(after) = rest.strip_prefix(open) {
+            match after.find(close) {
+                Some(end) if calls::is_tool(&after[..end]) => {
+                    return Tag::Named(style, open.len() + end + close.len(), after[..end].to_string());
+                }
+                Some(_) => {}
+                None => wait |= after.len() < 60 && !after.contains([' ', '\n', '<']),
+            }
+        }
+        wait |= open.starts_with(rest);
+    }
     if wait { Tag::Wait } else { Tag::No }
 }
 
-fn attribute(attributes: &str) -> Option<String> {
-    let value = attributes.split_once("path=")?.1;
+/// The value of an attribute in an opening tag.
+pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
+    let value = attributes.split_once(&format!(" {name}="))?.1;
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     value[1..].split(quote).next().map(str::to_string)
 }
@@ -77,6 +141,8 @@ fn attribute(attributes: &str) -> Option<String> {
 #[derive(Debug)]
 pub(super) struct Field {
     pub name: &'static str,
+    /// The name it was written with.
+    pub tag: &'static str,
     pub text: String,
     /// A line break came right after the opening tag; unknown while nothing has come.
     pub lines: Option<bool>,
@@ -124,14 +190,15 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
         names.find_map(|(name, _)| at([open, name, ">"], false))
     };
     let ending = |(skip, whole): (usize, bool)| Ending::At { skip: if whole { skip } else { 0 }, whole };
-    let found = at(["</", field.name, ">"], true).or_else(|| {
+    let found = at(["</", field.tag, ">"], true).or_else(|| {
         let starts_line = || {
             field.text.trim_end_matches([' ', '\t']).ends_with('\n')
                 || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty())
         };
         match field.name {
             "search" | "expect" => {
-                let next = if starts_line() { at(["<", "replace", ">"], false) } else { None };
+                let mut replace = FIELDS.iter().filter(|(_, name)| *name == "replace");
+                let next = if starts_line() { replace.find_map(|(tag, _)| at(["<", tag, ">"], false)) } else { None };
                 // What follows the element must not be lost with it.
                 next.or_else(|| elements(&mut at, "</"))
                     .or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
@@ -150,7 +217,7 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
             return Ending::At { skip, whole: true };
         }
         // The next field ends this one as well as its own tag would.
-        if FIELDS.iter().any(|name| at(["<", name, ">"], true).is_some()) {
+        if FIELDS.iter().any(|(tag, _)| at(["<", tag, ">"], true).is_some()) {
             return Ending::At { skip: 0, whole: true };
         }
     }

@@ -4,6 +4,7 @@
 use super::call::Call;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
+use super::named::Named;
 use super::starts::{self, Calls, Fence};
 use super::tags::{Tag, tag};
 use super::xml::Xml;
@@ -140,6 +141,11 @@ impl Text {
                 let path = path.or_else(|| self.take_path());
                 Next::Enter(State::Xml(Xml::new(kind, &raw, path)))
             }
+            Tag::Named(style, length, tool) => {
+                let raw = rest[..length].to_string();
+                input.skip(length);
+                Next::Enter(State::Named(Named::new(style, tool, raw, ctx)))
+            }
         }
     }
 
@@ -158,13 +164,20 @@ impl Text {
                 return self.code(line, input, ctx);
             }
         }
+        if starts::CALLS_MARK.starts_with(head) && !head.is_empty() && !input.ended() {
+            return Next::Wait;
+        }
+        if head.starts_with(starts::CALLS_MARK) {
+            input.skip(starts::CALLS_MARK.len());
+            return Next::Again;
+        }
         let indent = head.len() - head.trim_start().len();
         if head[indent..].starts_with('<') {
             match tag(&rest[indent..]) {
                 Tag::No => {}
                 Tag::Wait if !input.ended() => return Next::Wait,
                 Tag::Wait => {}
-                Tag::Open(..) | Tag::Around(_) => {
+                Tag::Open(..) | Tag::Named(..) | Tag::Around(_) => {
                     input.skip(indent);
                     self.inside_line = true;
                     return Next::Again;
@@ -305,8 +318,8 @@ impl Text {
         let around = Around { heading: self.heading.as_ref().map(|h| h.path.as_str()), said: &self.said };
         match Contents::of(&fence, after, input.ended(), &around, ctx) {
             Contents::Wait => Next::Wait,
-            Contents::Edits => {
-                input.skip(line.next);
+            Contents::Edits { skip } => {
+                input.skip(line.next + skip);
                 self.fence = Some(Open { fence, line: opening, holds: Holds::Edits(false) });
                 Next::Again
             }
@@ -369,7 +382,11 @@ impl Text {
         match holds {
             Holds::Code { kept, path } => {
                 self.show(&raw, ctx);
-                let Some(content) = kept else { return Next::Again };
+                let Some(mut content) = kept else { return Next::Again };
+                if fence.indent > 0 {
+                    let lines = content.split_inclusive('\n');
+                    content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
+                }
                 // Where the file has such fences itself, it is not certain that the block holds all of it.
                 let named = |k: &&super::Known| {
                     path.as_deref().is_none_or(|p| same_path(p, &k.path)) && !whole::holds_fence(&k.text, &fence)

@@ -1,7 +1,7 @@
 //! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
 
 use super::input::Input;
-use super::tags::{ELEMENTS, Ending, FIELDS, Field, Kind, end_of, is_short};
+use super::tags::{ELEMENTS, Ending, FIELDS, Field, Kind, attribute, end_of, is_short};
 use super::{Context, EditId, Part, Progress};
 use crate::edit::{Edit, Format, Op, Shape};
 
@@ -19,11 +19,28 @@ pub(super) struct Xml {
 
 impl Xml {
     pub fn new(kind: Kind, raw: &str, path: Option<String>) -> Self {
-        let fields = path.map(|text| Field { name: "path", text, lines: None, shown: 0, open: false, whole: true });
-        Xml { kind, id: None, raw: raw.to_string(), fields: fields.into_iter().collect(), done: 0 }
+        let given =
+            |name: &'static str, text| Field { name, tag: name, text, lines: None, shown: 0, open: false, whole: true };
+        let to = Some(raw).filter(|_| kind == Kind::Move).and_then(|raw| attribute(raw, "to"));
+        let fields = path.map(|text| given("path", text)).into_iter().chain(to.map(|text| given("to", text)));
+        Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0 }
+    }
+
+    /// Whether the opening tag says all there is to say.
+    fn is_said(&self) -> bool {
+        match self.kind {
+            Kind::Delete => self.text("path").is_some(),
+            Kind::Move => self.text("path").is_some() && self.text("to").is_some(),
+            _ => false,
+        }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        if self.raw.ends_with("/>") && self.is_said() {
+            self.begin(ctx);
+            self.finish(ctx);
+            return Progress::Done;
+        }
         match self.fields.last().is_some_and(|f| f.open) {
             true => self.inside(input, ctx),
             false => self.between(input, ctx),
@@ -54,19 +71,22 @@ impl Xml {
         for close in closing {
             if text.starts_with(&close) {
                 input.skip(space + close.len());
+                if self.is_said() {
+                    self.begin(ctx);
+                }
                 self.finish(ctx);
                 return Progress::Done;
             }
             wait |= close.starts_with(text);
         }
-        for name in FIELDS {
-            let open = format!("<{name}>");
+        for (tag, name) in FIELDS {
+            let open = format!("<{tag}>");
             if text.starts_with(&open) {
                 if self.id.is_none() {
                     self.raw.push_str(&rest[..space + open.len()]);
                 }
                 input.skip(space + open.len());
-                self.open(if name == "file" { "path" } else { name }, ctx);
+                self.open(name, tag, ctx);
                 return Progress::Again;
             }
             wait |= open.starts_with(text);
@@ -90,23 +110,29 @@ impl Xml {
         Progress::Done
     }
 
-    fn open(&mut self, name: &'static str, ctx: &mut Context) {
+    /// Tells that the edit has begun.
+    fn begin(&mut self, ctx: &mut Context) {
+        if self.id.is_some() {
+            return;
+        }
+        let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
+        let id = ctx.start(format);
+        self.id = Some(id);
+        if let Some(path) = self.text("path") {
+            let path = path.to_string();
+            ctx.grew(id, Part::Path, &path);
+        }
+    }
+
+    fn open(&mut self, name: &'static str, tag: &'static str, ctx: &mut Context) {
         // A second search or content in one element is a second edit of the same file.
         if matches!(name, "search" | "content" | "start") && self.fields.iter().any(|f| f.name == name) {
             let path = self.text("path").map(str::to_string);
             self.finish(ctx);
             self.fields = Xml::new(self.kind, "", path).fields;
         }
-        if self.id.is_none() {
-            let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
-            let id = ctx.start(format);
-            self.id = Some(id);
-            if let Some(path) = self.text("path") {
-                let path = path.to_string();
-                ctx.grew(id, Part::Path, &path);
-            }
-        }
-        self.fields.push(Field { name, text: String::new(), lines: None, shown: 0, open: true, whole: false });
+        self.begin(ctx);
+        self.fields.push(Field { name, tag, text: String::new(), lines: None, shown: 0, open: true, whole: false });
     }
 
     /// Inside a field, up to what ends it.

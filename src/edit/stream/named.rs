@@ -1,0 +1,260 @@
+//! Tool calls whose tool is named in a tag: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>` for each
+//! argument or, in the first, a JSON object.
+
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::tags::Style;
+use super::{Context, EditId, Piece, Progress};
+use crate::edit::{calls, json};
+
+/// A call being read, from after its opening tag.
+#[derive(Debug)]
+pub(super) struct Named {
+    id: EditId,
+    style: Style,
+    tool: String,
+    /// All of it so far, for the model if it cannot be read.
+    raw: String,
+    arguments: Map<String, Value>,
+    inside: Inside,
+}
+
+/// What is being read.
+#[derive(Debug)]
+enum Inside {
+    Between,
+    /// The value of a parameter. `lines`, once it has begun: a line break came first; it and the last one belong to the
+    /// tags.
+    Value {
+        key: String,
+        text: String,
+        lines: Option<bool>,
+    },
+    Json(String),
+}
+
+/// What the model is told of a call that breaks off.
+const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
+
+impl Named {
+    pub fn new(style: Style, tool: String, raw: String, ctx: &mut Context) -> Self {
+        let id = ctx.new_id();
+        let name = calls::own_name(&tool).unwrap_or(&tool).to_string();
+        ctx.out.push(Piece::CallStarted { id, name });
+        Named { id, style, tool, raw, arguments: Map::new(), inside: Inside::Between }
+    }
+
+    fn close(&self) -> &'static str {
+        match self.style {
+            Style::Function => "</function>",
+            Style::Invoke => "</invoke>",
+        }
+    }
+
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        match &self.inside {
+            Inside::Between => self.between(input, ctx),
+            Inside::Value { .. } | Inside::Json(_) => self.within(input, ctx),
+        }
+    }
+
+    /// Between parameters: white space, the next one, or the end.
+    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let rest = input.rest();
+        let text = rest.trim_start();
+        let space = rest.len() - text.len();
+        let (open, end) = match self.style {
+            Style::Function => ("<parameter=", ">"),
+            Style::Invoke => ("<parameter name=\"", "\">"),
+        };
+        let close = self.close();
+        if text.starts_with(close) {
+            self.take(input, space + close.len());
+            self.finish(ctx);
+            return Progress::Done;
+        }
+        if let Some(after) = text.strip_prefix(open)
+            && let Some(at) = after.find(end)
+        {
+            let key = after[..at].trim().to_string();
+            self.take(input, space + open.len() + at + end.len());
+            let first = if self.arguments.is_empty() { "{" } else { ", " };
+            self.grew(&format!("{first}{}: ", quoted(&key)), ctx);
+            self.inside = Inside::Value { key, text: String::new(), lines: None };
+            return Progress::Again;
+        }
+        if text.starts_with('{') && self.style == Style::Function && self.arguments.is_empty() {
+            self.take(input, space);
+            self.inside = Inside::Json(String::new());
+            return Progress::Again;
+        }
+        let may = text.is_empty() || close.starts_with(text) || open.starts_with(text) || text.starts_with(open);
+        if may && text.len() < LONGEST && !input.ended() {
+            return Progress::Wait;
+        }
+        // Something else: the end was forgotten, which is forgiven once something was said.
+        match self.arguments.is_empty() {
+            true => self.broken("it has no arguments. Send the call again with them.", ctx),
+            false => self.finish(ctx),
+        }
+        Progress::Done
+    }
+
+    /// Inside a value, up to the tag that ends it.
+    fn within(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let close = match &self.inside {
+            Inside::Value { .. } => "</parameter>",
+            _ => self.close(),
+        };
+        let rest = input.rest();
+        if rest.is_empty() || (rest == "\r" && !input.ended()) {
+            return Progress::Wait;
+        }
+        let begun = matches!(self.inside, Inside::Value { lines: Some(_), .. });
+        let lines = match &self.inside {
+            Inside::Value { lines, .. } => lines.unwrap_or(rest.starts_with('\n') || rest.starts_with("\r\n")),
+            _ => false,
+        };
+        let found = memchr::memmem::find(rest.as_bytes(), close.as_bytes());
+        // What may be the beginning of the tag waits, and so does the line break before it.
+        let held = (1..close.len()).rev().find(|n| rest.ends_with(&close[..*n])).unwrap_or(0);
+        let end = found.unwrap_or(if input.ended() { rest.len() } else { rest.len() - held });
+        let body = &rest[..end];
+        let last = ["\r\n", "\n"].iter().find(|b| body.ends_with(**b)).map_or(0, |b| b.len());
+        let safe = match (lines, found) {
+            (false, _) => end,
+            // Of an empty value there is but one line break.
+            (true, Some(_)) if last == end && !begun => end,
+            (true, Some(_)) => end - last,
+            (true, None) if input.ended() => end,
+            (true, None) => end - last.max(usize::from(body.ends_with('\r'))),
+        };
+        if found.is_none() && safe == 0 {
+            return Progress::Wait;
+        }
+        let piece = rest[..safe].to_string();
+        let whole = found.map(|at| at + close.len());
+        self.value(&piece, whole.is_some(), ctx);
+        self.take(input, whole.unwrap_or(safe));
+        match whole {
+            None => Progress::Again,
+            Some(_) => self.closed(ctx),
+        }
+    }
+
+    /// Some more of a value.
+    fn value(&mut self, piece: &str, last: bool, ctx: &mut Context) {
+        let mut grown = String::new();
+        match &mut self.inside {
+            Inside::Value { text, lines, .. } => {
+                let mut piece = piece;
+                if lines.is_none() {
+                    let rest = piece.strip_prefix("\r\n").or_else(|| piece.strip_prefix('\n'));
+                    *lines = Some(rest.is_some());
+                    piece = rest.unwrap_or(piece);
+                    grown.push('"');
+                }
+                text.push_str(piece);
+                let escaped = quoted(piece);
+                grown.push_str(&escaped[1..escaped.len() - 1]);
+                if last {
+                    grown.push('"');
+                }
+            }
+            Inside::Json(text) => {
+                text.push_str(piece);
+                grown.push_str(piece);
+            }
+            Inside::Between => {}
+        }
+        self.grew(&grown, ctx);
+    }
+
+    /// A value is whole.
+    fn closed(&mut self, ctx: &mut Context) -> Progress {
+        match std::mem::replace(&mut self.inside, Inside::Between) {
+            Inside::Value { key, mut text, lines } => {
+                // A file of lines ends with a line break, though the tags have taken it.
+                let whole_text = ["content", "contents", "new_content", "text"].contains(&key.as_str());
+                if whole_text && lines == Some(true) && !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                self.arguments.insert(key.clone(), valued(&key, text));
+                Progress::Again
+            }
+            Inside::Json(text) => {
+                match json::repair(&text) {
+                    Ok(Value::Object(arguments)) => {
+                        self.arguments = arguments;
+                        self.finish(ctx);
+                    }
+                    Ok(_) => self.broken("its arguments are no JSON object", ctx),
+                    Err(why) => self.broken(&why, ctx),
+                }
+                Progress::Done
+            }
+            Inside::Between => Progress::Again,
+        }
+    }
+
+    fn take(&mut self, input: &mut Input, bytes: usize) {
+        self.raw.push_str(&input.rest()[..bytes]);
+        input.skip(bytes);
+    }
+
+    fn grew(&self, text: &str, ctx: &mut Context) {
+        if !text.is_empty() {
+            ctx.out.push(Piece::CallGrew { id: self.id, text: text.to_string() });
+        }
+    }
+
+    fn finish(&mut self, ctx: &mut Context) {
+        let arguments = std::mem::take(&mut self.arguments);
+        match calls::read(&json!({"name": self.tool, "arguments": arguments})) {
+            Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
+            None => self.broken("its arguments are none that this tool takes", ctx),
+        }
+    }
+
+    fn broken(&mut self, why: &str, ctx: &mut Context) {
+        let text = std::mem::take(&mut self.raw);
+        ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
+    }
+
+    /// The answer is over.
+    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+        let complete = matches!(self.inside, Inside::Between) && !self.arguments.is_empty();
+        match (complete, cut) {
+            (true, false) => self.finish(ctx),
+            (_, true) => self.broken(super::CUT, ctx),
+            (false, false) => match std::mem::replace(&mut self.inside, Inside::Between) {
+                // Only the end is missing of an object that is whole.
+                Inside::Json(text) if text.trim_end().ends_with('}') => {
+                    self.inside = Inside::Json(text);
+                    self.closed(ctx);
+                }
+                _ => self.broken(BROKE_OFF, ctx),
+            },
+        }
+    }
+}
+
+/// White space and tags between parameters that are waited through, in bytes.
+const LONGEST: usize = 4 << 10;
+
+/// A text as JSON writes it.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A parameter's value: numbers and truth where the tools have them, else text.
+fn valued(key: &str, text: String) -> Value {
+    const PLAIN: [&str; 8] =
+        ["startLine", "endLine", "count", "timeoutSeconds", "replaceAll", "recursive", "regex", "caseSensitive"];
+    let plain = || serde_json::from_str(text.trim().to_lowercase().as_str()).ok().filter(|v: &Value| !v.is_object());
+    match PLAIN.contains(&key) {
+        true => plain().unwrap_or(Value::String(text)),
+        false => Value::String(text),
+    }
+}
