@@ -135,7 +135,7 @@ async fn update(env: &Arc<Env>, session: &mut Session, anew: bool, fresh: bool) 
     let found = Arc::clone(&now);
     let active = tokio::task::spawn_blocking(move || found.1.active(env2.workspace.root(), &in_play)).await;
     let Ok(active) = active else { return };
-    tell_rules(env, rules_view(&now.1, &active, &session.in_play)).await;
+    tell_rules(env, session, rules_view(&now.1, &active, &session.in_play)).await;
     let facts = Facts { live: now.0.clone(), rules: active };
     if anew {
         session.ground.told = facts.clone();
@@ -236,12 +236,16 @@ async fn keep_rules(env: &Env, view: RulesView) -> RulesView {
     before
 }
 
-/// Keeps the rules, and says in the chat what is new about them.
-async fn tell_rules(env: &Env, view: RulesView) {
+/// Keeps the rules, and says in the chat what is new about them: with the newest message, so that a resumed session says
+/// it too.
+async fn tell_rules(env: &Env, session: &Session, view: RulesView) {
     let before = keep_rules(env, view.clone()).await;
     let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
     let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
     if !joined.is_empty() {
+        if let Some(row) = session.rows.last().filter(|row| **row != 0) {
+            env.kept(env.memory.keep_extra(&session.id, *row, &JoinedRecord::write(&joined)));
+        }
         env.events.add(Item::Rules(joined)).await;
     }
     let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
@@ -294,6 +298,34 @@ struct RuleRecord {
     path: String,
     reason: String,
     text: String,
+}
+
+/// The rules that joined with a message, as memory keeps them beside it.
+#[derive(Serialize, Deserialize)]
+struct JoinedRecord {
+    rules: Vec<ChipRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChipRecord {
+    path: String,
+    reason: String,
+    bytes: usize,
+}
+
+impl JoinedRecord {
+    fn write(chips: &[RuleChip]) -> String {
+        let chip = |c: &RuleChip| ChipRecord { path: c.path.clone(), reason: c.reason.clone(), bytes: c.bytes };
+        // A record of strings and numbers always serialises.
+        serde_json::to_string(&JoinedRecord { rules: chips.iter().map(chip).collect() }).unwrap_or_default()
+    }
+}
+
+/// The rules that joined with a stored message, from what was kept beside it.
+pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
+    let record = extra.and_then(|json| serde_json::from_str::<JoinedRecord>(json).ok());
+    let chip = |c: ChipRecord| RuleChip { path: c.path, reason: c.reason, bytes: c.bytes };
+    record.map_or(Vec::new(), |r| r.rules.into_iter().map(chip).collect())
 }
 
 impl FactsRecord {

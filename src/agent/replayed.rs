@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
-use super::session::{ResultRecord, read_calls, read_results};
-use super::{answer, shown};
+use super::session::{EditRecord, ResultRecord, read_calls, read_results};
+use super::{answer, prompt, shown};
 use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
@@ -32,6 +32,10 @@ pub fn items(rows: &[memory::Message]) -> Vec<Item> {
                     }
                 }
             }
+        }
+        let joined = prompt::joined(m.meta.extra.as_deref());
+        if !joined.is_empty() {
+            items.push(Item::Rules(joined));
         }
     }
     items
@@ -84,14 +88,55 @@ fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
     if results.is_empty() {
         return None;
     }
-    let paths = results.iter().flat_map(|r| &r.edits).map(|e| Known { path: e.path.clone(), text: Arc::from("") });
+    let edits = || results.iter().flat_map(|r| &r.edits);
+    let known = |text: &str, e: &EditRecord| Known { path: e.path.clone(), text: Arc::from(text) };
+    let plain = edits().map(|e| known("", e)).collect();
+    read(text, m, &results, plain).or_else(|| {
+        // A block was told to be a file by its likeness to what that file was then. Which one it was is found by trying.
+        let blocks = fenced(text);
+        let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::Whole.name()).collect();
+        let mut runs = blocks.windows(whole.len().max(1)).take(BLOCKS);
+        runs.find_map(|run| {
+            let alike = |e: &EditRecord| whole.iter().position(|w| std::ptr::eq(*w, e)).and_then(|i| run.get(i));
+            // A blank line more: the block is not the file as it is.
+            let known = edits().map(|e| known(&alike(e).map_or(String::new(), |block| format!("{block}\n")), e));
+            read(text, m, &results, known.collect())
+        })
+    })
+}
+
+/// So many blocks of an answer are tried at most.
+const BLOCKS: usize = 24;
+
+/// The insides of the fenced blocks of a text.
+fn fenced(text: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        let mark: String = bare.chars().take_while(|c| matches!(c, '`' | '~')).collect();
+        match &mut open {
+            Some((fence, block)) if mark.len() >= fence.len() && bare.trim_end() == mark => {
+                blocks.push(std::mem::take(block));
+                open = None;
+            }
+            Some((_, block)) => block.extend([line, "\n"]),
+            None if mark.len() >= 3 => open = Some((mark, String::new())),
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// The same with these files known.
+fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>) -> Option<Vec<Item>> {
     let end = if m.meta.state == MessageState::Complete { End::Ordinary } else { End::Cut };
     let format = m.meta.format.as_deref().and_then(Format::parse);
     let mut items: Vec<Item> = Vec::new();
     let mut left = results.iter();
     let mut formats = HashMap::new();
     let mut talking = false;
-    for piece in stream::read(text, format, paths.collect(), end) {
+    for piece in stream::read(text, format, known, end) {
         let mut call = match piece {
             Piece::Prose(text) => {
                 match items.last_mut().filter(|_| talking) {

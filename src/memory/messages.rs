@@ -240,6 +240,18 @@ impl Memory {
         })
     }
 
+    /// Keeps what whoever wrote a message knows of it beside, as JSON.
+    pub fn keep_extra(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let n = tx
+                .prepare_cached("UPDATE message_meta SET extra = ?2 WHERE message_id = ?1")?
+                .execute(params![id, json])?;
+            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
+        })
+    }
+
     /// Forgets a message and all that follow it in the session, as when the last request is asked again.
     pub fn remove_from(&self, session: &str, id: i64) -> Result<(), Error> {
         let mut store = self.store();

@@ -316,6 +316,18 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
         _ => None,
     });
     assert_eq!(attached.expect("the message")[1].range, Some((2, 3)));
+    let joined = |live: &crate::support::world::Live| -> Vec<String> {
+        let rules = live.events.iter().filter_map(|e| match e {
+            Event::Added(_, Item::Rules(rules)) => Some(rules.clone()),
+            Event::Recalled(items) => items.iter().find_map(|(_, item)| match item {
+                Item::Rules(rules) => Some(rules.clone()),
+                _ => None,
+            }),
+            _ => None,
+        });
+        rules.flatten().map(|r| r.path).collect()
+    };
+    assert_eq!(joined(&live), [".nebula/rules/rust.md"], "the rule that joined shows");
     let tokens = live.events.iter().find_map(|e| match e {
         Event::Opened(info) => Some(info.status.tokens),
         _ => None,

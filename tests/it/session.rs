@@ -521,3 +521,30 @@ async fn a_file_that_changes_while_its_proposal_waits_is_told() {
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "ONE\n");
 }
+
+/// A block that was told to be a file by its likeness shows as an edit again, though the file is another one by then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_known_by_its_likeness_is_shown_again_on_resume() {
+    let text = "So one runs it:\n\n```sh\nmake\n```\n\nHere it is:\n\n```\nONE\n2\n3\n4\n5\n```\n\nDone.";
+    let world = World::new().format("xml").file("a.txt", "one\n2\n3\n4\n5\n").model([say(text), say("Done.")]);
+    let mut live = world.start();
+    live.submit("shout in @a.txt");
+    let proposal = live.proposal().await;
+    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    live.end().await;
+    live.close().await;
+    assert_eq!(world.read("a.txt"), "ONE\n2\n3\n4\n5\n");
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let recalled = again
+        .until(|e| match e {
+            Event::Recalled(items) => Some(items.clone()),
+            _ => None,
+        })
+        .await;
+    let call = recalled.iter().find_map(|(_, item)| match item {
+        Item::Call(c) => Some((c.name.as_str(), c.main.as_str(), c.state)),
+        _ => None,
+    });
+    assert_eq!(call, Some(("whole", "a.txt", CallState::Done)));
+}
