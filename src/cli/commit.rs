@@ -50,6 +50,11 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     }
     match commit::run(context.workspace.root(), &message) {
         Ok(said) => print::say(said)?,
+        // What a hook or git itself has to say in several lines keeps them.
+        Err(why) if why.lines().count() > 1 => {
+            print::aside(&why);
+            bail!("nothing was committed: git says why above");
+        }
         Err(why) => bail!("nothing was committed: {why}"),
     }
     Ok(0)

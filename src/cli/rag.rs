@@ -55,7 +55,7 @@ pub fn run(context: &Context, what: RagCmd) -> Result<i32> {
             if json {
                 print::say(json!({"files": done.done, "gone": done.gone}))?;
             } else {
-                print::say(format_args!("{} indexed, {} gone", count(done.done, "file"), done.gone))?;
+                print::say(format_args!("{} indexed, {} gone", count(done.done as u64, "file"), done.gone))?;
             }
         }
         RagCmd::List(JsonArgs { json }) => list(&rag, context, json)?,
@@ -74,7 +74,7 @@ fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()
         let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
         rows.push(json!({"path": path, "files": done.done}));
         if !json {
-            print::say(format_args!("{}: {} indexed", path.display(), count(done.done, "file")))?;
+            print::say(format_args!("{}: {} indexed", path.display(), count(done.done as u64, "file")))?;
         }
     }
     if json {
@@ -121,15 +121,17 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
         let updated = source.updated.and_then(|ms| chrono::Local.timestamp_millis_opt(ms).single());
         let updated = updated.map_or_else(|| "never".to_string(), |t| t.format("%Y-%m-%d %H:%M").to_string());
         print::say(format_args!(
-            "{:>8} files  {:>8} passages  {updated}  {}",
-            source.files, source.passages, source.path
+            "{:>14}  {:>17}  {updated}  {}",
+            count(source.files, "file"),
+            count(source.passages, "passage"),
+            source.path
         ))?;
     }
     Ok(())
 }
 
 /// `1 file`, `3 files`.
-fn count(n: usize, what: &str) -> String {
+fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 

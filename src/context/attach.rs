@@ -133,10 +133,11 @@ impl Making<'_> {
     }
 
     fn text(&mut self, path: &str, lines: Option<(usize, usize)>, bytes: &Arc<[u8]>) -> Result<(), String> {
-        if lines.is_none() && bytes.len() > MAX_TEXT {
-            return Err(format!("{path} is {} long: mention lines of it, as @{path}:1-200", size(bytes.len())));
-        }
         let all = decoded(bytes);
+        if lines.is_none() && bytes.len() > MAX_TEXT {
+            let told = format!("{path} is {} long", size(bytes.len()));
+            return Err(shorter(&told, path, &all, 1));
+        }
         let count = all.lines().count();
         let Some((from, to)) = lines else {
             let whole = Some(bytes.clone());
@@ -157,7 +158,8 @@ impl Making<'_> {
         let part: Vec<&str> = all.lines().skip(from - 1).take(to + 1 - from).collect();
         let part = part.join("\n");
         if part.len() > MAX_TEXT {
-            return Err(format!("lines {from} to {to} of {path} are {} long: mention fewer", size(part.len())));
+            let told = format!("lines {from} to {to} of {path} are {} long", size(part.len()));
+            return Err(shorter(&told, path, &all, from));
         }
         self.passage(path, (from, to), &part);
         Ok(())
@@ -297,6 +299,28 @@ pub(super) fn size(bytes: usize) -> String {
     }
 }
 
+/// What to mention instead of a text that is too long: as many of its lines from `from` on as may be attached. Where even
+/// one line is too long no lines help.
+fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
+    let mut room = MAX_TEXT;
+    let fits = |line: &&str| {
+        let fits = line.len() < room;
+        room = room.saturating_sub(line.len() + 1);
+        fits
+    };
+    let count = text.lines().skip(from - 1).take(1_000).take_while(fits).count();
+    let mention = crate::context::mention::written(path);
+    match count {
+        0 => format!(
+            "{told}, and its line {from} alone is longer than {}: put the part that matters into a file of its own and mention \
+             that, or name the file without @, so that the model searches in it",
+            size(MAX_TEXT)
+        ),
+        1 => format!("{told}: mention fewer lines of it, as {mention}:{from}"),
+        _ => format!("{told}: mention fewer lines of it, as {mention}:{from}-{}", from + count - 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,6 +336,7 @@ mod tests {
         fs::write(root.join("p.png"), [0x89, b'P', b'N', b'G', 0, 1]).unwrap();
         fs::write(root.join("bin"), [1, 0, 2]).unwrap();
         fs::write(root.join("big.log"), "line\n".repeat(60_000)).unwrap();
+        fs::write(root.join("wide.json"), format!("{0}\n{0}", "x".repeat(300_000))).unwrap();
         fs::write(dir.path().join("outside"), "secret").unwrap();
         let workspace = Workspace::open(&root).unwrap();
         (dir, workspace)
@@ -367,7 +392,9 @@ mod tests {
             ("@.git/config", "never touches"),
             ("@p.png", "takes no images"),
             ("see @./bin", "binary (3 bytes)"),
-            ("@big.log", "mention lines of it, as @big.log:1-200"),
+            ("@big.log", "mention fewer lines of it, as @big.log:1-1000"),
+            ("@wide.json", "put the part that matters into a file of its own"),
+            ("@wide.json:2-9", "its line 2 alone is longer than 256 KiB"),
             ("@src/a.rs:9", "has 3 lines"),
             ("@rag", "needs words"),
         ] {

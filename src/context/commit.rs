@@ -33,6 +33,9 @@ pub enum Error {
     /// Git did not do it, or is not there.
     #[error("git: {0}")]
     Git(String),
+    /// The folder is in no repository.
+    #[error("this folder is in no git repository: `git init` makes it one")]
+    NoRepository,
     /// Nothing is staged.
     #[error("nothing is staged: choose what to commit with `git add`")]
     NothingStaged,
@@ -43,6 +46,8 @@ pub enum Error {
 /// # Errors
 /// When there is no git, no repository, or nothing staged.
 pub fn staged(root: &Path) -> Result<Staged, Error> {
+    // Outside of a repository `git diff` compares files, and says something else.
+    git(root, &["rev-parse", "--git-dir"])?;
     let diff = git(root, &["diff", "--cached", "--no-color", "--no-ext-diff"])?;
     if diff.trim().is_empty() {
         return Err(Error::NothingStaged);
@@ -90,8 +95,11 @@ fn shown(staged: &Staged) -> String {
 fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
     let failed = |e: std::io::Error| Error::Git(format!("cannot be run: {e}"));
     let mut child = Command::new("git")
+        // Names are read by a person and a model, not by a program.
+        .args(["-c", "core.quotePath=false"])
         .args(arguments)
         .current_dir(root)
+        .env("LC_ALL", "C")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -109,6 +117,9 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
         return Ok(String::from_utf8_lossy(&printed).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("not a git repository") {
+        return Err(Error::NoRepository);
+    }
     Err(Error::Git(said.lines().next().unwrap_or("it failed without a word").to_string()))
 }
 
@@ -141,8 +152,19 @@ mod tests {
     }
 
     #[test]
+    fn names_are_told_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("在庫.md"), "price\n").unwrap();
+        for arguments in [&["init", "-q"][..], &["add", "."]] {
+            git(dir.path(), arguments).unwrap();
+        }
+        let staged = staged(dir.path()).unwrap();
+        assert!(staged.stat.contains("在庫.md") && staged.diff.contains("+++ b/在庫.md"), "{staged:?}");
+    }
+
+    #[test]
     fn a_folder_without_a_repository_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(matches!(staged(dir.path()), Err(Error::Git(_))));
+        assert_eq!(staged(dir.path()), Err(Error::NoRepository));
     }
 }
