@@ -74,13 +74,12 @@ impl<T> Few<T> {
 
     /// Adds at a place.
     pub fn insert(&mut self, at: usize, item: T) {
+        if let Few::Many(all) = self {
+            return all.insert(at, item);
+        }
         *self = match std::mem::take(self) {
-            Few::None => Few::One(item),
             Few::One(one) => Few::Many(if at == 0 { vec![item, one] } else { vec![one, item] }),
-            Few::Many(mut all) => {
-                all.insert(at, item);
-                Few::Many(all)
-            }
+            _ => Few::One(item),
         };
     }
 }

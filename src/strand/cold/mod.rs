@@ -3,7 +3,7 @@
 //! A state may stand on a [`Cold`] source. Then it holds only what was asked for or has changed since; what it
 //! holds counts, and the source answers for everything else. Without a source everything is held.
 
-mod labels;
+mod names;
 mod sets;
 mod shelf;
 
@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub use labels::Labels;
-pub use sets::{Name, Sets};
+pub use names::{Name, NameId, Names, name_hash};
+pub use sets::Sets;
 pub use shelf::Shelf;
 
 use super::hash::Hash;

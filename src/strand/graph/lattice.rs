@@ -63,6 +63,11 @@ impl Lattice {
         Lattice { layer, ops: Few::None, heads: Few::None }
     }
 
+    /// That of a single op.
+    pub(super) fn of(op: &Op) -> Lattice {
+        Lattice { layer: op.layer, ops: Few::One(op.id), heads: Few::One(op.id) }
+    }
+
     pub(super) fn take(&mut self, op: &Op) {
         for parent in &op.parents {
             self.heads.take(parent);
@@ -75,6 +80,9 @@ impl Lattice {
 impl Graph {
     /// What the ops on a definition come to; `None` if none of them has an effect.
     pub fn summary(&self, def: DefId) -> Option<Summary> {
+        if let Some(node) = self.alone(def) {
+            return Some(node).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
+        }
         let lattice = self.lattice(def)?;
         if let [only] = *lattice.ops {
             return self.light(only).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));

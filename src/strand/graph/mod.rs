@@ -13,7 +13,8 @@ use std::rc::Rc;
 pub use lattice::{Lattice, Summary};
 pub use void::{Parsed, ParsedChange};
 
-use super::cold::{At, Attic, Cold, IdMap, IdSet, Name, Sets, Shelf};
+use super::cold::{At, Attic, Cold, IdMap, IdSet, Ids, Name, Shelf, name_hash};
+use super::few::Few;
 use super::id::{DefId, Layer, OpId};
 use super::lang::ast::Body;
 use super::op::{Kind, Op};
@@ -46,6 +47,16 @@ impl Node {
     /// An op about which everything was found out before. With `archived`, it comes without its text.
     pub fn known(op: Op, void: Option<String>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
         Node { void, max_ts, anchored, archived, ..Node::new(op) }
+    }
+
+    /// The name it gives its definition, if it has an effect.
+    fn names(&self) -> Option<&String> {
+        match self.op.kind {
+            _ if self.void.is_some() => None,
+            Kind::Add => Some(&self.op.name),
+            Kind::Rename => self.op.name_new.as_ref(),
+            _ => None,
+        }
     }
 
     /// Its text, parsed. A void op has none.
@@ -93,8 +104,8 @@ pub struct Graph {
     attic: Option<Rc<dyn Attic>>,
     pending: IdMap<Box<Node>>,
     lattices: Shelf<Lattice>,
-    /// Every definition that ever had a name.
-    holders: Sets<Name>,
+    /// Every definition that may ever have had a name, by the hash of the name.
+    holders: HashMap<u64, Few<DefId>, Ids>,
     cold: Option<Rc<dyn Cold>>,
     /// How many ops are admitted, loaded or not.
     count: usize,
@@ -115,7 +126,7 @@ impl Graph {
             attic: None,
             pending: IdMap::default(),
             lattices: Shelf::default(),
-            holders: Sets::new(cold.clone(), |cold, name| cold.holders(name)),
+            holders: HashMap::default(),
             count: cold.as_ref().map_or(0, |cold| cold.op_count()),
             cold,
         }
@@ -198,7 +209,28 @@ impl Graph {
 
     /// Every definition some op is about, of those that are held.
     pub fn definitions(&self) -> Vec<DefId> {
-        self.lattices.ids()
+        let mut ids = self.lattices.ids();
+        let nodes = self.nodes.values().chain(self.stubs.values());
+        ids.extend(nodes.map(|node| node.op.id).filter(|id| self.alone(*id).is_some()));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// The op on a definition that has only the one that made it.
+    fn alone(&self, def: DefId) -> Option<&Node> {
+        if self.cold.is_some() || self.lattices.contains(def) {
+            return None;
+        }
+        self.light(def).filter(|node| node.op.def.is_none())
+    }
+
+    /// The layer of a definition some op is about.
+    pub fn layer(&self, def: DefId) -> Option<Layer> {
+        match self.alone(def) {
+            Some(node) => Some(node.op.layer),
+            None => self.lattice(def).map(|lattice| lattice.layer),
+        }
     }
 
     /// The ops waiting for a parent.
@@ -218,17 +250,33 @@ impl Graph {
         if let Some(lattice) = self.lattices.get(def) {
             return Some(lattice);
         }
-        let found = self.cold.as_ref()?.ops_on(def)?;
-        let heads = found.heads.into_iter().collect();
-        let lattice = Lattice { layer: found.layer, ops: found.ops.into(), heads };
+        let lattice = match &self.cold {
+            Some(cold) => {
+                let found = cold.ops_on(def)?;
+                Lattice { layer: found.layer, ops: found.ops.into(), heads: found.heads.into_iter().collect() }
+            }
+            None => Lattice::of(&self.alone(def)?.op),
+        };
         Some(self.lattices.put(def, lattice))
     }
 
     /// Every definition that ever had this name.
     pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
-        let mut held = self.holders.get(&(layer, name.to_owned()));
-        held.retain(|def| self.lattice(*def).is_some());
+        let name = (layer, name.to_owned());
+        let told = self.cold.iter().flat_map(|cold| cold.holders(&name));
+        let mut held: Vec<DefId> = told.filter(|def| self.lattice(*def).is_some()).collect();
+        let near = self.holders.get(&name_hash(layer, &name.1)).into_iter().flatten();
+        held.extend(near.filter(|def| self.had(**def, &name)));
+        held.sort_unstable();
+        held.dedup();
         held
+    }
+
+    /// Whether an op gave a definition this name.
+    fn had(&self, def: DefId, (layer, name): &Name) -> bool {
+        let ops = self.lattice(def).filter(|lattice| lattice.layer == *layer).map(|lattice| &lattice.ops);
+        let mut nodes = ops.into_iter().flatten().filter_map(|id| self.light(*id));
+        nodes.any(|node| node.names() == Some(name))
     }
 
     /// Offers ops in any order. Known ones are counted; of the others, and of those pending, the
@@ -320,24 +368,16 @@ impl Graph {
     /// Notes an op among those on its definition, and the name that it gives.
     fn place(&mut self, node: &Node) {
         let target = node.op.target();
-        if node.void.is_none() {
-            let name = match node.op.kind {
-                Kind::Add => Some(&node.op.name),
-                Kind::Rename => node.op.name_new.as_ref(),
-                _ => None,
-            };
-            if let Some(name) = name {
-                self.holders.add((node.op.layer, name.clone()), target);
-            }
+        if let Some(name) = node.names() {
+            self.holders.entry(name_hash(node.op.layer, name)).or_default().add(target);
         }
-        // Loads what the source has.
-        self.lattice(target);
-        match self.lattices.get_mut(target) {
-            Some(lattice) => lattice.take(&node.op),
-            None => {
-                let mut lattice = Lattice::new(node.op.layer);
-                lattice.take(&node.op);
-                self.lattices.insert(target, lattice);
+        // What makes a definition needs no lattice as long as it is alone.
+        if node.op.def.is_some() || self.cold.is_some() || self.lattices.contains(target) {
+            // Loads what the source has.
+            self.lattice(target);
+            match self.lattices.get_mut(target) {
+                Some(lattice) => lattice.take(&node.op),
+                None => self.lattices.insert(target, Lattice::of(&node.op)),
             }
         }
     }

@@ -58,7 +58,7 @@ impl State {
         while let Some(id) = stack.pop() {
             if seen.insert(id) {
                 // A dead definition refers to others as well; its hash is kept for revival.
-                self.watchers.each(&id, |who| stack.push(who));
+                self.watchers.each(id, |who| stack.push(who));
             }
         }
         seen

@@ -3,9 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::merge::merge;
-use super::{Head, Places, State, Status, View, Watch};
-use crate::strand::cold::{IdMap, Name};
+use super::merge::{Merged, merge};
+use super::{Places, State, Status, View, Watch};
+use crate::strand::cold::{IdMap, Name, NameId};
+use crate::strand::graph::Summary;
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
 
@@ -29,60 +30,59 @@ impl State {
             return;
         }
         let old = dirty.iter().filter_map(|id| self.head(*id)).map(|head| (head.layer, head.name.to_owned()));
-        let layer = |id: &DefId| self.graph.lattice(*id).map(|lattice| lattice.layer);
-        let new = dirty.iter().filter_map(|id| Some((layer(id)?, self.graph.summary(*id)?.name)));
+        let new = dirty.iter().filter_map(|id| Some((self.graph.layer(*id)?, self.graph.summary(*id)?.name)));
         let names: BTreeSet<Name> = old.chain(new).chain(self.contested.iter().cloned()).collect();
-        let rivals = names.iter().flat_map(|name| self.claims.get(name));
+        let rivals = names.iter().flat_map(|(layer, name)| self.names.claimants_of(*layer, name));
         rivals.filter(|id| dirty.binary_search(id).is_err()).for_each(|id| {
             self.view(id);
         });
     }
 
-    /// Takes the view of a definition out, as far as it outlives a new merge.
-    fn keep(&mut self, id: DefId) -> Kept {
-        match (self.views.remove(id), self.row(id)) {
+    /// Takes the view of a definition out, as far as it outlives a new merge. Its name loses a claimant and is noted.
+    fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<(Layer, Kept)> {
+        let (layer, name, kept) = match (self.views.remove(id), self.row(id)) {
             (Some(old), _) => {
                 // What it shows from now on is to be compared with what it showed.
                 old.text();
-                Kept { label: old.label, hash: Some(old.hash), text: old.text, encoded: old.encoded, watch: old.watch }
+                let View { layer, name, label, hash, text, encoded, watch, .. } = *old;
+                (layer, name, Kept { label, hash: Some(hash), text, encoded, watch })
             }
-            (None, Some(row)) => Kept {
-                label: row.label.clone(),
-                hash: Some(row.hash),
-                text: OnceCell::from(row.text.clone()),
-                encoded: Encoded::default(),
-                watch: row.watch.clone(),
-            },
-            (None, None) => Kept::default(),
-        }
+            (None, row) => {
+                let row = row?.clone();
+                let (hash, text) = (Some(row.hash), OnceCell::from(row.text));
+                (
+                    row.layer,
+                    row.name,
+                    Kept { label: row.label, hash, text, encoded: Encoded::default(), watch: row.watch },
+                )
+            }
+        };
+        let name = self.names.id(layer, &name);
+        self.names.unclaim(name, id);
+        names.push(name);
+        Some((layer, kept))
     }
 
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
-    pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<Name>, Vec<DefId>) {
+    pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<NameId>, Vec<DefId>) {
         let (mut names, mut gone) = (Vec::with_capacity(dirty.len()), Vec::new());
         for id in dirty {
-            if let Some(Head { layer, name, .. }) = self.head(*id) {
-                let key = (layer, name.to_owned());
-                self.claims.take(&key, *id);
-                names.push(key);
-            }
-            let Some(layer) = self.graph.lattice(*id).map(|lattice| lattice.layer) else {
-                self.forget(*id, &mut gone);
-                continue;
-            };
-            let summary = self.graph.summary(*id);
-            let made = summary.and_then(|summary| merge(&self.graph, layer, &summary).map(|merged| (summary, merged)));
-            let Some((summary, merged)) = made else {
-                self.forget(*id, &mut gone);
+            let kept = self.keep(*id, &mut names);
+            let Some((layer, summary, merged)) = self.merged(*id) else {
+                if let Some((layer, kept)) = kept {
+                    self.unwatch(*id, &kept.watch);
+                    self.names.release(layer, &kept.label, *id);
+                    gone.push(*id);
+                }
                 continue;
             };
             if summary.live {
-                let key = (layer, summary.name.clone());
-                self.claims.add(key.clone(), *id);
-                names.push(key);
+                let name = self.names.id(layer, &summary.name);
+                self.names.claim(name, *id);
+                names.push(name);
             }
-            let Kept { label, hash, text, encoded, watch } = self.keep(*id);
+            let Kept { label, hash, text, encoded, watch } = kept.map(|(_, kept)| kept).unwrap_or_default();
             let view = View {
                 id: *id,
                 layer,
@@ -111,12 +111,11 @@ impl State {
         (names, gone)
     }
 
-    fn forget(&mut self, id: DefId, gone: &mut Vec<DefId>) {
-        if let Some(view) = self.views.remove(id) {
-            self.unwatch(id, &view.watch);
-            self.labels.remove(view.layer, &view.label, id);
-            gone.push(id);
-        }
+    /// What the ops on a definition come to.
+    fn merged(&self, id: DefId) -> Option<(Layer, Summary, Merged)> {
+        let (layer, summary) = (self.graph.layer(id)?, self.graph.summary(id)?);
+        let merged = merge(&self.graph, layer, &summary)?;
+        Some((layer, summary, merged))
     }
 
     /// Decides anew who holds these names. `before` has the label and status of each dirty
@@ -124,19 +123,15 @@ impl State {
     pub(super) fn relabel(
         &mut self,
         dirty: &[DefId],
-        names: &[Name],
+        mut names: Vec<NameId>,
         mut before: IdMap<(String, Status)>,
     ) -> Relabelled {
-        let with_contested: BTreeSet<Name>;
-        let all: Vec<&Name> = if self.contested.is_empty() {
-            names.iter().collect()
-        } else {
-            with_contested = names.iter().chain(&self.contested).cloned().collect();
-            with_contested.iter().collect()
-        };
+        names.extend(self.contested.iter().map(|(layer, name)| self.names.id(*layer, name)));
+        names.sort_unstable();
+        names.dedup();
         let mut open = dirty.to_vec();
-        for name in &all {
-            self.claims.each(name, |id| open.push(id));
+        for name in &names {
+            self.names.each_claimant(*name, |id| open.push(id));
         }
         open.sort_unstable();
         open.dedup();
@@ -147,24 +142,26 @@ impl State {
                 before.insert(*id, (view.label.clone(), view.status));
             }
             if !view.label.is_empty() {
-                self.labels.remove(view.layer, &view.label, *id);
+                self.names.release(view.layer, &view.label, *id);
             }
             if !view.live() {
                 view.label.clone_from(&view.name);
             }
         }
-        let mut losers: Vec<(&(Layer, String), DefId)> = Vec::new();
-        for name in all {
+        let mut losers: Vec<(Name, Vec<DefId>)> = Vec::new();
+        // All of them are looked at again.
+        self.contested.clear();
+        for name in names {
             let lost = self.hold(name);
-            if lost.is_empty() {
-                self.contested.remove(name);
-            } else {
-                self.contested.insert(name.clone());
+            if !lost.is_empty() {
+                losers.push((self.names.name(name), lost));
             }
-            losers.extend(lost.into_iter().map(|id| (name, id)));
         }
-        for ((layer, name), id) in losers {
-            self.label_loser(*layer, name, id);
+        // The order of first mention must not show.
+        losers.sort_unstable();
+        for ((layer, name), lost) in losers {
+            lost.into_iter().for_each(|id| self.label_loser(layer, &name, id));
+            self.contested.insert((layer, name));
         }
         let mut changed = Relabelled::new();
         for id in open {
@@ -180,15 +177,12 @@ impl State {
 
     /// Gives a name to the claimant it belongs to. Returns the visible ones that do not get it, in
     /// order of their claims.
-    fn hold(&mut self, key: &(Layer, String)) -> Vec<DefId> {
-        if let Some(only) = self.claims.only(key) {
-            if let Some(view) = self.views.get_mut(only) {
-                view.status = Status::Visible;
-            }
-            self.show(key.0, &key.1, only);
+    fn hold(&mut self, name: NameId) -> Vec<DefId> {
+        if let Some(only) = self.names.only_claimant(name) {
+            self.show(name, only);
             return Vec::new();
         }
-        let claimants = self.claims.get(key);
+        let claimants = self.names.claimants(name);
         let views: Vec<&View> = claimants.iter().filter_map(|id| self.views.get(*id)).map(AsRef::as_ref).collect();
         let absorber =
             views.iter().filter(|view| view.claimed_by_add).min_by_key(|view| view.claim).map(|view| view.id);
@@ -205,7 +199,7 @@ impl State {
         for id in absorbed {
             if let (Some(view), Some(absorber)) = (self.views.get_mut(id), absorber) {
                 view.status = Status::Absorbed(absorber);
-                view.label.clone_from(&key.1);
+                self.names.text(name).clone_into(&mut view.label);
             }
         }
         for (_, id) in &rest {
@@ -215,21 +209,23 @@ impl State {
         }
         let mut rest = rest.into_iter().map(|(_, id)| id);
         if let Some(winner) = rest.next() {
-            self.show(key.0, &key.1, winner);
+            self.show(name, winner);
         }
         rest.collect()
     }
 
-    fn show(&mut self, layer: Layer, label: &str, id: DefId) {
+    /// Shows a definition under a label.
+    fn show(&mut self, label: NameId, id: DefId) {
         if let Some(view) = self.views.get_mut(id) {
-            label.clone_into(&mut view.label);
+            view.status = Status::Visible;
+            self.names.text(label).clone_into(&mut view.label);
         }
-        self.labels.insert(layer, label.to_owned(), id);
+        self.names.hold(label, id);
     }
 
     fn label_loser(&mut self, layer: Layer, name: &str, id: DefId) {
         let taken = |label: &String| {
-            !self.claims.get(&(layer, label.clone())).is_empty() || self.labels.get(layer, label).is_some()
+            !self.names.claimants_of(layer, label).is_empty() || self.names.get(layer, label).is_some()
         };
         let mut label = [6, 10, 26].into_iter().map(|n| format!("{name}__{}", id.tail(n))).find(|label| !taken(label));
         let mut longest = format!("{name}__{}", id.tail(26));
@@ -237,6 +233,7 @@ impl State {
             longest.push('_');
             label = Some(longest.clone()).filter(|label| !taken(label));
         }
-        self.show(layer, &label.unwrap_or(longest), id);
+        let label = self.names.id(layer, &label.unwrap_or(longest));
+        self.show(label, id);
     }
 }

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use super::cold::{Attic, Cold, IdMap, IdSet, Labels, Mention, Name, Relation, Row, Sets, Shelf};
+use super::cold::{Attic, Cold, IdMap, IdSet, Mention, Name, Names, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Node, Offered};
 use super::hash::{Encoded, Hash};
 use super::id::{DefId, Layer, OpId, QName, UnitId};
@@ -134,6 +134,25 @@ pub struct Changed {
     pub rehashed: usize,
 }
 
+/// What changed, some of it more than once.
+#[derive(Debug, Default)]
+struct Touched {
+    ids: Vec<DefId>,
+    /// How many there may be before it is worth to look for those that are there twice.
+    limit: usize,
+}
+
+impl Touched {
+    fn extend(&mut self, ids: impl IntoIterator<Item = DefId>) {
+        self.ids.extend(ids);
+        if self.ids.len() > self.limit {
+            self.ids.sort_unstable();
+            self.ids.dedup();
+            self.limit = (self.ids.len() * 2).max(4096);
+        }
+    }
+}
+
 /// What of a definition shows in others.
 #[derive(Clone, Copy)]
 struct Head<'s> {
@@ -152,23 +171,19 @@ pub struct State {
     /// What the source says about definitions, as far as it was asked.
     rows: Shelf<Box<Row>>,
     cold: Option<Rc<dyn Cold>>,
-    /// Visible definitions by label.
-    labels: Labels,
-    /// Live definitions by claimed name.
-    claims: Sets<Name>,
+    /// Who claims a name, who stands under it as a label, and who mentions it without being bound.
+    names: Names,
     /// Names some claimant did not get.
     contested: BTreeSet<Name>,
     /// Who mentions a definition, by any step of the way to what it leads to.
-    watchers: Sets<DefId>,
-    /// Who mentions a name that is looked up.
-    late: Sets<Name>,
+    watchers: Sets,
     /// Who refers to a definition.
-    referrers: Sets<DefId>,
+    referrers: Sets,
     /// Who is linked to a definition.
-    linked: Sets<DefId>,
+    linked: Sets,
     dirty: IdSet,
     /// What changed since someone last asked.
-    touched: IdSet,
+    touched: Touched,
 }
 
 impl Default for State {
@@ -189,16 +204,14 @@ impl State {
             graph: Graph::on(cold.clone()),
             views: Shelf::default(),
             rows: Shelf::default(),
-            labels: Labels::new(cold.clone()),
-            claims: Sets::new(cold.clone(), |cold, name| cold.claimants(name)),
+            names: Names::new(cold.clone()),
             contested: cold.iter().flat_map(|cold| cold.contested()).collect(),
-            watchers: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Watches, *id)),
-            late: Sets::new(cold.clone(), |cold, name| cold.late(name)),
-            referrers: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Refers, *id)),
-            linked: Sets::new(cold.clone(), |cold, id| cold.related(Relation::Links, *id)),
+            watchers: Sets::new(cold.clone(), Relation::Watches),
+            referrers: Sets::new(cold.clone(), Relation::Refers),
+            linked: Sets::new(cold.clone(), Relation::Links),
             cold,
             dirty: IdSet::default(),
-            touched: IdSet::default(),
+            touched: Touched::default(),
         }
     }
 
@@ -210,7 +223,6 @@ impl State {
     /// Takes in ops that were admitted before, without bringing the views up to date.
     pub fn restore(&mut self, nodes: Vec<Node>) {
         self.dirty.extend(nodes.iter().map(|node| node.op.target()));
-        self.touched.extend(&self.dirty);
         self.graph.restore(nodes);
     }
 
@@ -229,7 +241,7 @@ impl State {
         let mut whole = State::new();
         whole.offer(admitted);
         whole.apply(self.graph.pending().cloned());
-        whole.touched.extend(&self.touched);
+        whole.touched.extend(self.take_touched());
         *self = whole;
     }
 
@@ -246,7 +258,6 @@ impl State {
                 self.dirty.insert(node.op.target());
             }
         }
-        self.touched.extend(&self.dirty);
         offered
     }
 
@@ -257,7 +268,6 @@ impl State {
         }
         let gone = self.graph.retract(ids);
         self.dirty.extend(gone.iter().map(Op::target));
-        self.touched.extend(&self.dirty);
         gone
     }
 
@@ -279,7 +289,7 @@ impl State {
             .filter_map(|id| self.head(*id).map(|head| (*id, (head.label.to_owned(), head.status))))
             .collect();
         let (names, gone) = self.remerge(&dirty);
-        let relabelled = self.relabel(&dirty, &names, before);
+        let relabelled = self.relabel(&dirty, names, before);
         let resolve = self.to_resolve(&dirty, &relabelled, &gone);
         let mut changed: IdSet = relabelled.iter().map(|(id, _)| *id).chain(gone).collect();
         for id in &resolve {
@@ -288,13 +298,15 @@ impl State {
             }
         }
         let rehashed = self.rehash(&resolve, &mut changed);
-        self.touched.extend(&changed);
+        let others = changed.iter().copied().filter(|id| dirty.binary_search(id).is_err());
+        self.touched.extend(dirty.iter().copied().chain(others));
         Changed { definitions: changed.into_iter().collect(), rehashed }
     }
 
     /// The definitions that changed since this was last asked.
     pub fn take_touched(&mut self) -> IdSet {
-        std::mem::take(&mut self.touched)
+        let open = std::mem::take(&mut self.touched).ids.into_iter();
+        open.chain(self.dirty.iter().copied()).collect()
     }
 
     /// Offers ops and brings the views up to date.
@@ -371,12 +383,12 @@ impl State {
 
     /// The identity of the visible definition of a name.
     pub fn find_id(&self, layer: Layer, name: &str) -> Option<DefId> {
-        self.labels.get(layer, name)
+        self.names.get(layer, name)
     }
 
     /// The visible definition of a name.
     pub fn find(&self, layer: Layer, name: &str) -> Option<&View> {
-        self.labels.get(layer, name).and_then(|id| self.view(id))
+        self.names.get(layer, name).and_then(|id| self.view(id))
     }
 
     /// The visible definition of a qualified name.
@@ -386,12 +398,12 @@ impl State {
 
     /// The visible definitions of a layer by name.
     pub fn layer(&self, layer: Layer) -> impl Iterator<Item = &View> {
-        self.labels.ids(layer).into_iter().filter_map(|id| self.view(id))
+        self.names.ids(layer).into_iter().filter_map(|id| self.view(id))
     }
 
     /// The names of the visible definitions of a layer, in order.
     pub fn labels(&self, layer: Layer) -> Vec<String> {
-        self.labels.names(layer)
+        self.names.labels(layer)
     }
 
     /// All visible definitions, in layer order then by name.
@@ -401,7 +413,7 @@ impl State {
 
     /// The identities of all visible definitions, in no order.
     pub fn visible_ids(&self) -> impl Iterator<Item = DefId> {
-        Layer::ALL.into_iter().flat_map(|layer| self.labels.unsorted(layer))
+        Layer::ALL.into_iter().flat_map(|layer| self.names.unsorted(layer))
     }
 
     /// The layer and label of a definition, seen or not.
@@ -416,7 +428,7 @@ impl State {
 
     /// The live definitions that refer to one, or to what stands behind it, by identity.
     pub fn referrers(&self, id: DefId) -> Vec<DefId> {
-        self.referrers.get(&id)
+        self.referrers.get(id)
     }
 
     /// The live definitions that refer to one, by identity, with the places where they do.
@@ -437,23 +449,23 @@ impl State {
 
     /// The live definitions linked to one, by identity.
     pub fn linked_to(&self, id: DefId) -> Vec<DefId> {
-        self.linked.get(&id)
+        self.linked.get(id)
     }
 
     /// Definitions that mention one by any step of the way, live or not.
     pub fn watchers(&self, id: DefId) -> impl Iterator<Item = DefId> + use<> {
-        self.watchers.get(&id).into_iter()
+        self.watchers.get(id).into_iter()
     }
 
     /// Definitions that look a name up.
     pub fn late_watchers(&self, layer: Layer, name: &str) -> Vec<DefId> {
-        self.late.get(&(layer, name.to_owned()))
+        self.names.late(layer, name)
     }
 
     /// The definitions absorbed by one.
     pub fn absorbed_by(&self, id: DefId) -> Vec<DefId> {
         let Some(head) = self.head(id) else { return Vec::new() };
-        let mut absorbed = self.claims.get(&(head.layer, head.name.to_owned()));
+        let mut absorbed = self.names.claimants_of(head.layer, head.name);
         absorbed.retain(|other| self.head(*other).is_some_and(|other| other.status == Status::Absorbed(id)));
         absorbed
     }

@@ -138,18 +138,15 @@ impl State {
     pub(super) fn to_resolve(&self, dirty: &[DefId], relabelled: &Relabelled, gone: &[DefId]) -> Vec<DefId> {
         let mut out = dirty.to_vec();
         for (id, old) in relabelled {
-            self.watchers.each(id, |who| out.push(who));
+            self.watchers.each(*id, |who| out.push(who));
             // A changed label shows in the definition's own text.
             out.push(*id);
-            if self.late.is_void() {
-                continue;
-            }
             let Some(head) = self.head(*id) else { continue };
             let names = [head.label, head.name].into_iter().chain(old.as_deref());
             out.extend(names.flat_map(|name| self.late_watchers(head.layer, name)));
         }
         for id in gone {
-            self.watchers.each(id, |who| out.push(who));
+            self.watchers.each(*id, |who| out.push(who));
         }
         out.extend(self.missing_names(gone));
         out.sort_unstable();
@@ -165,8 +162,7 @@ impl State {
             return Vec::new();
         }
         // Whatever went came after the source was written, and so did whoever found it by name.
-        let stale = self.late.held_keys().into_iter().filter(|(layer, name)| self.find_id(*layer, name).is_none());
-        stale.flat_map(|key| self.late.get(&key)).collect()
+        self.names.missing()
     }
 
     /// Resolves one definition. Says whether its text or its encoding changed.
@@ -206,7 +202,7 @@ impl State {
         if old != watch {
             self.unwatch(id, &old);
             self.watch(id, &watch);
-            self.touched.insert(id);
+            self.touched.extend([id]);
         }
         if let Some(view) = self.views.get_mut(id) {
             view.watch = watch;
@@ -219,7 +215,7 @@ impl State {
             self.watchers.add(*def, id);
         }
         for name in &watch.names {
-            self.late.add(name.clone(), id);
+            self.names.look_up(name, id);
         }
         if watch.live {
             for (target, _) in &watch.targets {
@@ -233,16 +229,16 @@ impl State {
 
     pub(super) fn unwatch(&mut self, id: DefId, watch: &Watch) {
         for def in &watch.defs {
-            self.watchers.take(def, id);
+            self.watchers.take(*def, id);
         }
         for name in &watch.names {
-            self.late.take(name, id);
+            self.names.forget(name, id);
         }
         for (target, _) in &watch.targets {
-            self.referrers.take(target, id);
+            self.referrers.take(*target, id);
         }
         for link in &watch.links {
-            self.linked.take(link, id);
+            self.linked.take(*link, id);
         }
     }
 }
