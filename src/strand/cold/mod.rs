@@ -124,9 +124,9 @@ pub struct ColdOps {
     pub heads: Vec<OpId>,
 }
 
-/// A definition as a checkpoint has it: everything but its body, which its ops make.
+/// What a definition is, apart from its body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct Head {
     /// Its identity.
     pub id: DefId,
     /// Its layer.
@@ -147,6 +147,13 @@ pub struct Row {
     pub settled: Option<DefId>,
     /// Its content hash.
     pub hash: Hash,
+}
+
+/// A definition as a checkpoint has it: everything but its body, which its ops make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is.
+    pub head: Head,
     /// Its canonical text with doc lines.
     pub text: String,
     /// What its hash is made of.

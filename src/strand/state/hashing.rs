@@ -28,7 +28,7 @@ impl State {
                 if let Some(view) = self.views.get_mut(*id)
                     && view.hash != *hash
                 {
-                    view.hash = *hash;
+                    view.head.hash = *hash;
                     moved.insert(*id);
                     changed.insert(*id);
                 }
@@ -47,7 +47,7 @@ impl State {
     fn hash_of(&self, id: DefId) -> Hash {
         match self.views.get(id) {
             Some(view) => view.hash,
-            None => self.row(id).map_or(Hash::ZERO, |row| row.hash),
+            None => self.row(id).map_or(Hash::ZERO, |row| row.head.hash),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::merge::{Merged, merge};
 use super::{Places, State, Status, View, Watch};
-use crate::strand::cold::{IdMap, Name, NameId};
+use crate::strand::cold::{Head, IdMap, Name, NameId};
 use crate::strand::graph::Summary;
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
@@ -14,13 +14,38 @@ use crate::strand::id::{DefId, Layer};
 pub(super) type Relabelled = Vec<(DefId, Option<String>)>;
 
 /// What stays of a view when its body is merged anew.
-#[derive(Default)]
 struct Kept {
+    layer: Layer,
     label: String,
-    hash: Option<Hash>,
+    hash: Hash,
     text: OnceCell<String>,
     encoded: Encoded,
     watch: Watch,
+}
+
+impl View {
+    /// A definition with its body merged anew, its names not yet resolved.
+    fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, kept: Option<Kept>) -> View {
+        let Summary { live, name, claim, claimed_by_add, epoch, settled, links, .. } = summary;
+        let Merged { body, doc, units } = merged;
+        let status = if live { Status::Visible } else { Status::Dead };
+        let (label, hash, text, encoded, watch) = match kept {
+            Some(kept) => (kept.label, kept.hash, kept.text, kept.encoded, kept.watch),
+            None => (String::new(), Hash::ZERO, OnceCell::new(), Encoded::default(), Watch::default()),
+        };
+        View {
+            head: Head { id, layer, label, name, claim, claimed_by_add, status, epoch, settled, hash },
+            doc,
+            body,
+            places: Places::default(),
+            units,
+            edges: Vec::new(),
+            links,
+            text,
+            encoded,
+            watch,
+        }
+    }
 }
 
 impl State {
@@ -39,28 +64,23 @@ impl State {
     }
 
     /// Takes the view of a definition out, as far as it outlives a new merge. Its name loses a claimant and is noted.
-    fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<(Layer, Kept)> {
-        let (layer, name, kept) = match (self.views.remove(id), self.row(id)) {
-            (Some(old), _) => {
+    fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<Kept> {
+        let (head, text, encoded, watch) = match self.views.remove(id) {
+            Some(old) => {
                 // What it shows from now on is to be compared with what it showed.
                 old.text();
-                let View { layer, name, label, hash, text, encoded, watch, .. } = *old;
-                (layer, name, Kept { label, hash: Some(hash), text, encoded, watch })
+                let View { head, text, encoded, watch, .. } = *old;
+                (head, text, encoded, watch)
             }
-            (None, row) => {
-                let row = row?.clone();
-                let (hash, text) = (Some(row.hash), OnceCell::from(row.text));
-                (
-                    row.layer,
-                    row.name,
-                    Kept { label: row.label, hash, text, encoded: Encoded::default(), watch: row.watch },
-                )
+            None => {
+                let row = self.row(id)?.clone();
+                (row.head, OnceCell::from(row.text), Encoded::default(), row.watch)
             }
         };
-        let name = self.names.id(layer, &name);
+        let name = self.names.id(head.layer, &head.name);
         self.names.unclaim(name, id);
         names.push(name);
-        Some((layer, kept))
+        Some(Kept { layer: head.layer, label: head.label, hash: head.hash, text, encoded, watch })
     }
 
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
@@ -70,9 +90,9 @@ impl State {
         for id in dirty {
             let kept = self.keep(*id, &mut names);
             let Some((layer, summary, merged)) = self.merged(*id) else {
-                if let Some((layer, kept)) = kept {
+                if let Some(kept) = kept {
                     self.unwatch(*id, &kept.watch);
-                    self.names.release(layer, &kept.label, *id);
+                    self.names.release(kept.layer, &kept.label, *id);
                     gone.push(*id);
                 }
                 continue;
@@ -82,32 +102,8 @@ impl State {
                 self.names.claim(name, *id);
                 names.push(name);
             }
-            let Kept { label, hash, text, encoded, watch } = kept.map(|(_, kept)| kept).unwrap_or_default();
-            let view = View {
-                id: *id,
-                layer,
-                label,
-                name: summary.name,
-                claim: summary.claim,
-                claimed_by_add: summary.claimed_by_add,
-                status: if summary.live { Status::Visible } else { Status::Dead },
-                epoch: summary.epoch,
-                settled: summary.settled,
-                doc: merged.doc,
-                body: merged.body,
-                places: Places::default(),
-                units: merged.units,
-                edges: Vec::new(),
-                links: summary.links,
-                hash: hash.unwrap_or(Hash::ZERO),
-                text,
-                encoded,
-                watch,
-            };
-            self.views.insert(*id, Box::new(view));
+            self.views.insert(*id, Box::new(View::new(*id, layer, summary, merged, kept)));
         }
-        names.sort_unstable();
-        names.dedup();
         (names, gone)
     }
 
@@ -145,7 +141,7 @@ impl State {
                 self.names.release(view.layer, &view.label, *id);
             }
             if !view.live() {
-                view.label.clone_from(&view.name);
+                view.head.label.clone_from(&view.head.name);
             }
         }
         let mut losers: Vec<(Name, Vec<DefId>)> = Vec::new();
@@ -198,13 +194,13 @@ impl State {
         rest.sort_unstable();
         for id in absorbed {
             if let (Some(view), Some(absorber)) = (self.views.get_mut(id), absorber) {
-                view.status = Status::Absorbed(absorber);
-                self.names.text(name).clone_into(&mut view.label);
+                view.head.status = Status::Absorbed(absorber);
+                self.names.text(name).clone_into(&mut view.head.label);
             }
         }
         for (_, id) in &rest {
             if let Some(view) = self.views.get_mut(*id) {
-                view.status = Status::Visible;
+                view.head.status = Status::Visible;
             }
         }
         let mut rest = rest.into_iter().map(|(_, id)| id);
@@ -217,8 +213,8 @@ impl State {
     /// Shows a definition under a label.
     fn show(&mut self, label: NameId, id: DefId) {
         if let Some(view) = self.views.get_mut(id) {
-            view.status = Status::Visible;
-            self.names.text(label).clone_into(&mut view.label);
+            view.head.status = Status::Visible;
+            self.names.text(label).clone_into(&mut view.head.label);
         }
         self.names.hold(label, id);
     }

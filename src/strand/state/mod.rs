@@ -8,11 +8,12 @@ mod resolving;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Deref;
 use std::rc::Rc;
 
-use super::cold::{Attic, Cold, IdMap, IdSet, Mention, Name, Names, Relation, Row, Sets, Shelf};
+use super::cold::{Attic, Cold, Head, IdMap, IdSet, Mention, Name, Names, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Node, Offered};
-use super::hash::{Encoded, Hash};
+use super::hash::Encoded;
 use super::id::{DefId, Layer, OpId, QName, UnitId};
 use super::lang::ast::{Body, To};
 use super::lang::print;
@@ -48,27 +49,10 @@ pub struct Edge {
     pub writer: Option<OpId>,
 }
 
-/// One definition as it stands.
+/// One definition as it stands. What it is apart from its body can be read as if it were here.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Its identity.
-    pub id: DefId,
-    /// Its layer.
-    pub layer: Layer,
-    /// The name it shows.
-    pub label: String,
-    /// The name its ops claim.
-    pub name: String,
-    /// The op that set the name.
-    pub claim: OpId,
-    /// Whether that op was an `add`.
-    pub claimed_by_add: bool,
-    /// Whether it can be seen.
-    pub status: Status,
-    /// The op whose body it stands on.
-    pub epoch: OpId,
-    /// What took its place when it was removed.
-    pub settled: Option<DefId>,
+    head: Head,
     /// Doc lines without `## `.
     pub doc: String,
     /// The body, resolved.
@@ -81,11 +65,17 @@ pub struct View {
     pub edges: Vec<Edge>,
     /// Definitions it is linked to.
     pub links: Vec<DefId>,
-    /// Its content hash.
-    pub hash: Hash,
     text: OnceCell<String>,
     encoded: Encoded,
     watch: Watch,
+}
+
+impl Deref for View {
+    type Target = Head;
+
+    fn deref(&self) -> &Head {
+        &self.head
+    }
 }
 
 impl View {
@@ -151,16 +141,6 @@ impl Touched {
             self.limit = (self.ids.len() * 2).max(4096);
         }
     }
-}
-
-/// What of a definition shows in others.
-#[derive(Clone, Copy)]
-struct Head<'s> {
-    layer: Layer,
-    label: &'s str,
-    name: &'s str,
-    status: Status,
-    settled: Option<DefId>,
 }
 
 /// The graph with the view of each definition.
@@ -334,35 +314,26 @@ impl State {
         Some(self.rows.put(id, Box::new(row)))
     }
 
-    fn head(&self, id: DefId) -> Option<Head<'_>> {
-        if let Some(View { layer, label, name, status, settled, .. }) = self.views.get(id).map(AsRef::as_ref) {
-            return Some(Head { layer: *layer, label, name, status: *status, settled: *settled });
+    /// What a definition is apart from its body, seen or not.
+    fn head(&self, id: DefId) -> Option<&Head> {
+        match self.views.get(id) {
+            Some(view) => Some(&view.head),
+            None => self.row(id).map(|row| &row.head),
         }
-        let Row { layer, label, name, status, settled, .. } = self.row(id)?;
-        Some(Head { layer: *layer, label, name, status: *status, settled: *settled })
     }
 
     /// Makes the view of a definition that did not change since the source was written.
     fn load(&self, row: &Row) -> Option<View> {
-        let summary = self.graph.summary(row.id)?;
-        let merged = merge::merge(&self.graph, row.layer, &summary)?;
+        let summary = self.graph.summary(row.head.id)?;
+        let merged = merge::merge(&self.graph, row.head.layer, &summary)?;
         let mut view = View {
-            id: row.id,
-            layer: row.layer,
-            label: row.label.clone(),
-            name: row.name.clone(),
-            claim: row.claim,
-            claimed_by_add: row.claimed_by_add,
-            status: row.status,
-            epoch: row.epoch,
-            settled: row.settled,
+            head: row.head.clone(),
             doc: merged.doc,
             body: merged.body,
             places: Places::default(),
             units: merged.units,
             edges: Vec::new(),
             links: summary.links,
-            hash: row.hash,
             text: OnceCell::from(row.text.clone()),
             encoded: Encoded::default(),
             watch: row.watch.clone(),
@@ -418,7 +389,7 @@ impl State {
 
     /// The layer and label of a definition, seen or not.
     pub fn qname(&self, id: DefId) -> Option<QName> {
-        self.head(id).map(|head| QName::new(head.layer, head.label))
+        self.head(id).map(|head| QName::new(head.layer, head.label.clone()))
     }
 
     /// What the hash of a definition is made of.
@@ -465,7 +436,7 @@ impl State {
     /// The definitions absorbed by one.
     pub fn absorbed_by(&self, id: DefId) -> Vec<DefId> {
         let Some(head) = self.head(id) else { return Vec::new() };
-        let mut absorbed = self.names.claimants_of(head.layer, head.name);
+        let mut absorbed = self.names.claimants_of(head.layer, &head.name);
         absorbed.retain(|other| self.head(*other).is_some_and(|other| other.status == Status::Absorbed(id)));
         absorbed
     }
@@ -488,14 +459,16 @@ impl State {
         ids.dedup();
         let mut hasher = blake3::Hasher::new();
         for id in ids {
-            let (head, text, hash, links) = match self.views.get(id) {
-                Some(view) => (self.head(id), view.text(), view.hash, &view.links),
+            let (head, text, links) = match self.views.get(id) {
+                Some(view) => (&view.head, view.text(), &view.links),
                 None => match self.row(id) {
-                    Some(row) => (self.head(id), row.text.as_str(), row.hash, &row.watch.links),
+                    Some(row) => (&row.head, row.text.as_str(), &row.watch.links),
                     None => continue,
                 },
             };
-            let Some(head) = head.filter(|head| head.status != Status::Dead) else { continue };
+            if head.status == Status::Dead {
+                continue;
+            }
             let mut item = |bytes: &[u8]| {
                 hasher.update(&(bytes.len() as u32).to_le_bytes());
                 hasher.update(bytes);
@@ -505,7 +478,7 @@ impl State {
             item(head.label.as_bytes());
             item(if head.status == Status::Visible { b"visible" } else { b"absorbed" });
             item(text.as_bytes());
-            item(&hash.0);
+            item(&head.hash.0);
             for link in links {
                 item(link.to_string().as_bytes());
             }

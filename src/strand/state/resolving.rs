@@ -65,9 +65,9 @@ impl Env for StateEnv<'_> {
                 reference.to = to;
                 if let Some(head) = self.state.head(last) {
                     reference.layer = head.layer;
-                    let name = if matches!(to, To::Def(_)) { head.label } else { head.name };
-                    if reference.name != name {
-                        name.clone_into(&mut reference.name);
+                    let name = if matches!(to, To::Def(_)) { &head.label } else { &head.name };
+                    if reference.name != *name {
+                        reference.name.clone_from(name);
                     }
                 }
             }
@@ -116,7 +116,7 @@ impl State {
             let next = match self.head(at) {
                 None => return (To::Dangling(at), at),
                 Some(Head { status: Status::Visible, .. }) => return (To::Def(at), at),
-                Some(Head { status: Status::Absorbed(by), .. }) => Some(by),
+                Some(Head { status: Status::Absorbed(by), .. }) => Some(*by),
                 Some(head) => head.settled,
             };
             seen.push(at);
@@ -142,7 +142,7 @@ impl State {
             // A changed label shows in the definition's own text.
             out.push(*id);
             let Some(head) = self.head(*id) else { continue };
-            let names = [head.label, head.name].into_iter().chain(old.as_deref());
+            let names = [&head.label, &head.name].into_iter().chain(old);
             out.extend(names.flat_map(|name| self.late_watchers(head.layer, name)));
         }
         for id in gone {

@@ -9,7 +9,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
 use super::{Place, SCHEMA, kind, pack, path};
-use crate::strand::cold::{At, Cold, ColdOp, ColdOps, Mention, Name, Relation, Row};
+use crate::strand::cold::{At, Cold, ColdOp, ColdOps, Head, Mention, Name, Relation, Row};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
@@ -156,7 +156,7 @@ fn definition(of: DefId, row: &SqlRow) -> rusqlite::Result<Option<Row>> {
     };
     let Ok(hash) = blob(row, 8).try_into() else { return Ok(None) };
     let Some(watch) = pack::read_watch(blob(row, 11)) else { return Ok(None) };
-    Ok(Some(Row {
+    let head = Head {
         id: of,
         layer: layer(row, 0)?,
         label: row.get(1)?,
@@ -167,10 +167,8 @@ fn definition(of: DefId, row: &SqlRow) -> rusqlite::Result<Option<Row>> {
         epoch: id(row, 6),
         settled: pack::one(blob(row, 12)),
         hash: Hash(hash),
-        text: row.get(9)?,
-        deps: pack::read_ids(blob(row, 10)),
-        watch,
-    }))
+    };
+    Ok(Some(Row { head, text: row.get(9)?, deps: pack::read_ids(blob(row, 10)), watch }))
 }
 
 impl Cold for Source {
