@@ -63,6 +63,25 @@ fn the_sessions_screen() {
 }
 
 #[test]
+fn what_is_written_before_the_sessions_are_seen_is_a_message() {
+    let mut stage = Stage::start(140, 40, "dark", Start::Picker);
+    stage.keys("fix the bug");
+    choosing(&mut stage);
+    assert_eq!(stage.sent(), [&Command::Open(SessionChoice::New)]);
+    stage.tell(opened(status()));
+    assert!(stage.text().contains("› fix the bug"), "{}", stage.text());
+    // Moving is no writing.
+    let mut stage = Stage::start(140, 40, "dark", Start::Picker);
+    stage.keys("jjjj");
+    choosing(&mut stage);
+    assert!(stage.sent().is_empty() && stage.text().contains("sessions of"), "{}", stage.text());
+    // A paste is a message too.
+    stage.say(Msg::Paste("mend this".into()));
+    assert_eq!(stage.sent(), [&Command::Open(SessionChoice::New)]);
+    assert!(stage.text().contains("› mend this"), "{}", stage.text());
+}
+
+#[test]
 fn popups() {
     let mut stage = Stage::new(140, 40, "dark");
     working(&mut stage);
@@ -504,6 +523,21 @@ fn the_mouse_chooses_in_popups_and_leaves_them() {
     click(&mut stage, "src/cash.rs");
     click(&mut stage, "src/cash.rs");
     assert!(stage.text().contains("› see @src/cash.rs"), "{}", stage.text());
+}
+
+#[test]
+fn the_mouse_chooses_on_the_first_screen() {
+    for (width, height) in [(140, 40), (60, 24), (40, 10)] {
+        let mut stage = Stage::new(width, height, "dark");
+        welcome(&mut stage);
+        click(&mut stage, "browse the archive");
+        assert!(stage.text().contains("▌b  browse"), "{}", stage.text());
+        click(&mut stage, "browse the archive");
+        assert!(stage.text().contains("archive ━"), "{}", stage.text());
+        stage.keys("<esc>");
+        mouse(&mut stage, MouseEventKind::ScrollUp, (20, 5));
+        assert!(stage.text().contains("▌t  take the tour"), "{}", stage.text());
+    }
 }
 
 #[test]

@@ -27,7 +27,18 @@ impl App {
     /// Gives the keys that waited to whoever has them now.
     pub(super) fn let_go(&mut self) -> Vec<Effect> {
         let held = self.held.take().unwrap_or_default();
-        held.iter().flat_map(|key| self.key(key)).collect()
+        let mut effects = if self.is_message(&held) { self.act_sessions(Action::New) } else { Vec::new() };
+        effects.extend(held.iter().flat_map(|key| self.key(key)));
+        effects
+    }
+
+    /// Whether somebody wrote a message before there was a list of sessions to see: its letters are no commands.
+    fn is_message(&self, held: &[KeyEvent]) -> bool {
+        let chords = held.iter().filter_map(Chord::of).filter(|chord| chord.letter().is_some());
+        let moves = |chord: Chord| {
+            matches!(self.keys.find(Context::Sessions, &[chord]), Found::Action(Action::Up | Action::Down))
+        };
+        chords.filter(|chord| !moves(*chord)).count() > 2
     }
 
     /// A key went down.
@@ -175,6 +186,13 @@ impl App {
                     line.editor.paste(&text.replace(['\r', '\n'], " "));
                 }
                 self.line_typed()
+            }
+            // Before any session is open it begins a new one.
+            Focus::Sessions if matches!(self.screen, Screen::Sessions(_, false)) => {
+                let mut effects = self.act_sessions(Action::New);
+                effects.extend(self.let_go());
+                effects.extend(if self.focus() == Focus::Input { self.paste(text) } else { Vec::new() });
+                effects
             }
             Focus::Sessions | Focus::Welcome => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.

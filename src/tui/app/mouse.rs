@@ -78,8 +78,9 @@ impl App {
                 _ => Vec::new(),
             };
         }
-        if !matches!(self.screen, Screen::Main) {
-            return Vec::new();
+        if let Screen::Welcome(welcome) = &mut self.screen {
+            let taken = welcome.click(self.rects.body, &self.glyphs, at);
+            return if taken { self.act_welcome(Action::Open) } else { Vec::new() };
         }
         if self.rects.rule.is_some_and(|r| r.contains(at)) {
             self.dragging = Some(Edge::Columns);
@@ -171,6 +172,9 @@ impl App {
                 return self.settle(Owner::Sessions, effects);
             }
             return Vec::new();
+        }
+        if matches!(self.screen, Screen::Welcome(_)) {
+            return self.act_welcome(action);
         }
         if self.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
             return self.act_completion(action);

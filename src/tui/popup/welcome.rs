@@ -1,12 +1,13 @@
 //! The screen without a model: the tour, how to connect one, the archive. It takes the whole body.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::select;
 use crate::protocol::Status;
 use crate::tui::action::{Action, Context};
+use crate::tui::glyphs::Glyphs;
 use crate::tui::input::thousands;
 use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
@@ -67,6 +68,47 @@ const HOW: [(&str, &str, &str); 4] = [
     ("any server", "export OPENAI_BASE_URL=http://…", "a loopback address needs no key"),
 ];
 
+/// Rows of the choices and of how to connect, their headings among them.
+const LIST: u16 = 1 + ROWS.len() as u16;
+const HOW_TO: u16 = 3 + HOW.len() as u16 + 1;
+
+/// Where the parts stand; what has no room is left out.
+struct Parts {
+    x: u16,
+    width: u16,
+    /// First rows.
+    spiral: Option<u16>,
+    words: Option<u16>,
+    list: u16,
+    how: bool,
+}
+
+impl Parts {
+    fn of(area: Rect, glyphs: &Glyphs) -> Parts {
+        let width = area.width.saturating_sub(2).min(94);
+        let braille = glyphs.cut != "~";
+        let mut left = area.height;
+        let mut shows = |rows: u16| {
+            let fits = left >= rows;
+            left -= if fits { rows } else { 0 };
+            fits
+        };
+        // The parts that give way on small screens: the spiral, then the words, then how to connect.
+        shows(LIST);
+        let how = shows(HOW_TO + 1);
+        let words = shows(5);
+        let spiral = braille && area.width >= 60 && shows(12);
+        let mut y = area.y + left.min(4) / 2 + left.saturating_sub(4) / 4;
+        let mut part = |shown: bool, rows: u16| {
+            let at = y;
+            y += if shown { rows } else { 0 };
+            shown.then_some(at)
+        };
+        let (spiral_at, words) = (part(spiral, 10), part(words, 5 + u16::from(spiral) * 2));
+        Parts { x: area.x + (area.width - width) / 2, width, spiral: spiral_at, words, list: y, how }
+    }
+}
+
 impl Welcome {
     /// Does an action.
     pub fn act(&mut self, action: Action) -> Said {
@@ -83,31 +125,24 @@ impl Welcome {
         Said::Stay
     }
 
+    /// A click in the body `area`: on a choice selects it. Whether it was selected before and so is taken now.
+    pub fn click(&mut self, area: Rect, glyphs: &Glyphs, at: Position) -> bool {
+        let parts = Parts::of(area, glyphs);
+        let rows = Rect { x: parts.x, y: parts.list + 1, width: parts.width, height: ROWS.len() as u16 };
+        if !rows.contains(at) {
+            return false;
+        }
+        let row = usize::from(at.y - rows.y);
+        std::mem::replace(&mut self.selected, row) == row
+    }
+
     /// Draws it in the body.
     pub fn draw(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        let width = area.width.saturating_sub(2).min(94);
-        let x = area.x + (area.width - width) / 2;
-        let braille = ctx.glyphs.cut != "~";
-        // The parts that give way on small screens: the spiral, then the words, then how to connect.
-        let (list, how) = (1 + ROWS.len() as u16, 3 + HOW.len() as u16 + 1);
-        let mut left = area.height;
-        let shows = |left: &mut u16, rows: u16| {
-            let fits = *left >= rows;
-            if fits {
-                *left -= rows;
-            }
-            fits
-        };
-        shows(&mut left, list);
-        let show_how = shows(&mut left, how + 1);
-        let show_words = shows(&mut left, 5);
-        let spiral = braille && area.width >= 60 && shows(&mut left, 12);
-        let mut y = area.y + left.min(4) / 2 + left.saturating_sub(4) / 4;
-        if spiral {
+        let Parts { x, width, spiral, words, list, how } = Parts::of(area, ctx.glyphs);
+        if let Some(y) = spiral {
             self.spiral(area.x + (area.width - 40) / 2, y, buf, ctx);
-            y += 10;
         }
-        if show_words {
+        if let Some(mut y) = words {
             let accent = ctx.theme.style(Role::Accent).add_modifier(Modifier::BOLD);
             let lines = [
                 ("nebula", accent),
@@ -120,11 +155,10 @@ impl Welcome {
                 paint::text(buf, x + (width - n) / 2, y, usize::from(n), words, style);
                 y += 1;
             }
-            y += 1 + u16::from(spiral) * 2;
         }
-        y = self.choices(Rect { x, y, width, height: list }, status, buf, ctx);
-        if show_how {
-            how_to(Rect { x, y: y + 1, width, height: how }, status, buf, ctx);
+        let y = self.choices(Rect { x, y: list, width, height: LIST }, status, buf, ctx);
+        if how {
+            how_to(Rect { x, y: y + 1, width, height: HOW_TO }, status, buf, ctx);
         }
     }
 
