@@ -87,7 +87,8 @@ pub struct Edit {
     pub format: Format,
     /// What asked for it, for people: the tool's name, or the format's.
     pub by: String,
-    /// False when the end of the edit was missing and is a guess; such an edit is at best inexact.
+    /// False when the end of the edit was missing and is a guess, or when only its likeness to a file says that it is
+    /// one; such an edit is at best inexact.
     pub whole: bool,
 }
 

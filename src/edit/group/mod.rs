@@ -330,7 +330,10 @@ impl File {
     }
 
     fn write(&mut self, content: &str, (index, edit): (usize, &Edit), expected: bool) -> Result<Fate, String> {
-        let found = place::sure(edit.whole);
+        let mut found = place::sure(edit.whole);
+        if edit.format == Format::Whole && !edit.whole {
+            found.detail = Some("it is not certain that this is the whole file".to_string());
+        }
         let (encoding, text) = match &self.now {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
             Now::Gone if expected && edit.format == Format::Tools => return Err(ABSENT.to_string()),

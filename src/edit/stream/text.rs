@@ -50,7 +50,8 @@ enum Holds {
     /// Edits; the fence itself is not shown, unless prose follows inside (true).
     Edits(bool),
     /// Code, shown as prose; kept if it may be a whole file.
-    Code { kept: Option<String>, path: Option<String> },
+    /// `titled`: the path stands right above it or in its opening line.
+    Code { kept: Option<String>, path: Option<String>, titled: bool },
 }
 
 /// What comes next.
@@ -342,11 +343,12 @@ impl Text {
                 Next::Enter(State::Whole(Whole::new(path, fence, ctx)))
             }
             Contents::Code(path) => {
+                let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
                 self.flush(ctx);
                 input.skip(line.next);
                 self.show(&opening, ctx);
                 let kept = (!ctx.known.is_empty()).then(String::new);
-                self.fence = Some(Open { fence, line: opening, holds: Holds::Code { kept, path } });
+                self.fence = Some(Open { fence, line: opening, holds: Holds::Code { kept, path, titled } });
                 Next::Again
             }
         }
@@ -380,7 +382,7 @@ impl Text {
         input.skip(line.next);
         let Some(Open { fence, holds, .. }) = self.fence.take() else { return Next::Again };
         match holds {
-            Holds::Code { kept, path } => {
+            Holds::Code { kept, path, titled } => {
                 self.show(&raw, ctx);
                 let Some(mut content) = kept else { return Next::Again };
                 if fence.indent > 0 {
@@ -391,8 +393,10 @@ impl Text {
                 let named = |k: &&super::Known| {
                     path.as_deref().is_none_or(|p| same_path(p, &k.path)) && !whole::holds_fence(&k.text, &fence)
                 };
-                if let Some(file) = whole::resembled(&content, ctx.known.iter().filter(named)) {
-                    let edit = whole::whole(&file.path, &content, true);
+                if let Some((file, nearly_all)) = whole::resembled(&content, ctx.known.iter().filter(named)) {
+                    // A model that has tools for its changes may only quote the file, or a part of it.
+                    let asked = ctx.expected != Some(Format::Tools);
+                    let edit = whole::whole(&file.path, &content, asked || (nearly_all && titled));
                     let path = file.path.clone();
                     let id = ctx.start(Format::Whole);
                     ctx.grew(id, Part::Path, &path);

@@ -225,16 +225,16 @@ pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
 }
 
 /// The one file in play whose new text a fenced block is, although nothing says so: it holds most lines of that
-/// file, and is not the file as it is.
-pub(super) fn resembled<'k>(content: &str, known: impl Iterator<Item = &'k Known>) -> Option<&'k Known> {
+/// file, and is not the file as it is. And whether it is hardly a part of it that is quoted: it holds nearly all lines.
+pub(super) fn resembled<'k>(content: &str, known: impl Iterator<Item = &'k Known>) -> Option<(&'k Known, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let alike = |file: &&Known| {
+    let alike = |file: &'k Known| {
         let solid: Vec<&str> = file.text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
         let kept = solid.iter().filter(|l| lines.contains(*l)).count();
-        kept * 10 >= solid.len() * 6 && kept > 0
+        (kept * 10 >= solid.len() * 6 && kept > 0).then_some((file, kept * 10 >= solid.len() * 9))
     };
-    let mut fits = known.filter(alike);
-    let file = fits.next()?;
+    let mut fits = known.filter_map(alike);
+    let (file, nearly_all) = fits.next()?;
     let same = content.lines().eq(file.text.lines());
-    (fits.next().is_none() && !same).then_some(file)
+    (fits.next().is_none() && !same).then_some((file, nearly_all))
 }
