@@ -347,7 +347,7 @@ pub struct View {
 #[derive(Debug, ClapArgs)]
 pub struct Add {
     /// Layer, name and body; a body of - is read from stdin
-    #[arg(num_args = 2..=3, required = true)]
+    #[arg(num_args = 1..=3, required = true)]
     pub parts: Vec<String>,
     /// Doc lines
     #[arg(long)]

@@ -177,6 +177,9 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
 }
 
 pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Error> {
+    if !log.is_file() {
+        return Err(Error::NotFound(format!("there is no log {}; name another store's op-log.jsonl", log.display())));
+    }
     let ops = Log::new(log.to_owned()).read_whole()?;
     let mut result = s.store.accept(ops)?;
     result.state_hash = s.store.state().state_hash();

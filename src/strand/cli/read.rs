@@ -209,6 +209,14 @@ fn changed(change: &Change) -> String {
     }
 }
 
+/// The layer of a word.
+pub(super) fn layer_named(word: &str) -> Result<Layer, Refusal> {
+    Layer::parse(word).ok_or_else(|| {
+        let all = Layer::ALL.map(Layer::word).join(", ");
+        Refusal::Usage(format!("there is no layer '{word}'; there are {all}"))
+    })
+}
+
 /// One op as a line: id, time, kind, author, what it is `about` if that is not clear, first line of what it says.
 pub fn history_line(op: &Op, about: Option<&str>) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
@@ -226,9 +234,7 @@ pub fn history_line(op: &Op, about: Option<&str>) -> String {
 }
 
 pub(super) fn list(s: &mut Session, out: &mut Out, layer: Option<&str>, hash: bool, long: bool) -> Result<u8, Error> {
-    let layer = layer
-        .map(|word| Layer::parse(word).ok_or_else(|| Refusal::Usage(format!("there is no layer '{word}'"))))
-        .transpose()?;
+    let layer = layer.map(layer_named).transpose()?;
     let state = s.store.state();
     let views: Vec<&View> = state.visible().filter(|view| layer.is_none_or(|layer| view.layer == layer)).collect();
     if out.json {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::Session;
 use super::args;
 use super::out::Out;
-use super::read::{op_id, qname, read_file};
-use crate::strand::id::{Layer, OpId, QName};
+use super::read::{layer_named, op_id, qname, read_file};
+use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{self, Draft, Refusal, Removal};
 use crate::strand::op::Op;
 use crate::strand::state::State;
@@ -42,10 +42,7 @@ fn told(s: &Session, out: &Out, written: &Written, about: Option<&QName>) {
 pub(super) fn add(s: &mut Session, out: &mut Out, args: &args::Add) -> Result<u8, Error> {
     let (qname, text) = match args.parts.as_slice() {
         [name, text] => (qname(name)?, text),
-        [layer, name, text] => {
-            let layer = Layer::parse(layer).ok_or_else(|| Refusal::Usage(format!("there is no layer '{layer}'")))?;
-            (QName::new(layer, name.clone()), text)
-        }
+        [layer, name, text] => (QName::new(layer_named(layer)?, name.clone()), text),
         _ => return Err(Refusal::Usage("add needs a layer, a name and a body".to_owned()).into()),
     };
     let draft = Draft::Add { qname: qname.clone(), body: body(text)?, doc: args.doc.clone(), def: None };

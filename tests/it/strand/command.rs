@@ -383,3 +383,21 @@ fn a_refused_push_says_what_to_do_next() {
     world.out(4, &["--store", "a", "op", "pull"]);
     assert_eq!(world.err(0, &["--store", "a", "op", "push"]), "");
 }
+
+#[test]
+fn what_was_left_out_or_misspelt_is_told_with_what_there_is() {
+    let world = World::new();
+    for (code, args, told) in [
+        (2, &["add", "slot"][..], "Error: add needs a layer, a name and a body"),
+        (
+            2,
+            &["add", "slots", "n", "Int = 1"],
+            "Error: there is no layer 'slots'; there are type, slot, effect, reducer, tile, fn",
+        ),
+        (2, &["list", "slots"], "Error: there is no layer 'slots'; there are type, slot"),
+        (6, &["op", "merge", "nowhere"], "Error: there is no log nowhere; name another store's op-log.jsonl"),
+    ] {
+        let err = world.err(code, args);
+        assert!(err.starts_with(told), "{err}");
+    }
+}
