@@ -127,6 +127,13 @@ impl Terminal {
         }
     }
 
+    /// Makes the terminal another size.
+    fn resize(&mut self, rows: u16, cols: u16) {
+        self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).expect("resized");
+        let size = |n| NonZero::new(n).expect("a size");
+        self.screen.screen_mut().set_size(size(rows), size(cols));
+    }
+
     /// Sends a signal and waits for the end; whether the terminal was given back as it was.
     fn end_by(mut self, signal: &str) -> bool {
         let pid = self.child.process_id().expect("a process").to_string();
@@ -298,4 +305,30 @@ fn signals_give_the_terminal_back_and_keep_the_session() {
         assert_eq!(listed.len(), n + 1, "{listed:?}");
         assert!(listed.iter().all(|s| !s["ended_at"].is_null()), "{listed:?}");
     }
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_whole_screen() {
+    let mut terminal = Terminal::start(&["demo"]);
+    // Until its example is in the input, Enter sends nothing.
+    terminal.wait_for("Load all prices in one query");
+    terminal.wait_for("ready");
+    let mut seed = 7u32;
+    let mut next = |from: u16, to: u16| {
+        seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        from + ((seed >> 16) as u16) % (to - from)
+    };
+    for n in 0..200 {
+        terminal.resize(next(5, 60), next(20, 220));
+        if n == 50 {
+            terminal.keys("\r");
+        }
+    }
+    terminal.resize(9, 39);
+    terminal.wait_for("nebula needs 40");
+    terminal.resize(10, 40);
+    terminal.wait_until("the panes", |screen| !screen.contains("nebula needs") && screen.contains('─'));
+    terminal.resize(ROWS.get(), COLUMNS.get());
+    terminal.wait_for("4 of 4 hunks undecided");
+    assert_eq!(terminal.leave(), 0);
 }
