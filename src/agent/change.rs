@@ -10,12 +10,13 @@ use super::restore;
 use super::session::{EditRecord, ResultRecord, SeenRecord, Session, hex, sha};
 use super::settle::{self, Asking, Settled};
 use super::shown::{self, Shown};
+use super::verdict::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal, Rung};
+use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
-use crate::tools::{Seen, drift};
+use crate::tools::Seen;
 use crate::workspace::Access;
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
@@ -354,137 +355,4 @@ fn seen(results: &[EditResult], settled: &Settled) -> Vec<SeenRecord> {
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
     let files = settled.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
     files.filter_map(|(p, b)| Some(SeenRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
-}
-
-/// How one call ended.
-struct Verdict {
-    state: CallState,
-    summary: String,
-    reason: Option<String>,
-    told: Option<String>,
-}
-
-fn verdict(results: &[EditResult], settled: Option<(&Proposal, &Settled)>, said: &mut HashSet<String>) -> Verdict {
-    let placed = results.iter().any(|r| matches!(r.fate, edit::Fate::Landed(_)));
-    let Some((proposal, settled)) = settled.filter(|_| placed) else {
-        // Placed, but it changes nothing.
-        return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, told: None };
-    };
-    let refused = |reason: &str, told: &str| Verdict {
-        state: CallState::Refused,
-        summary: "refused".into(),
-        reason: Some(reason.to_string()),
-        told: Some(told.to_string()),
-    };
-    match &settled.outcome {
-        Outcome::Withdrawn => Verdict {
-            state: CallState::Interrupted,
-            summary: String::new(),
-            reason: Some("interrupted".into()),
-            told: Some("Not written: interrupted by the user.".into()),
-        },
-        Outcome::Conflict { path, expected, found } => {
-            let drift = drift::since_read(expected, found).map_or(String::new(), |d| format!(" {d}"));
-            refused(
-                &format!("{path} changed on disk"),
-                &format!(
-                    "Not written: {path} changed on disk after it was read. Nothing of this proposal was written. Read the file again, then edit.{drift}"
-                ),
-            )
-        }
-        Outcome::Failed(why) => Verdict {
-            state: CallState::Failed,
-            summary: "failed".into(),
-            reason: Some(why.clone()),
-            told: Some(format!("Not written: {why}. Read the files again before the next edit.")),
-        },
-        Outcome::Applied { .. } | Outcome::Refused => {
-            let Some(decision) = &settled.decision else { return refused("refused", "Not written.") };
-            decided(results, proposal, decision, said)
-        }
-    }
-}
-
-/// What was decided of the files that this call changes, hunk by hunk.
-fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
-    let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
-    for (file, choices) in proposal.files.iter().zip(&decision.files) {
-        let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));
-        if !mine {
-            continue;
-        }
-        let own = own_hunks(file, results);
-        let taken = own.iter().filter(|i| choices.hunks[**i] == Choice::Accept || choices.edited.is_some()).count();
-        accepted += taken;
-        rejected += own.len() - taken;
-        if choices.edited.is_some() && !said.insert(file.path.clone()) {
-            lines.push(format!("{}: decided together with the call before", file.path));
-        } else {
-            lines.push(file_told(file, choices, &own));
-        }
-    }
-    if rejected > 0 {
-        match &decision.reason {
-            Some(reason) if !reason.trim().is_empty() => lines.push(format!("The person's reason: {}", reason.trim())),
-            _ => lines
-                .push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into()),
-        }
-    }
-    let (state, summary) = match (accepted, rejected) {
-        (_, 0) => (CallState::Done, String::new()),
-        (0, _) => (CallState::Refused, "refused".to_string()),
-        (a, r) => (CallState::Refused, format!("{a} of {} accepted", a + r)),
-    };
-    let reason = (rejected > 0).then(|| match &decision.reason {
-        Some(reason) if !reason.trim().is_empty() => reason.trim().to_string(),
-        _ => "you said no".to_string(),
-    });
-    Verdict { state, summary, reason, told: Some(lines.join("\n")) }
-}
-
-/// The hunks of a file in which the edits of one call had a part, by index. Where none is left that names them (a
-/// later edit rewrote their lines), they stand and fall with the whole file.
-fn own_hunks(file: &FileChange, results: &[EditResult]) -> Vec<usize> {
-    let mine = |hunk: &crate::proposal::Hunk| results.iter().any(|r| hunk.edits.contains(&r.index));
-    let own: Vec<usize> = (0..file.hunks.len()).filter(|i| mine(&file.hunks[*i])).collect();
-    if own.is_empty() { (0..file.hunks.len()).collect() } else { own }
-}
-
-/// What was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.
-fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
-    let path = &file.path;
-    if let Some(edited) = &said.edited {
-        let text = String::from_utf8_lossy(edited);
-        return format!(
-            "{path}: the person changed the result before accepting it. It now reads:\n```\n{}\n```",
-            text.trim_end()
-        );
-    }
-    let mine = uniform(own.iter().map(|i| said.hunks[*i]));
-    if uniform(said.hunks.iter().copied()) == Some(Choice::Reject) {
-        return format!("{path}: refused by the person; it stays as it was");
-    }
-    if mine == Some(Choice::Accept) {
-        let counts = format!(" (+{} −{})", file.counts.added, file.counts.removed);
-        return format!("{path}: written{}", if own.len() == file.hunks.len() { &counts } else { "" });
-    }
-    let hunks = own.iter().map(|&i| {
-        let (hunk, choice) = (&file.hunks[i], said.hunks[i]);
-        let word = if choice == Choice::Accept { "written" } else { "refused, these lines stay as they were" };
-        let place = match hunk.kind {
-            HunkKind::Lines => {
-                format!("lines {}-{} of before", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1))
-            }
-            _ => "the whole file".into(),
-        };
-        format!("  hunk {} ({place}): {word}", i + 1)
-    });
-    let what = if mine.is_some() { "refused by the person" } else { "written in part" };
-    format!("{path}: {what}:\n{}", hunks.collect::<Vec<_>>().join("\n"))
-}
-
-/// The one choice that all have, if there is one.
-fn uniform(mut choices: impl Iterator<Item = Choice>) -> Option<Choice> {
-    let first = choices.next()?;
-    choices.all(|c| c == first).then_some(first)
 }

@@ -29,6 +29,7 @@ mod settle;
 mod shown;
 mod start;
 mod turn;
+mod verdict;
 mod watch;
 
 use std::sync::Arc;

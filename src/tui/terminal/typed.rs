@@ -31,6 +31,21 @@ impl Wake for Bell {
     }
 }
 
+/// The reading thread is told of new bytes once, and where they come together with a new size it leaves them unread
+/// until the next key. Setting the terminal's attributes to what they are wakes whoever waits for its bytes.
+#[cfg(unix)]
+fn tell_of_keys() {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+    let terminal = io::stdin();
+    if let Ok(as_is) = tcgetattr(&terminal) {
+        // A terminal that is gone is noticed by reading it.
+        let _ = tcsetattr(&terminal, OptionalActions::Now, &as_is);
+    }
+}
+
+#[cfg(not(unix))]
+fn tell_of_keys() {}
+
 impl Typed {
     /// Begins to listen.
     pub fn new() -> Self {
@@ -48,6 +63,9 @@ impl Typed {
             return Poll::Pending;
         }
         let polled = self.stream.poll_next_unpin(&mut Context::from_waker(&self.waker));
+        if matches!(polled, Poll::Ready(Some(Ok(Event::Resize(..))))) {
+            tell_of_keys();
+        }
         if polled.is_ready() {
             // There may be more, and the thread rings for the first only.
             self.bell.rung.store(true, Ordering::Release);

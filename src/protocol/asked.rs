@@ -1,0 +1,206 @@
+//! The values inside a [`super::Command`]: what is asked for, and how.
+
+use crate::proposal::{ForeignChoice, ProposalId};
+
+/// A message as typed, with pasted texts put back in place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prompt {
+    /// What the person wrote; mentions are in it as text.
+    pub text: String,
+}
+
+/// How to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// From where it stopped.
+    On,
+    /// Ask the last request again.
+    Again,
+}
+
+/// What to restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreRequest {
+    /// `undo [COUNT] [FILE…]`: without files those of the newest changeset.
+    Undo {
+        /// How many versions back, from 1.
+        count: usize,
+        /// Normalised paths.
+        files: Vec<String>,
+    },
+    /// Take back the newest undo.
+    Redo,
+    /// The whole changeset with this id.
+    Changeset(String),
+    /// Everything since the changeset with this id, itself included: the state just before it.
+    Since(String),
+    /// Everything this session changed since a message of the person: which one, from 0 as they are shown.
+    SinceMessage(usize),
+    /// One file to one archived version.
+    Version {
+        /// Normalised path.
+        path: String,
+        /// Version id.
+        version: String,
+    },
+    /// What the last turn of this session changed.
+    Turn,
+    /// What was said of one foreign file of the pending restore.
+    Foreign {
+        /// The pending restore.
+        proposal: ProposalId,
+        /// Normalised path.
+        path: String,
+        /// What becomes of it.
+        choice: ForeignChoice,
+    },
+}
+
+/// Which session to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChoice {
+    /// A new one.
+    New,
+    /// The newest of this project that is not in use.
+    Continue,
+    /// The one whose id begins so.
+    Resume(String),
+    /// A copy of the one whose id begins so.
+    Fork(String),
+}
+
+/// A change of stored sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChange {
+    /// Give it a title.
+    Rename(String, String),
+    /// Delete it and its messages.
+    Delete(String),
+    /// Write it to a file beside the workspace's root; answered by a notice naming the file.
+    Export(String, ExportFormat),
+}
+
+/// A file format for sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ExportFormat {
+    Markdown,
+    Json,
+    Html,
+}
+
+/// A setting that can change while running.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Setting {
+    /// Plan or agent.
+    Mode(Mode),
+    /// The model; persisted.
+    Model(String),
+    /// The edit format by name; for this session.
+    Format(String),
+    /// The approval policy for this session.
+    Approval(Approval),
+    /// The theme by name; persisted.
+    Theme(String),
+    /// Trust this workspace's own configuration file; persisted.
+    Trust,
+    /// Mouse on or off; persisted.
+    Mouse(bool),
+    /// Any key of the configuration, persisted in the user's file.
+    Config(String, String),
+    /// Look again for a local server, and connect to what is found.
+    Reconnect,
+    /// Try to write memory's file again.
+    RetryMemory,
+}
+
+/// What the agent may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Reads only.
+    Plan,
+    /// Reads, and proposes changes.
+    #[default]
+    Agent,
+}
+
+impl Mode {
+    /// `plan` or `agent`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Plan => "plan",
+            Mode::Agent => "agent",
+        }
+    }
+}
+
+/// Who decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Approval {
+    /// The person, each time.
+    #[default]
+    Ask,
+    /// Edits are accepted, but inexact ones.
+    Edits,
+    /// Edits, and the commands of a later step.
+    All,
+    /// Nothing is accepted.
+    None,
+}
+
+impl Approval {
+    /// `ask`, `edits`, `all` or `none`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Approval::Ask => "ask",
+            Approval::Edits => "edits",
+            Approval::All => "all",
+            Approval::None => "none",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Approval::Ask, Approval::Edits, Approval::All, Approval::None].into_iter().find(|a| a.word() == word)
+    }
+}
+
+/// A listing that can be asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Query {
+    /// This project's sessions; words search titles and messages, empty: all.
+    Sessions(String),
+    /// The end of one session's conversation, for the preview.
+    Preview(String),
+    /// Changesets, newest first, at most so many.
+    Archive {
+        /// How many to skip.
+        skip: usize,
+        /// How many to list.
+        limit: usize,
+        /// Words that must be in path or cause; empty: all.
+        filter: String,
+    },
+    /// Versions of one file, oldest first.
+    Versions(String),
+    /// The state of a file at an archived version (`Some(id)`) or now.
+    Bytes(String, Option<String>),
+    /// Workspace files matching fuzzily, best first. Empty: the most likely ones.
+    Files(String),
+    /// A workspace file's beginning, for the preview.
+    Text(String),
+    /// Messages of this project's sessions.
+    Search(String),
+    /// Messages typed earlier in this project, newest first.
+    Inputs,
+    /// The person's prompts.
+    Prompts,
+    /// Models that the provider offers.
+    Models,
+    /// Active rules and the effective system prompt by part.
+    Rules,
+    /// Edits asked, landed, refused by model and format; tokens.
+    Stats,
+    /// The effective configuration with where each value comes from.
+    Config,
+}

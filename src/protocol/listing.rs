@@ -1,0 +1,175 @@
+//! What answers a [`super::Query`]: lists and their rows.
+
+use std::sync::Arc;
+
+use super::{Changeset, Item, RuleChip};
+use crate::proposal::{Counts, State};
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listing {
+    /// Sessions, newest first.
+    Sessions(Vec<SessionRow>),
+    /// The end of a session.
+    Preview(SessionPreview),
+    /// Changesets, newest first, and how many there are in all.
+    Archive {
+        /// This part.
+        rows: Vec<Changeset>,
+        /// Changesets in the archive.
+        total: usize,
+        /// Files in the archive.
+        files: usize,
+    },
+    /// Versions of one file, oldest first, and what it is now.
+    Versions {
+        /// Normalised path.
+        path: String,
+        /// Archived ones.
+        versions: Vec<VersionRow>,
+        /// How today's state came about, if not by nebula.
+        foreign: bool,
+        /// Lines between the newest version and now.
+        now: Option<Counts>,
+    },
+    /// A state of a file.
+    Bytes(String, Option<String>, Arc<State>),
+    /// Files, best first, and how many the index knows; `false`: the walk still runs.
+    Files {
+        /// Path and the byte positions of matched letters.
+        hits: Vec<(String, Vec<u32>)>,
+        /// How many files the index holds.
+        total: usize,
+        /// The walk is over.
+        complete: bool,
+    },
+    /// A file's beginning.
+    Text {
+        /// Normalised path.
+        path: String,
+        /// At most 64 KiB of it; `None`: not a text.
+        text: Option<String>,
+        /// Lines in all.
+        lines: usize,
+        /// Size in bytes.
+        bytes: u64,
+    },
+    /// Found messages: session id, title, snippet.
+    Search(Vec<(String, String, String)>),
+    /// Earlier inputs, newest first.
+    Inputs(Vec<String>),
+    /// The person's prompts, by name.
+    Prompts(Vec<PromptRow>),
+    /// Models by name.
+    Models(Vec<String>),
+    /// The rules, and the effective system prompt.
+    Rules(RulesView),
+    /// A table to show as it is.
+    Table {
+        /// Its title.
+        title: String,
+        /// Markdown.
+        text: String,
+    },
+    /// It could not be listed.
+    Failed(String),
+}
+
+/// A prompt of the person's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptRow {
+    /// What it is called by: `/prompt NAME`.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its arguments, as they are typed: `FILE FOCUS`.
+    pub usage: String,
+    /// Where its file is.
+    pub path: String,
+}
+
+/// All rules of the workspace, and the system prompt made with those that apply.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RulesView {
+    /// Rules that apply.
+    pub active: Vec<RuleChip>,
+    /// Rules that wait for a file to match: path and globs.
+    pub waiting: Vec<(String, String)>,
+    /// Rules that cannot be used, and why, a line each.
+    pub complaints: Vec<String>,
+    /// The effective system prompt.
+    pub parts: Vec<RulePart>,
+}
+
+/// A part of the effective system prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RulePart {
+    /// Where it comes from.
+    pub origin: String,
+    /// Why it is there.
+    pub reason: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A session in the picker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// UUIDv7.
+    pub id: String,
+    /// Its title, or its first words.
+    pub title: String,
+    /// Open, in use, or ended.
+    pub state: SessionState,
+    /// Messages.
+    pub messages: usize,
+    /// Model used last.
+    pub model: String,
+    /// When something was last said.
+    pub at: i64,
+}
+
+/// What a stored session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionState {
+    /// Its process is gone and did not close it.
+    Open,
+    /// Another nebula has it.
+    InUse,
+    /// Closed.
+    Ended,
+}
+
+/// The end of a session's conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionPreview {
+    /// Whose.
+    pub id: String,
+    /// The last entries, oldest first.
+    pub items: Vec<Item>,
+    /// Files it touched, and whether someone else changed them since (when).
+    pub files: Vec<(String, Option<i64>)>,
+    /// Dollars, when known.
+    pub cost: Option<f64>,
+    /// Lines changed.
+    pub counts: Counts,
+    /// Open, in use, or ended.
+    pub state: SessionState,
+}
+
+/// A version of a file in the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionRow {
+    /// UUIDv7.
+    pub id: String,
+    /// When, from the id.
+    pub at: i64,
+    /// The file did not exist.
+    pub absent: bool,
+    /// What caused the change that followed.
+    pub cause: String,
+    /// Lines that the change after it added and removed, when known.
+    pub counts: Option<Counts>,
+    /// Size in bytes.
+    pub bytes: u64,
+}
