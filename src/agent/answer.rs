@@ -15,7 +15,7 @@ use super::shown::Shown;
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, Event, Item, ItemId};
+use crate::protocol::{self, CallState, Event, Item, ItemId, Mode};
 use crate::provider::{self, Answer, Delta, EndReason, Message, Request, ToolCall};
 use crate::tools::{self, Prepared};
 
@@ -112,6 +112,8 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
 /// An answer on its way in.
 struct Intake<'a> {
     env: &'a Arc<Env>,
+    /// It began in plan mode: nothing in its text is an edit.
+    plan: bool,
     session: &'a mut Session,
     format: Format,
     model: String,
@@ -137,6 +139,7 @@ impl<'a> Intake<'a> {
         let parser = Parser::new(Some(format), session.known());
         session.model = Some(model.clone());
         Intake {
+            plan: env.live().mode == Mode::Plan,
             env,
             session,
             format,
@@ -171,9 +174,11 @@ impl<'a> Intake<'a> {
         match delta {
             Delta::Text(text) => {
                 self.keep();
-                for piece in self.parser.push(&text) {
-                    self.piece(piece).await;
+                let pieces = self.parser.push(&text);
+                if self.plan {
+                    self.prose(text).await;
                 }
+                self.pieces(pieces).await;
             }
             Delta::Thinking(text) => {
                 self.keep();
@@ -230,6 +235,20 @@ impl<'a> Intake<'a> {
         if let Some((id, began)) = self.thinking.take() {
             let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(began.elapsed()) };
             self.env.events.send(Event::Changed(id, item)).await;
+        }
+    }
+
+    /// In plan mode what looks like an edit is a part of the plan and shown as it is; calls are still made, as far as
+    /// they only read.
+    async fn pieces(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            let calls = matches!(
+                piece,
+                Piece::CallStarted { .. } | Piece::CallGrew { .. } | Piece::Call { .. } | Piece::BrokenCall { .. }
+            );
+            if calls || !self.plan {
+                self.piece(piece).await;
+            }
         }
     }
 
@@ -330,9 +349,8 @@ impl<'a> Intake<'a> {
         let at = index.min(self.calls.len());
         if at == self.calls.len() {
             // What was said before it is shown before it.
-            for piece in self.parser.pause() {
-                Box::pin(self.piece(piece)).await;
-            }
+            let pieces = self.parser.pause();
+            Box::pin(self.pieces(pieces)).await;
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
@@ -390,9 +408,7 @@ impl<'a> Intake<'a> {
         self.end_thinking().await;
         let whole = matches!(ended, Ended::Whole);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new()));
-        for piece in parser.finish(if whole { End::Ordinary } else { End::Cut }) {
-            self.piece(piece).await;
-        }
+        self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         for (_, growing) in std::mem::take(&mut self.edits) {
             growing.end(None).end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }

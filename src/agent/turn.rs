@@ -10,9 +10,9 @@ use super::env::Env;
 use super::request;
 use super::session::{ResultRecord, SeenRecord, Session, hex, results_json};
 use super::shown::Shown;
-use crate::edit::Format;
+use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, Event, How, ItemId, Level, NoticeAction, Prompt, Question, TurnEnd, TurnId};
+use crate::protocol::{CallState, Event, How, ItemId, Level, Mode, NoticeAction, Prompt, Question, TurnEnd, TurnId};
 use crate::provider::{Kind as ErrorKind, Message, ToolCall};
 use crate::tools::{self, Answer, Prepared};
 
@@ -104,6 +104,7 @@ async fn act(
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         match act {
+            Act::Edit(shown, edit) if env.live().mode == Mode::Plan => work.not_planned(shown, &edit).await,
             Act::Edit(shown, edit) => {
                 if repeats.thrice(&edit.by, &format!("{:?} {:?}", edit.path, edit.op)) {
                     asked_again = Some(format!("edit in the format {}", edit.format.name()));
@@ -201,6 +202,15 @@ impl Work<'_> {
         self.texts.extend(record.told.clone());
         self.records.push((item, record));
         self.go_on = true;
+    }
+
+    /// An edit of an answer that began in agent mode, when plan mode was taken meanwhile.
+    async fn not_planned(&mut self, mut shown: Shown, edit: &Edit) {
+        let why = "this is plan mode, which only reads: nothing was written. Put the change into the plan.";
+        shown.end(&self.env.events, CallState::Refused, "plan mode", why).await;
+        let path = edit.path.as_deref().unwrap_or_default();
+        let record = ResultRecord::failed("", &shown.call.name).and_edit(path, edit.format);
+        self.tell(shown.id, ResultRecord { told: Some(format!("{path}: {why}")), ..record });
     }
 
     /// One call: what reads is answered, what changes joins its neighbours.

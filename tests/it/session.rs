@@ -235,6 +235,37 @@ async fn plan_mode_neither_offers_nor_runs_tools_that_write() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plan_mode_writes_nothing_that_stands_in_the_text() {
+    let diff = "```diff\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-fn a() {}\n+fn b() {}\n```\n";
+    let blocks = "a.rs\n<<<<<<< SEARCH\nfn a() {}\n=======\nfn c() {}\n>>>>>>> REPLACE\n";
+    let tags = "<write_file><path>new.txt</path><content>x</content></write_file>\n";
+    let file = "a.rs\n```rust\nfn d() {}\n```\n";
+    let call = "{\"name\": \"writeFile\", \"arguments\": {\"path\": \"new.txt\", \"content\": \"x\"}}\n";
+    for format in ["tools", "xml", "blocks", "whole", "patch"] {
+        let plan = format!("The plan:\n\n{diff}\n{blocks}\n{tags}\n{file}\nThat is all.\n");
+        let world = World::new()
+            .file("a.rs", "fn a() {}\n")
+            .plan()
+            .format(format)
+            .approve("edits")
+            .model([say(&plan), say(call)]);
+        let mut live = world.start();
+        live.submit("how would you change @a.rs?");
+        assert_eq!(live.end().await, TurnEnd::Done, "{format}");
+        let shown = live.events.iter().filter_map(|e| match e {
+            Event::Added(_, Item::Answer { text }) | Event::Grew(_, text) => Some(text.as_str()),
+            _ => None,
+        });
+        assert_eq!(shown.collect::<String>(), plan, "{format}");
+        assert_eq!((world.read("a.rs").as_str(), live.requests().len()), ("fn a() {}\n", 1), "{format}");
+        live.submit("do it");
+        live.end().await;
+        assert!(!world.has("new.txt") && world.read("a.rs") == "fn a() {}\n", "{format}");
+        check_protocol(&live);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupting_at_the_gate_withdraws_and_keeps_the_history_valid() {
     let world =
         World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Fine.")]);
