@@ -53,13 +53,13 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     }
     for warning in warnings {
         let detail = "The defaults are used for what is wrong; the file is left as it is.";
-        env.say_early(Level::Warning, warning, detail).await;
+        env.tell(Level::Warning, warning, detail).await;
     }
     if !untrusted.is_empty() {
         let title =
             format!(".nebula/config.json sets {}, which counts only in a folder you trust", untrusted.join(", "));
         let detail = "It is left out. /trust lets it count here, if you know who wrote it.";
-        env.say_early(Level::Warning, title, detail).await;
+        env.tell(Level::Warning, title, detail).await;
     }
     for notice in notices {
         match notice {
@@ -69,7 +69,7 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
                     env.say(Level::Warning, title, detail).await;
                 }
             }
-            lost => env.say_early(Level::Warning, lost.to_string(), "").await,
+            lost => env.tell(Level::Warning, lost.to_string(), "").await,
         }
     }
     env.tell_status().await;
@@ -99,7 +99,7 @@ fn listen_to_memory(env: &Arc<Env>) {
         runtime.spawn(async move {
             match notice {
                 memory::Notice::InMemoryOnly { .. } if env.open_session().is_some() => {
-                    env.tell_troubles().await;
+                    env.tell_memory_trouble().await;
                     env.tell_status().await;
                 }
                 passing => env.say(Level::Warning, passing.to_string(), "").await,

@@ -68,11 +68,7 @@ fn judge(env: &Arc<Env>, bytes: u64) {
     let env = Arc::clone(env);
     tokio::runtime::Handle::current().spawn(async move {
         let what = "Nothing is deleted by itself: nebula prune deletes the oldest states, after asking.";
-        match env.open_session() {
-            Some(_) => env.events.notice(Level::Warning, full, what).await,
-            // The chat begins with the session: what is told before it would be gone.
-            None => env.say_early(Level::Warning, full, what).await,
-        }
+        env.tell(Level::Warning, full, what).await;
     });
 }
 

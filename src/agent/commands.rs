@@ -70,6 +70,7 @@ impl Agent {
     /// Opens a session; a running turn is stopped first.
     pub(super) async fn open(&mut self, choice: SessionChoice) {
         self.stop_turn().await;
+        self.env.chat_ends();
         match open(&self.env, choice) {
             Ok((session, items)) => {
                 if let Some(old) = self.session.take()
@@ -79,7 +80,12 @@ impl Agent {
                 }
                 self.show(session, items).await;
             }
-            Err(why) => self.env.events.notice(Level::Error, why, "Nothing was changed.").await,
+            Err(why) => {
+                self.env.events.notice(Level::Error, why, "Nothing was changed.").await;
+                if self.session.is_some() {
+                    self.env.chat_begins().await;
+                }
+            }
         }
     }
 
@@ -100,7 +106,7 @@ impl Agent {
             let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
             self.env.events.notice(Level::Info, "the model is a recording", detail).await;
         }
-        self.env.tell_troubles().await;
+        self.env.chat_begins().await;
         self.session = Some(session);
     }
 

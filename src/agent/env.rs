@@ -72,8 +72,8 @@ pub struct Env {
     open: Mutex<Option<String>>,
     /// What the status line shows beside the settings.
     pub seen: Mutex<Seen>,
-    /// What went wrong before a session was open: told in the first one's chat.
-    pub early: Mutex<Vec<Notice>>,
+    /// What is to be told in a chat that is not there yet; `None` while one is.
+    early: Mutex<Option<Vec<Notice>>>,
 }
 
 /// What the status line shows beside the settings.
@@ -145,7 +145,7 @@ impl Env {
             summary: Mutex::new(None),
             open: Mutex::new(None),
             seen: Mutex::new(Seen::default()),
-            early: Mutex::new(Vec::new()),
+            early: Mutex::new(Some(Vec::new())),
         }
     }
 
@@ -268,20 +268,40 @@ impl Env {
         self.events.send(Event::Notice(notice)).await;
     }
 
-    /// Says something in passing, and keeps it for the chat of the session that is opened next: a line that the next
-    /// key wipes away is not enough for what stays wrong.
-    pub async fn say_early(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
-        let (title, detail) = (title.into(), detail.into());
-        self.say(level, title.clone(), "").await;
-        lock(&self.early).push(Notice { level, title, detail, actions: Vec::new() });
+    /// Tells what stays wrong in the chat. Before there is one it is said in passing, a line that the next key wipes
+    /// away, and kept for the chat of the session that is opened next.
+    pub async fn tell(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        let notice = Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() };
+        let title = notice.title.clone();
+        let told = match &mut *lock(&self.early) {
+            Some(early) => {
+                early.push(notice);
+                None
+            }
+            None => Some(notice),
+        };
+        match told {
+            Some(notice) => drop(self.events.add(Item::Notice(notice)).await),
+            None => self.say(level, title, "").await,
+        }
     }
 
-    /// Tells in the chat what stays wrong: what was found at the start, and that memory is not written.
-    pub async fn tell_troubles(&self) {
-        let early = std::mem::take(&mut *lock(&self.early));
-        for notice in early {
+    /// The chat is about to be another one: what is told from here on waits for it.
+    pub fn chat_ends(&self) {
+        lock(&self.early).get_or_insert_default();
+    }
+
+    /// The chat is there: what waited for it is told.
+    pub async fn chat_begins(&self) {
+        let early = lock(&self.early).take();
+        for notice in early.into_iter().flatten() {
             self.events.add(Item::Notice(notice)).await;
         }
+        self.tell_memory_trouble().await;
+    }
+
+    /// Tells in the chat that memory is not written.
+    pub async fn tell_memory_trouble(&self) {
         let Some((title, detail)) = self.memory_trouble() else { return };
         let retry = lock(&self.config).paths.folder().is_some();
         let actions = if retry { vec![NoticeAction::RetryMemory] } else { Vec::new() };
