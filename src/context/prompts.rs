@@ -160,7 +160,13 @@ fn read(path: PathBuf) -> Option<UserPrompt> {
     let name = path.file_name()?.to_str()?.strip_suffix(".md")?.to_string();
     let whole = fs::read_to_string(&path).ok()?;
     let front = front::split(&whole);
-    let arguments = front::list(&front.fields, "arguments");
+    let named = front::list(&front.fields, "arguments");
+    // A name has no spaces: `file, focus` and `file focus` are the same, and so is `$file`.
+    let arguments: Vec<String> = named
+        .iter()
+        .flat_map(|names| names.split_whitespace())
+        .map(|name| name.trim_matches(['$', '<', '>']).to_string())
+        .collect();
     let first = front.body.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty());
     let description = front::one(&front.fields, "description").or(first).unwrap_or_default().to_string();
     Some(UserPrompt { name, description, arguments, path, text: front.body.to_string() })
@@ -241,11 +247,13 @@ mod tests {
             "---\ndescription: Says how\narguments: [file]\n---\nExplain $file.",
         )
         .unwrap();
+        fs::write(home.join("prompts/fix.md"), "---\narguments: $file focus\n---\nFix $file for $focus.").unwrap();
         let all = list(&root, Some(&home));
         let shown: Vec<_> = all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
-        assert_eq!(shown, [("explain", "Says how"), ("review", "Review it")]);
+        assert_eq!(shown, [("explain", "Says how"), ("fix", "Fix $file for $focus."), ("review", "Review it")]);
+        assert_eq!(expand(&all, "fix", "a.rs speed").unwrap(), "Fix a.rs for speed.");
         assert_eq!(expand(&all, "explain", "a.rs").unwrap(), "Explain a.rs.");
         let unknown = expand(&all, "x", "").unwrap_err().to_string();
-        assert_eq!(unknown, "there is no prompt x; put one at .nebula/prompts/x.md (there are: explain, review)");
+        assert_eq!(unknown, "there is no prompt x; put one at .nebula/prompts/x.md (there are: explain, fix, review)");
     }
 }
