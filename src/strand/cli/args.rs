@@ -557,7 +557,8 @@ What the moved ops come to takes their place, so that the state, its hash and
 what late ops do to it stay as they are. The archive stays a part of the store:
 histories, 'view --at', 'revert', push and pull read it. Whole transactions
 move; where an upstream is set, only those that it has. A date is 2026-11-21
-(from 00:00 UTC) or 2026-11-21T10:00:00+02:00.
+(from 00:00 UTC) or 2026-11-21T10:00:00+02:00. It takes about a minute for a
+million ops, and other writers wait meanwhile; readers do not.
 
 JSON: {archive, moved, left, log_bytes: [before, after], archive_bytes,
       state_hash}
