@@ -88,7 +88,7 @@ impl Shared {
             usage: !self.no_usage.load(Ordering::Relaxed),
             completion_tokens: self.server.host == "api.openai.com",
         };
-        // The lock is held for one copy; nothing can panic under it.
+        // The lock is held while what is new is written; nothing can panic under it.
         let body = self.cache.lock().unwrap_or_else(PoisonError::into_inner).body(request, dialect);
         let sent = client
             .post(self.server.url("chat/completions"))

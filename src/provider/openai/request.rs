@@ -1,7 +1,7 @@
 //! A request as Chat Completions wants it.
 //!
-//! The conversation only grows, so the bytes of the messages sent before are kept and told by identity: a step's
-//! body costs one copy, however long the session is.
+//! The conversation only grows, so the bytes sent before are kept, and the messages in them told by identity: a step
+//! writes what is new behind them, however long the session is.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio_util::bytes::{BufMut, Bytes, BytesMut};
 
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec};
 
@@ -21,13 +22,14 @@ pub(super) struct Dialect {
     pub completion_tokens: bool,
 }
 
-/// The bytes of the newest request.
+/// The newest request.
 #[derive(Default)]
 pub(super) struct Cache {
     /// All up to the first message, and what it was made of.
     head: Option<(Head, usize)>,
-    bytes: Vec<u8>,
-    /// The messages in `bytes`, each with the place where its bytes end.
+    /// Its body, shared with whoever sends it.
+    body: Bytes,
+    /// The messages in the body, each with the place where its bytes end.
     messages: Vec<(Arc<Message>, usize)>,
 }
 
@@ -51,32 +53,34 @@ impl Head {
 
 impl Cache {
     /// The body of `request`.
-    pub fn body(&mut self, request: &Request, dialect: Dialect) -> Vec<u8> {
+    pub fn body(&mut self, request: &Request, dialect: Dialect) -> Bytes {
+        // Nobody else holds the body of a request that is over: it is written on where it lies.
+        let kept = std::mem::take(&mut self.body);
+        let mut bytes = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
         let start = match &self.head {
             Some((head, start)) if head.fits(request, dialect) => *start,
-            _ => self.begin(request, dialect),
+            _ => self.begin(request, dialect, &mut bytes),
         };
         let same = self.messages.iter().zip(&request.messages).take_while(|((old, _), new)| Arc::ptr_eq(old, new));
         let same = same.count();
         self.messages.truncate(same);
-        self.bytes.truncate(self.messages.last().map_or(start, |(_, end)| *end));
+        bytes.truncate(self.messages.last().map_or(start, |(_, end)| *end));
         for message in &request.messages[same..] {
             // The head ends in the system message or in the opening bracket.
-            if self.bytes.last() != Some(&b'[') {
-                self.bytes.push(b',');
+            if bytes.last() != Some(&b'[') {
+                bytes.put_u8(b',');
             }
-            append(&mut self.bytes, &value(message));
-            self.messages.push((Arc::clone(message), self.bytes.len()));
+            append(&mut bytes, &value(message));
+            self.messages.push((Arc::clone(message), bytes.len()));
         }
-        let mut body = Vec::with_capacity(self.bytes.len() + 2);
-        body.extend_from_slice(&self.bytes);
-        body.extend_from_slice(b"]}");
-        body
+        bytes.extend_from_slice(b"]}");
+        self.body = bytes.freeze();
+        self.body.clone()
     }
 
-    fn begin(&mut self, request: &Request, dialect: Dialect) -> usize {
+    fn begin(&mut self, request: &Request, dialect: Dialect, bytes: &mut BytesMut) -> usize {
         self.messages.clear();
-        self.bytes.clear();
+        bytes.clear();
         let mut head = json!({"model": request.model, "stream": true});
         if dialect.usage {
             head["stream_options"] = json!({"include_usage": true});
@@ -87,12 +91,12 @@ impl Cache {
         if !request.tools.is_empty() {
             head["tools"] = request.tools.iter().map(tool).collect();
         }
-        append(&mut self.bytes, &head);
+        append(bytes, &head);
         // In place of the closing brace.
-        self.bytes.pop();
-        self.bytes.extend_from_slice(b",\"messages\":[");
+        bytes.truncate(bytes.len() - 1);
+        bytes.extend_from_slice(b",\"messages\":[");
         if !request.system.is_empty() {
-            append(&mut self.bytes, &json!({"role": "system", "content": &*request.system}));
+            append(bytes, &json!({"role": "system", "content": &*request.system}));
         }
         let head = Head {
             model: request.model.clone(),
@@ -101,14 +105,14 @@ impl Cache {
             max_output: request.max_output,
             dialect,
         };
-        self.head = Some((head, self.bytes.len()));
-        self.bytes.len()
+        self.head = Some((head, bytes.len()));
+        bytes.len()
     }
 }
 
 /// Writing a [`Value`] into memory cannot fail.
-fn append(bytes: &mut Vec<u8>, value: &Value) {
-    let _ = serde_json::to_writer(bytes, value);
+fn append(bytes: &mut BytesMut, value: &Value) {
+    let _ = serde_json::to_writer(bytes.writer(), value);
 }
 
 fn tool(tool: &ToolSpec) -> Value {
@@ -232,6 +236,9 @@ mod tests {
         let mut check = |request: &Request, dialect| {
             let fresh = Cache::default().body(request, dialect);
             assert_eq!(cache.body(request, dialect), fresh);
+            // Also while the request before is being sent.
+            let (before, again) = (cache.body(request, dialect), cache.body(request, dialect));
+            assert_eq!((&before, &again), (&fresh, &fresh));
         };
         check(&request, PLAIN);
         request.messages.push(Arc::new(Message::user("c")));
@@ -247,5 +254,23 @@ mod tests {
         check(&request, PLAIN);
         request.messages.push(Arc::new(Message::user("d")));
         check(&request, PLAIN);
+    }
+
+    #[test]
+    fn a_body_is_written_on_where_it_lies() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
+        drop(cache.body(&request, PLAIN));
+        // Once it has room for a little more, it stays where it is.
+        request.messages.push(Arc::new(Message::user("b")));
+        let place = cache.body(&request, PLAIN).as_ptr();
+        request.messages.push(Arc::new(Message::user("c")));
+        let body = cache.body(&request, PLAIN);
+        assert_eq!(body.as_ptr(), place);
+        // What is still being sent is left alone.
+        let (sending, copy) = (body.clone(), body.to_vec());
+        request.messages.push(Arc::new(Message::user("d")));
+        assert_ne!(cache.body(&request, PLAIN).as_ptr(), place);
+        assert_eq!(sending, copy);
     }
 }
