@@ -18,15 +18,21 @@ pub fn begin(env: &Arc<Env>) {
     tokio::spawn(async move {
         let env2 = Arc::clone(&starting);
         let watching = tokio::task::spawn_blocking(move || {
-            let newest = env2.archive.list().ok().and_then(|l| l.first().copied());
-            *lock(&env2.newest) = newest.unwrap_or(Id::MIN);
+            let newest = env2.archive.list().ok().and_then(|l| l.first().copied()).unwrap_or(Id::MIN);
+            // The agent itself may have archived something since, and told it.
+            let mut told = lock(&env2.newest);
+            *told = newest.max(*told);
+            drop(told);
             env2.workspace.watch(env2.archive.folder(), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);
             })
         });
         match watching.await {
-            Ok(Ok(watch)) => keep(&starting, watch),
+            Ok(Ok(watch)) => {
+                keep(&starting, watch);
+                take(&starting, meanwhile(&starting)).await;
+            }
             Ok(Err(e)) => {
                 starting.say(Level::Info, e.to_string(), "Changes by others are noticed when files are used.").await
             }
@@ -44,6 +50,11 @@ pub fn begin(env: &Arc<Env>) {
 
 fn keep(env: &Env, watch: Watch) {
     *lock(&env.watch) = Some(watch);
+}
+
+/// What may have changed before the watch stood: whatever the agent knew of by then.
+fn meanwhile(env: &Env) -> Changes {
+    Changes { paths: lock(&env.known).keys().cloned().collect(), archive: true, all: env.has_index() }
 }
 
 async fn take(env: &Arc<Env>, changes: Changes) {

@@ -20,7 +20,7 @@ pub struct Limits {
     pub whole: usize,
     /// Folders shown at most where it is not.
     pub folders: usize,
-    /// How long the walk may take.
+    /// How long the walk may take, looked at every 256 entries.
     pub walk: Duration,
     /// How long git may take.
     pub git: Duration,
@@ -162,7 +162,8 @@ fn walk_to(root: &Path, depth: usize, limits: Limits, begun: Instant) -> Option<
         .filter_entry(skip_archive)
         .build();
     for (n, entry) in walk.flatten().enumerate() {
-        if n > limits.entries || n % 256 == 0 && begun.elapsed() > limits.walk {
+        // What is small is seen whole, however slow the disk is.
+        if n > limits.entries || n % 256 == 255 && begun.elapsed() > limits.walk {
             return (depth <= 2).then_some(files);
         }
         let Ok(path) = entry.path().strip_prefix(root) else { continue };

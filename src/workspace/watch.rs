@@ -220,15 +220,22 @@ mod tests {
         let (send, receive) = mpsc::channel();
         let watch = workspace.watch(&archive, move |c| send.send(c).expect("the test listens")).expect("watched");
         assert!(!watch.archive_only);
+        // On a busy machine the writes may lie apart and are told one by one.
+        let next = || receive.recv_timeout(Duration::from_secs(60)).expect("told");
         fs::write(dir.path().join(".nebula-tmp-1-0-0"), "").expect("written");
         fs::write(dir.path().join("a"), "1").expect("written");
         fs::write(archive.join("x.txt"), "1").expect("written");
-        let told = receive.recv_timeout(Duration::from_secs(10)).expect("told");
+        let mut told = next();
+        while told.paths.is_empty() || !told.archive {
+            let more = next();
+            assert!(told.paths.is_empty() || more.paths.is_empty(), "told twice: {told:?} {more:?}");
+            told.paths.extend(more.paths);
+            told.archive |= more.archive;
+        }
         assert_eq!(told, Changes { paths: vec!["a".into()], archive: true, all: false });
         fs::create_dir_all(dir.path().join("new/deep")).expect("made");
         fs::write(dir.path().join("new/deep/b"), "1").expect("written");
-        let told = receive.recv_timeout(Duration::from_secs(10)).expect("told");
-        assert!(told.paths.contains(&"new/deep/b".to_string()), "{told:?}");
+        while !next().paths.contains(&"new/deep/b".to_string()) {}
         drop(watch);
         assert!(receive.recv().is_err());
     }

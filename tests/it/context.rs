@@ -187,8 +187,14 @@ async fn a_commit_message_is_proposed_edited_and_used() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    git(&["init", "-q"]);
-    for (key, value) in [("user.name", "N"), ("user.email", "n@example.com"), ("commit.gpgsign", "false")] {
+    git(&["init", "-q", "--template="]);
+    // Whatever the person's own configuration says.
+    for (key, value) in [
+        ("user.name", "N"),
+        ("user.email", "n@example.com"),
+        ("commit.gpgsign", "false"),
+        ("core.hooksPath", ".git/hooks"),
+    ] {
         git(&["config", key, value]);
     }
     let mut live = world.start();
@@ -213,7 +219,6 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     assert_eq!(git(&["log", "--format=%s"]).trim(), "Add a, and say why");
     // A hook that refuses loses no message.
     world.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'tabs are not allowed' >&2\nexit 1\n");
-    git(&["config", "core.hooksPath", ".git/hooks"]);
     make_executable(&world.root().join(".git/hooks/pre-commit"));
     world.write("b.txt", "two\n");
     git(&["add", "b.txt"]);

@@ -73,18 +73,19 @@ fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
     terminal.wait_for("prompt 1");
     terminal.keys("jS");
     terminal.wait_for("undo of everything since prompt 1");
-    terminal.press_until("\r", "1 undecided");
-    terminal.press_until("a", "4 changesets");
+    terminal.press("\r", "1 undecided");
+    terminal.press("a", "4 changesets");
     assert_eq!(world.number(), "1");
 
     // The chat: from the last message, which the third key reaches, up to the first one, two turns of three entries.
     terminal.keys("\u{1b}[15~");
     terminal.wait_for("Turn 2 is done.");
-    terminal.press_until("[", "take back since");
+    terminal.keys("[[[");
+    terminal.wait_for("take back since");
     terminal.keys("[[[[[[S");
     terminal.wait_for("undo of everything since \"prompt 0\"");
-    terminal.press_until("\r", "1 undecided");
-    terminal.press_until("a", "5 changesets");
+    terminal.press("\r", "1 undecided");
+    terminal.press("a", "5 changesets");
     assert_eq!(world.number(), "0");
     assert_eq!(terminal.leave(), 0);
 }

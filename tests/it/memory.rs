@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use nebula::memory::{Memory, NewMessage, NewSession, Notice, Options, Role, SessionState};
 
+/// Memory that is waited for longer than any disk of a busy machine takes: nothing here is about patience.
 fn options(dir: &Path) -> Options {
-    Options { wait: Duration::from_secs(5), ..Options::in_folder(dir) }
+    Options { wait: Duration::from_secs(60), ..Options::in_folder(dir) }
 }
 
 fn open(dir: &Path) -> Memory {

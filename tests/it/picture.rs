@@ -24,7 +24,7 @@ fn the_picture_in_the_readme() {
     terminal.wait_for("ready");
     terminal.keys("\r");
     terminal.wait_for("4 of 4 hunks undecided");
-    terminal.press_until("y", "3 of 4 hunks undecided");
+    terminal.press("y", "3 of 4 hunks undecided");
     let picture = svg(terminal.screen());
     terminal.leave();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/screen.svg");

@@ -2,7 +2,8 @@
 //! two changes is accepted, and it is taken back.
 //!
 //! `fixtures/play` holds a recording a format, the file before (`greet.py`) and with the first change alone
-//! (`greet.half.py`).
+//! (`greet.half.py`). Each recording pauses for half a second after its prose and once in its first edit, so that both are
+//! drawn however busy the machine is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ fn play(name: &str, format: &str) {
     assert!(grew, "{name}: no edit was seen to grow");
     assert_eq!(now(), wanted("greet.py"), "{name}: written without a decision");
 
-    terminal.press_until("y", "1 accepted");
+    terminal.press("y", "1 accepted");
     terminal.keys("n");
     terminal.wait_for("1 rejected");
     terminal.keys("\r");
@@ -51,11 +52,10 @@ fn play(name: &str, format: &str) {
     terminal.wait_for("ready");
     assert_eq!(now(), wanted("greet.half.py"), "{name}: half of it");
 
-    // A key that came before the proposal took any is in the input.
-    terminal.keys("\u{15}/undo\r");
+    terminal.keys("/undo\r");
     terminal.wait_for("will restore");
-    terminal.press_until("\r", "1 undecided");
-    terminal.press_until("a", "2 changesets");
+    terminal.press("\r", "1 undecided");
+    terminal.press("a", "2 changesets");
     assert_eq!(now(), wanted("greet.py"), "{name}: taken back");
     assert_eq!(terminal.leave(), 0);
 }

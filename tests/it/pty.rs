@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nebula::protocol::SessionChoice;
 use nebula::tui::{Options, Start};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The size of the terminal.
 const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
@@ -114,17 +115,14 @@ impl Terminal {
         self.keys.flush().expect("flushed");
     }
 
-    /// Presses a key again and again until something appears: a fresh proposal ignores keys until typing has paused.
-    pub fn press_until(&mut self, key: &str, text: &str) {
-        let end = Instant::now() + PATIENCE;
-        while !self.screen.screen().contents().contains(text) {
-            assert!(Instant::now() < end, "{text:?} did not appear:\n{}", self.screen.screen().contents());
-            self.keys(key);
-            // Longer than the pause, so that the next key counts.
-            while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(600)) {
-                self.screen.process(&bytes);
-            }
-        }
+    /// Presses a key and waits for what it does. What the key before did must be on the screen: a fresh proposal ignores
+    /// keys until typing has paused, and from there on it has.
+    pub fn press(&mut self, key: &str, text: &str) {
+        /// Longer than that pause.
+        const PAUSE: Duration = Duration::from_millis(500);
+        std::thread::sleep(PAUSE);
+        self.keys(key);
+        self.wait_for(text);
     }
 
     /// Makes the terminal another size.
@@ -135,13 +133,16 @@ impl Terminal {
     }
 
     /// Sends a signal and waits for the end; whether the terminal was given back as it was.
-    fn end_by(mut self, signal: &str) -> bool {
-        let pid = self.child.process_id().expect("a process").to_string();
-        assert!(std::process::Command::new("kill").args([signal, &pid]).status().expect("sent").success());
+    fn end_by(mut self, signal: Signal) -> bool {
+        kill(self.child.process_id(), signal);
         self.child.wait().expect("it ends");
         drop(self.master);
-        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(500)) {
-            self.screen.process(&bytes);
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.screen.process(&bytes),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the terminal is still open"),
+            }
         }
         let screen = self.screen.screen();
         !screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor()
@@ -159,6 +160,12 @@ impl Terminal {
     }
 }
 
+/// Sends a signal to a process that was started here.
+fn kill(id: Option<u32>, signal: Signal) {
+    let id = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)).expect("a process");
+    kill_process(id, signal).expect("sent");
+}
+
 #[test]
 fn without_a_model_the_welcome_offers_the_tour() {
     let mut terminal = Terminal::start(&[]);
@@ -173,7 +180,7 @@ fn the_tour_goes_from_a_key_to_a_written_file() {
     terminal.wait_for("ready");
     terminal.keys("\r");
     terminal.wait_for("4 of 4 hunks undecided");
-    terminal.press_until("a", "1 changeset");
+    terminal.press("a", "1 changeset");
     terminal.wait_for("ready");
     assert_eq!(terminal.leave(), 0);
 }
@@ -216,13 +223,13 @@ fn a_terminal_that_goes_away_without_a_signal_ends_it() {
     command.env("TERM", "xterm-256color");
     command.cwd(home.path());
     let mut child = pair.slave.spawn_command(command).expect("it starts");
-    let shell = child.process_id().expect("a process").to_string();
+    let shell = child.process_id();
     let (send, ended) = channel();
     // Without its leader the session ends, and nothing below waits any longer.
     let watch = std::thread::spawn(move || {
         let in_time = ended.recv_timeout(PATIENCE).is_ok();
         if !in_time {
-            let _ = std::process::Command::new("kill").args(["-KILL", &shell]).status();
+            kill(shell, Signal::KILL);
         }
         in_time
     });
@@ -291,15 +298,15 @@ fn signals_give_the_terminal_back_and_keep_the_session() {
     let home = tempfile::tempdir().expect("a folder");
     let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo.jsonl");
     let nebula = env!("CARGO_BIN_EXE_nebula");
-    for (n, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
-        let words = format!("what was said before {signal}");
+    for (n, signal) in [Signal::TERM, Signal::HUP, Signal::QUIT].into_iter().enumerate() {
+        let words = format!("what was said before signal {n}");
         let mut terminal = Terminal::start_in(nebula, &["--replay", recording, &words], home.path());
         terminal.wait_for(&words);
         terminal.wait_for("call");
-        assert!(terminal.end_by(signal), "{signal}");
+        assert!(terminal.end_by(signal), "{signal:?}");
         let mut list = std::process::Command::new(nebula);
-        list.args(["sessions", "list", "--json"]).current_dir(home.path()).env("HOME", home.path());
-        let listed = list.output().expect("listed").stdout;
+        list.args(["sessions", "list", "--json"]).current_dir(home.path());
+        let listed = list.env_clear().env("HOME", home.path()).output().expect("listed").stdout;
         let listed: serde_json::Value = serde_json::from_slice(&listed).expect("JSON");
         let listed = listed.as_array().expect("sessions");
         assert_eq!(listed.len(), n + 1, "{listed:?}");

@@ -1,7 +1,7 @@
 //! The program against a server that speaks TLS: trusted, signed by someone unknown, and under another name.
 //!
 //! `fixtures/tls` holds a certificate for `localhost` with its key, good for these tests alone, the authority that
-//! signed it (`ca.pem`) and one that did not (`other.pem`).
+//! signed it (`ca.pem`) and one that did not (`other.pem`). They are good from 2000 to 2126, so that no clock spoils them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;

@@ -51,9 +51,10 @@ fn run(root: &Path, args: &[&str]) -> (i32, Value) {
     (out.status.code().unwrap_or(-1), serde_json::from_slice(&out.stdout).unwrap_or(Value::Null))
 }
 
-/// Pushes, and pulls when it was refused, until a push goes through.
+/// Pushes, and pulls when it was refused, until a push goes through. Each refusal comes of what another has pushed since,
+/// and each pushes once.
 fn deliver(root: &Path) {
-    for _ in 0..5 {
+    for _ in 0..AGENTS {
         match run(root, &["op", "push"]) {
             (0, _) => return,
             (4, _) => {}
@@ -62,7 +63,7 @@ fn deliver(root: &Path) {
         let (code, told) = run(root, &["op", "pull"]);
         assert!(code == 0 || code == 4, "pull ended with {code}: {told}");
     }
-    panic!("five rounds were not enough");
+    panic!("a push is refused though nobody else pushed");
 }
 
 /// `STRAND_OPS` sets how many ops there are in all.

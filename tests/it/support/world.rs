@@ -145,8 +145,8 @@ impl Live {
 
     /// The next event; a test that waits for nothing fails instead of hanging.
     pub async fn next(&mut self) -> Event {
-        let wait = tokio::time::timeout(std::time::Duration::from_secs(20), self.handle.events.recv());
-        let event = wait.await.expect("an event within 20 s").expect("the agent lives");
+        let wait = tokio::time::timeout(std::time::Duration::from_secs(60), self.handle.events.recv());
+        let event = wait.await.expect("an event within 60 s").expect("the agent lives");
         match &event {
             Event::Recalled(items) => {
                 self.events.extend(items.iter().map(|(id, item)| Event::Added(*id, item.clone())))
