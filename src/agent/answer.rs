@@ -188,7 +188,8 @@ impl<'a> Intake<'a> {
                 self.keep();
                 self.call(index, name, arguments).await;
             }
-            Delta::End(_) => self.begin_reads(true).await,
+            // What a limit or a filter cut may look whole once it is mended, and is not.
+            Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Usage(_) | Delta::Retrying(_) => {}
         }
     }
@@ -412,8 +413,9 @@ impl<'a> Intake<'a> {
         for (_, growing) in std::mem::take(&mut self.edits) {
             growing.end(None).end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
-        if whole {
-            self.begin_reads(true).await;
+        // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
+        if !matches!(ended, Ended::Interrupted) {
+            self.begin_reads(whole).await;
         }
         self.drop_unfinished_calls().await;
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();

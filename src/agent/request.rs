@@ -105,7 +105,7 @@ fn expanded(env: &Env, typed: &str) -> Result<String, String> {
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
 pub async fn go_on(env: &Arc<Env>, session: &mut Session) {
-    if session.messages.last().is_some_and(|m| m.role == Role::Assistant) {
+    if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
         let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
         hidden(env, session, text);
     }

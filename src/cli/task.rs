@@ -259,7 +259,8 @@ impl Printer {
         if call.state.is_final() {
             let ok = call.state == CallState::Done;
             self.refused |= call.state == CallState::Refused && call.counts.is_some();
-            let text = call.result.as_deref().unwrap_or("");
+            let said = call.result.as_deref().filter(|text| !text.is_empty());
+            let text = said.or(call.reason.as_deref()).unwrap_or("");
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;

@@ -154,6 +154,12 @@ impl Message {
         Self { answers: Some(call.into()), ..Self::new(Role::Tool, text.into()) }
     }
 
+    /// Whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
+    /// conversation with such a message, so it is not sent.
+    pub fn is_blank(&self) -> bool {
+        self.role == Role::Assistant && self.calls.is_empty() && self.text.trim().is_empty()
+    }
+
     fn new(role: Role, text: String) -> Self {
         Self { role, text, thinking: None, calls: Vec::new(), answers: None, blobs: Vec::new() }
     }

@@ -1,7 +1,7 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, Event, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::protocol::{CallState, Command, Event, How, Item, Outcome, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
@@ -87,6 +87,34 @@ async fn an_answer_that_is_held_back_is_cut() {
     assert!(message.contains("held back"), "{message}");
     assert_eq!(world.read("a.rs"), "fn a() {}\nfn c() {}\n");
     check_protocol(&live);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_cut_is_not_run_and_a_whole_one_before_the_cut_is() {
+    let edit = |arguments: &str| Delta::Call {
+        index: 0,
+        id: Some("c".into()),
+        name: Some("replaceInFile".into()),
+        arguments: arguments.into(),
+    };
+    let whole = r#"{"path":"a.rs","search":"fn a()","replace":"fn b()"}"#;
+    let torn = whole.trim_end_matches('}');
+    for reason in [Some(EndReason::Length), Some(EndReason::Filter), None] {
+        for (arguments, text) in [(torn, "fn a() {}\n"), (whole, "fn b() {}\n")] {
+            let deltas = [Some(edit(arguments)), reason.map(Delta::End)].into_iter().flatten().collect();
+            let world = World::new().file("a.rs", "fn a() {}\n").approve("edits").model([deltas, say("On.")]);
+            let mut live = world.start();
+            live.submit("rename a");
+            assert!(matches!(live.end().await, TurnEnd::Failed { .. }), "{reason:?} {arguments}");
+            assert_eq!(world.read("a.rs"), text, "{reason:?} {arguments}");
+            check_protocol(&live);
+            live.send(Command::GoOn(How::On));
+            assert_eq!(live.end().await, TurnEnd::Done);
+            let sent = live.requests().pop().expect("a request").messages;
+            // Nothing is left of the answer that was cut but its row: the model is asked as it was.
+            assert_eq!(sent.last().is_some_and(|m| m.is_blank()), arguments == torn, "{sent:?}");
+        }
+    }
 }
 
 fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {

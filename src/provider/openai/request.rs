@@ -66,11 +66,13 @@ impl Cache {
         self.messages.truncate(same);
         bytes.truncate(self.messages.last().map_or(start, |(_, end)| *end));
         for message in &request.messages[same..] {
-            // The head ends in the system message or in the opening bracket.
-            if bytes.last() != Some(&b'[') {
-                bytes.put_u8(b',');
+            if !message.is_blank() {
+                // The head ends in the system message or in the opening bracket.
+                if bytes.last() != Some(&b'[') {
+                    bytes.put_u8(b',');
+                }
+                append(&mut bytes, &value(message));
             }
-            append(&mut bytes, &value(message));
             self.messages.push((Arc::clone(message), bytes.len()));
         }
         bytes.extend_from_slice(b"]}");
@@ -211,6 +213,18 @@ mod tests {
                 ]
             })
         );
+    }
+
+    #[test]
+    fn an_answer_without_a_word_is_left_out() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::assistant("", vec![]), Message::user("a")]);
+        let bytes = |cache: &mut Cache, request: &Request| parsed(cache, request)["messages"].clone();
+        assert_eq!(bytes(&mut cache, &request), json!([{"role": "user", "content": "a"}]));
+        request.messages.push(Arc::new(Message::assistant(" \n", vec![])));
+        request.messages.push(Arc::new(Message::user("b")));
+        let said = json!([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]);
+        assert_eq!(bytes(&mut cache, &request), said);
     }
 
     #[test]
