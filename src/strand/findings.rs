@@ -92,7 +92,8 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         out.push(finding("W0905", "label-clash", message, None, Value::Null));
     }
     for name in hidden_names(state, view) {
-        let message = format!("'{name}' means the slot here, though a binder around it has that name; rename either");
+        let message =
+            format!("'{name}' means the slot here, but written anew it would mean the binder of that name; rename one");
         out.push(finding("W0905", "label-clash", message, None, Value::Null));
     }
     for node in superseded(state, view) {
@@ -113,7 +114,8 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         out.push(finding("W0903", "edit-on-deleted", message, Some(value), Value::Null));
     }
     for name in stale(state, view) {
-        let message = format!("'{name}' changed while this was written against it");
+        let message =
+            format!("This was written against '{name}' as it was before it changed; see whether it still fits");
         out.push(finding("W0904", "stale-dep", message, None, Value::Null));
     }
     out

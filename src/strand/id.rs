@@ -45,6 +45,12 @@ impl Layer {
         Layer::ALL.into_iter().find(|layer| layer.word() == word)
     }
 
+    /// The layer of a word, or what to tell whoever wrote another.
+    pub fn named(word: &str) -> Result<Layer, String> {
+        let all = || Layer::ALL.map(Layer::word).join(", ");
+        Layer::parse(word).ok_or_else(|| format!("there is no layer '{word}'; there are {}", all()))
+    }
+
     /// The folder that holds the layer's files in a projection.
     pub fn folder(self) -> &'static str {
         match self {

@@ -37,6 +37,13 @@ impl Kind {
             Kind::Unlink => "unlink",
         }
     }
+
+    /// The kind of a word, or what to tell whoever wrote another.
+    pub fn named(word: &str) -> Result<Kind, String> {
+        let all = || Kind::ALL.map(Kind::word).join(", ");
+        let found = Kind::ALL.into_iter().find(|kind| kind.word() == word);
+        found.ok_or_else(|| format!("there is no op '{word}'; there are {}", all()))
+    }
 }
 
 /// One entry of `depends-on`: `layer:Name@h:<hex>#<def-id>`.
@@ -248,12 +255,9 @@ impl Op {
             Some(Value::Array(items)) => Ok(items.as_slice()),
             _ => Err(format!("'{name}' is missing or not a list")),
         };
-        let word = needed("op")?;
-        let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or(format!("unknown op '{word}'"))?;
-        let layer = needed("layer")?;
         let mut op = Op {
-            kind,
-            layer: Layer::parse(&layer).ok_or(format!("unknown layer '{layer}'"))?,
+            kind: Kind::named(&needed("op")?)?,
+            layer: Layer::named(&needed("layer")?)?,
             name: needed("name")?,
             body: text("body")?,
             author: needed("author")?,

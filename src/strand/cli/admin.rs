@@ -17,18 +17,17 @@ use crate::strand::store::{Before, Config, Conflict, Error, Lock, Written, is_pa
 use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
-    let mut config = s.store.config().clone();
     if let Some(value) = value {
         // Another store is found from anywhere, not only from here.
         let path = match key {
             "upstream" if !value.is_empty() => Some(absolute(value)?),
             _ => None,
         };
-        config.set(key, path.as_deref().unwrap_or(value)).map_err(Refusal::Usage)?;
-        s.store.set_config(config.clone())?;
+        let value = path.as_deref().unwrap_or(value);
+        s.store.change_config(|config| Ok(config.set(key, value).map_err(Refusal::Usage)?))?;
     }
     let unknown = || Refusal::Usage(format!("there is no key '{key}'; there are {}", Config::KEYS.join(", ")));
-    let now = config.get(key).ok_or_else(unknown)?;
+    let now = s.store.config().get(key).ok_or_else(unknown)?;
     out.answer(&now, || json!({"key": key, "value": now}));
     Ok(0)
 }
@@ -70,26 +69,14 @@ pub(super) fn lock(s: &mut Session, out: &mut Out, owner: &str, patterns: &str, 
     if !crate::strand::op::author_is_valid(&format!("agent:{owner}")) {
         return Err(Refusal::Usage(format!("'{owner}' is not the id of an author")).into());
     }
-    let mut locks = s.store.locks()?;
     let listed: Vec<&str> = patterns.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).collect();
     if listed.is_empty() {
         return Err(Refusal::Usage("name a pattern such as slot.todos*".to_owned()).into());
     }
-    for pattern in listed {
-        if !is_pattern(pattern) {
-            return Err(Refusal::Usage(format!("'{pattern}' is no pattern: use layer.name with * and ?")).into());
-        }
-        let other = locks.iter().find(|lock| lock.owner != owner && overlap(&lock.pattern, pattern));
-        if let Some(other) = other.filter(|_| !steal) {
-            let message = format!("{pattern} overlaps {}, which is owned by {}", other.pattern, other.owner);
-            return Err(Refusal::Locked(message).into());
-        }
-        locks.retain(|lock| lock.owner == owner || !overlap(&lock.pattern, pattern));
-        if !locks.iter().any(|lock| lock.owner == owner && lock.pattern == pattern) {
-            locks.push(Lock { owner: owner.to_owned(), pattern: pattern.to_owned(), since: now_ms() });
-        }
+    if let Some(pattern) = listed.iter().find(|pattern| !is_pattern(pattern)) {
+        return Err(Refusal::Usage(format!("'{pattern}' is no pattern: use layer.name with * and ?")).into());
     }
-    s.store.set_locks(&locks)?;
+    s.store.change_locks(|locks| give(locks, owner, &listed, steal))?;
     if out.json {
         return show_locks(s, out);
     }
@@ -97,20 +84,36 @@ pub(super) fn lock(s: &mut Session, out: &mut Out, owner: &str, patterns: &str, 
     Ok(0)
 }
 
+/// Gives patterns to an owner; those of others that overlap are in the way, or go with `steal`.
+fn give(locks: &mut Vec<Lock>, owner: &str, patterns: &[&str], steal: bool) -> Result<(), Error> {
+    for pattern in patterns {
+        let other = locks.iter().find(|lock| lock.owner != owner && overlap(&lock.pattern, pattern));
+        if let Some(other) = other.filter(|_| !steal) {
+            let message = format!("{pattern} overlaps {}, which is owned by {}", other.pattern, other.owner);
+            return Err(Refusal::Locked(message).into());
+        }
+        locks.retain(|lock| lock.owner == owner || !overlap(&lock.pattern, pattern));
+        if !locks.iter().any(|lock| lock.owner == owner && lock.pattern == *pattern) {
+            locks.push(Lock { owner: owner.to_owned(), pattern: (*pattern).to_owned(), since: now_ms() });
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn unlock(s: &mut Session, out: &mut Out, owner: &str, patterns: Option<&str>) -> Result<u8, Error> {
-    let mut locks = s.store.locks()?;
-    let before = locks.len();
     let wanted: Option<Vec<&str>> = patterns.map(|patterns| patterns.split(',').map(str::trim).collect());
     let listed = |lock: &Lock| wanted.as_ref().is_none_or(|wanted| wanted.contains(&lock.pattern.as_str()));
-    locks.retain(|lock| lock.owner != owner || !listed(lock));
-    if locks.len() == before {
-        return Err(Error::NotFound(format!("{owner} owns nothing like that")));
-    }
-    s.store.set_locks(&locks)?;
+    let mut gone = 0;
+    s.store.change_locks(|locks| {
+        let before = locks.len();
+        locks.retain(|lock| lock.owner != owner || !listed(lock));
+        gone = before - locks.len();
+        if gone == 0 { Err(Error::NotFound(format!("{owner} owns nothing like that"))) } else { Ok(()) }
+    })?;
     if out.json {
         return show_locks(s, out);
     }
-    out.line(&format!("unlocked {} for {owner}", before - locks.len()));
+    out.line(&format!("unlocked {gone} for {owner}"));
     Ok(0)
 }
 

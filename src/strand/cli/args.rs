@@ -9,6 +9,15 @@ const EVERYWHERE: &str = "Options of every command";
 
 /// Words and exit codes that hold for every command.
 const AFTER: &str = "\
+First steps:
+  strand init
+  strand add slot count 'Int = 0'
+  strand add tile Counter 'row { text(value=text(cuont)) }'
+  strand check             tells the fault, and what may have been meant
+  strand fix --apply       mends what can be mended in one way only
+  strand view '*'
+'strand add --help' shows what definitions of each layer look like.
+
 A definition is named layer.Name; the layers are type, slot, effect, reducer,
 tile and fn. A selector is layer.Name with * (any run) and ? (one character),
 layer.*, *, a def-id, or several of these with commas.
@@ -107,9 +116,14 @@ Exit: 0 found, 6 nothing of that name")]
         override_usage = "strand add [OPTIONS] <LAYER> <NAME> <BODY>\n       strand add [OPTIONS] <LAYER>.<NAME> <BODY>",
         after_help = "\
 Prints the op's id, and on stderr the faults it brings. A name that is not there
-yet is such a fault, no refusal.
+yet is such a fault, no refusal. One of each layer:
 
-  strand add slot todos 'Map(TodoId, Todo) = {}'
+  strand add type Step 'Int where it >= 1'
+  strand add slot count 'Int = 0'
+  strand add effect tell '(what: Text) -> Unit needs=[log] do=log.print(what)'
+  strand add fn next '(n: Int, by: Step) -> Int = n + by'
+  strand add tile Counter 'button(label=\"+ \" + text(count), event=inc)'
+  strand add reducer inc 'on=Counter.inc do= count := next(count, 1)'
 
 JSON: {op-id, qname, hash, diagnostics}
 Exit: 0 added, 1 refused by --check, 2 the body does not parse,

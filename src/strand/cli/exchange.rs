@@ -38,11 +38,18 @@ fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
 
 pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -> Result<u8, Error> {
     let (mut drafts, mut sealed) = (Vec::new(), Vec::new());
-    for value in read_ops(file)? {
+    let values = read_ops(file)?;
+    // Which of several ops it is that cannot be read.
+    let which = |at: usize, refusal: Refusal| match refusal {
+        Refusal::Malformed(message) if values.len() > 1 => Refusal::Malformed(format!("op {}: {message}", at + 1)),
+        refusal => refusal,
+    };
+    for (at, value) in values.iter().enumerate() {
         if value.get("op-id").is_some() {
-            sealed.push(Op::from_json(&value).map_err(Refusal::Malformed)?);
+            let op = Op::from_json(value).map_err(Refusal::Malformed);
+            sealed.push(op.map_err(|refusal| which(at, refusal))?);
         } else {
-            drafts.push(Draft::from_json(&value)?);
+            drafts.push(Draft::from_json(value).map_err(|refusal| which(at, refusal))?);
         }
     }
     let mut result = if sealed.is_empty() {
@@ -71,7 +78,7 @@ pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -
 pub fn told(out: &Out, result: &Accepted) -> u8 {
     for rejected in &result.rejected {
         let conflict = rejected.conflict.as_deref().unwrap_or_default();
-        out.note(&format!("Error: {} (kept as {conflict})", rejected.message));
+        out.refused(&format!("{} (kept as {conflict})", rejected.message));
     }
     result.warnings.iter().for_each(|warning| out.note(&format!("Warning: {warning}")));
     for (name, _, loser) in &result.absorbed {

@@ -75,10 +75,30 @@ fn stores_below(folder: &Path) -> Vec<String> {
 
 /// Opens the store of a folder that someone named.
 fn open_at(path: &Path) -> Result<Store, Error> {
-    Store::open(path).map_err(|error| match error {
+    Store::open(path).map_err(|error| none_in(path, error))
+}
+
+/// Says where there is no store.
+fn none_in(path: &Path, error: Error) -> Error {
+    match error {
         Error::NoStore => Error::NotFound(format!("there is no store in {}", path.display())),
         error => error,
-    })
+    }
+}
+
+/// Makes a store. One that lies in another would not be found from within: that is told.
+fn init(args: &Args, out: &Out, path: Option<&Path>) -> Result<u8, Error> {
+    let path = path.or(args.store.as_deref()).unwrap_or(Path::new("project.strand"));
+    Store::init(path)?;
+    out.answer(&path.display().to_string(), || json!({"path": path}));
+    let whole = std::path::absolute(path).map_err(|error| Error::io("find", path, error))?;
+    if let Some(outer) = whole.parent().and_then(Store::find_above) {
+        out.note(&format!(
+            "this store lies in that of {}, which commands given there go on using; name this one with --store",
+            outer.display()
+        ));
+    }
+    Ok(0)
 }
 
 fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
@@ -106,14 +126,12 @@ fn login() -> String {
 
 fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
     if let Command::Init { path } = &args.command {
-        let path = path.clone().or_else(|| args.store.clone()).unwrap_or_else(|| PathBuf::from("project.strand"));
-        Store::init(&path)?;
-        out.answer(&path.display().to_string(), || json!({"path": path}));
-        return Ok(0);
+        return init(&args, out, path.as_deref());
     }
     if let Command::Store(StoreCommand::Repair) = &args.command {
-        let (saved, kept) = Store::repair(&root(&args)?)?;
-        let line = format!("saved {saved} ops; the old log is {}", kept.display());
+        let root = root(&args)?;
+        let (saved, kept) = Store::repair(&root).map_err(|error| none_in(&root, error))?;
+        let line = format!("saved {}; the old log is {}", out::plural(saved, "op"), kept.display());
         out.answer(&line, || json!({"saved": saved, "old_log": kept}));
         return Ok(0);
     }

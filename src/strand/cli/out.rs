@@ -18,10 +18,10 @@ pub struct Out {
     quiet: bool,
     color: bool,
     color_err: bool,
-    /// Columns of the terminal that results go to, if it is one.
-    columns: Option<usize>,
+    /// Columns of the terminal that results go to, or as many as a line may have elsewhere.
+    columns: usize,
     /// The same of messages.
-    columns_err: Option<usize>,
+    columns_err: usize,
 }
 
 impl Out {
@@ -132,7 +132,7 @@ impl Out {
         }
     }
 
-    fn fault_with(&self, fault: &Diagnostic, color: bool, columns: Option<usize>) -> String {
+    fn fault_with(&self, fault: &Diagnostic, color: bool, columns: usize) -> String {
         let (word, code) = if fault.warning { ("warning", YELLOW) } else { ("error", RED) };
         let head = paint(color, code, &format!("{word}[{}]", fault.code));
         let mut text = format!("{head} {}: {}\n", fault.location, fault.message);
@@ -182,10 +182,13 @@ pub fn misused(error: &clap::Error, json: bool) -> u8 {
     2
 }
 
-/// The columns of a terminal; none for anything else.
-fn columns(output: impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(output).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+/// How many columns a marked line has at most where no terminal says it.
+const WIDEST: usize = 200;
+
+/// The columns of a terminal, or as many as a line may have elsewhere.
+fn columns(output: impl std::os::fd::AsFd) -> usize {
+    let size = rustix::termios::tcgetwinsize(output).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(WIDEST)
 }
 
 /// How marked lines look.
@@ -195,7 +198,7 @@ struct Look<'l> {
     /// The colour of the carets.
     code: &'l str,
     /// Longer lines are cut to what is around the fault, so that the carets stay under it.
-    columns: Option<usize>,
+    columns: usize,
 }
 
 /// The lines of a text that hold a range of bytes, with carets under it. Carets are as wide as what stands above them
@@ -208,7 +211,7 @@ fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
         let (from, to) = (start.clamp(first, last), end.clamp(first, last));
         // A fault at the end of a line stands after its last character.
         if from < to || (first..=last).contains(&start) {
-            let cut = window(line, (from - first, to - first), look.columns.map(|columns| columns.saturating_sub(5)));
+            let cut = window(line, (from - first, to - first), look.columns.saturating_sub(5));
             let (indent, width) = (line.get(cut.0..from - first), line.get(from - first..(to - first).min(cut.1)));
             let (indent, width) = (indent.map_or(0, UnicodeWidthStr::width), width.map_or(0, UnicodeWidthStr::width));
             let (before, after) = (if cut.0 > 0 { "…" } else { "" }, if cut.1 < line.len() { "…" } else { "" });
@@ -224,11 +227,13 @@ fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
 
 /// The bytes of a line that are shown where it is wider than these columns: what is marked, and as much around it as
 /// there is room for.
-fn window(line: &str, marked: (usize, usize), columns: Option<usize>) -> (usize, usize) {
-    let Some(room) = columns.filter(|columns| line.width() > *columns) else { return (0, line.len()) };
+fn window(line: &str, marked: (usize, usize), columns: usize) -> (usize, usize) {
+    if line.width() <= columns {
+        return (0, line.len());
+    }
     let (mut from, mut to) = (marked.0, marked.0);
     // Two marks of what is left out take a column each.
-    let room = room.saturating_sub(2).max(1);
+    let room = columns.saturating_sub(2).max(1);
     let mut used = 0;
     let wide = |c: char| c.width().unwrap_or(0);
     // First what is marked, then by turns what stands before and after it.
@@ -318,7 +323,7 @@ fn highlight(line: &str, cut: (usize, usize), color: bool) -> String {
 mod tests {
     use super::{Look, marked};
 
-    const PLAIN: Look = Look { color: false, code: "", columns: None };
+    const PLAIN: Look = Look { color: false, code: "", columns: usize::MAX };
 
     #[test]
     fn carets_are_as_wide_as_what_they_mark() {
@@ -336,12 +341,12 @@ mod tests {
 
     #[test]
     fn a_line_too_long_for_the_terminal_is_cut_around_its_fault() {
-        let narrow = Look { columns: Some(20), ..PLAIN };
+        let narrow = Look { columns: 20, ..PLAIN };
         let line = "text(value=\"日本語の見出し\" + usres + \"件\")";
         let at = line.find("usres").unwrap();
         assert_eq!(marked(line, at, at + 5, narrow), "  | …\" + usres + \"…\n  |      ^^^^^\n");
         for width in 1..60 {
-            let look = Look { columns: Some(width), ..PLAIN };
+            let look = Look { columns: width, ..PLAIN };
             for (from, to) in [(0, line.len()), (at, at + 5), (12, 33), (line.len(), line.len())] {
                 for shown in marked(line, from, to, look).lines().filter(|_| width > 8) {
                     assert!(unicode_width::UnicodeWidthStr::width(shown) <= width, "{width}: {shown}");

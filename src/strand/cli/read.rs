@@ -40,7 +40,8 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
                 None => return Err(Refusal::Usage(format!("'{part}' is no selector: use layer.Name")).into()),
             }
         } else if chosen.len() == before {
-            return Err(Refusal::NotFound { name: part.to_owned(), near: None }.into());
+            let words = if OpId::parse(part).is_some() { "there is no" } else { "nothing here fits" };
+            return Err(Error::NotFound(format!("{words} {part}")));
         }
     }
     if selector.split(',').all(|part| part.trim().is_empty()) {
@@ -61,12 +62,18 @@ pub fn read_file(path: &Path) -> Result<String, Error> {
     if path == Path::new("-") {
         let mut text = String::new();
         let read = std::io::stdin().read_to_string(&mut text);
-        return read.map(|_| text).map_err(|error| Error::io("read", Path::new("stdin"), error));
+        return read.map(|_| text).map_err(|error| unread(Path::new("stdin"), error));
     }
-    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+    std::fs::read_to_string(path).map_err(|error| unread(path, error))
+}
+
+/// Why a file that an argument names could not be read.
+fn unread(path: &Path, error: std::io::Error) -> Error {
+    match error.kind() {
         std::io::ErrorKind::NotFound => Error::NotFound(format!("there is no file {}", path.display())),
+        std::io::ErrorKind::InvalidData => Refusal::Usage(format!("{} is no text in UTF-8", path.display())).into(),
         _ => Error::io("read", path, error),
-    })
+    }
 }
 
 /// Reads an op-id.
@@ -211,10 +218,7 @@ fn changed(change: &Change) -> String {
 
 /// The layer of a word.
 pub(super) fn layer_named(word: &str) -> Result<Layer, Refusal> {
-    Layer::parse(word).ok_or_else(|| {
-        let all = Layer::ALL.map(Layer::word).join(", ");
-        Refusal::Usage(format!("there is no layer '{word}'; there are {all}"))
-    })
+    Layer::named(word).map_err(Refusal::Usage)
 }
 
 /// One op as a line: id, time, kind, author, what it is `about` if that is not clear, first line of what it says.

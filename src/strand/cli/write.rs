@@ -63,7 +63,8 @@ pub(super) fn edit(s: &mut Session, out: &mut Out, name: &str, patch: &str, chec
         Some(path) => read_file(Path::new(path))?,
         None => body(patch)?,
     };
-    let patch = serde_json::from_str(&text).map_err(|e| Refusal::Usage(format!("the patch is no JSON: {e}")))?;
+    let patch = serde_json::from_str(&text)
+        .map_err(|error| Refusal::Usage(format!("the patch is no JSON such as '{{\"init\": \"set 2\"}}': {error}")))?;
     let draft = Draft::Edit { qname: qname(name)?, patch };
     let written = s.store.issue(&[draft], &s.issuer, check)?;
     told(s, out, &written, None);

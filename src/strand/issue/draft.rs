@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Refusal, Removal};
 use crate::strand::id::{Clock, DefId, Layer, OpId, QName};
+use crate::strand::op::Kind;
 
 /// An op that is not sealed yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,29 +59,35 @@ pub enum Draft {
 impl Draft {
     /// Reads a draft op: an op without op-id.
     pub fn from_json(value: &Value) -> Result<Draft, Refusal> {
-        let wrong = |message: String| Refusal::Malformed(message);
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let need = |name: &str| text(name).ok_or_else(|| wrong(format!("'{name}' is missing in a draft op")));
-        let layer = need("layer")?;
-        let layer = Layer::parse(&layer).ok_or_else(|| wrong(format!("unknown layer '{layer}'")))?;
-        let qname = QName::new(layer, need("name")?);
+        Draft::read(value).map_err(Refusal::Malformed)
+    }
+
+    fn read(value: &Value) -> Result<Draft, String> {
+        let object = value.as_object().ok_or("an op is a JSON object")?;
+        let text = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("'{name}' is not a string")),
+        };
+        let need = |name: &str| text(name)?.ok_or_else(|| format!("'{name}' is missing"));
         let to = || {
             let to = need("to")?;
-            QName::parse(&to).ok_or_else(|| wrong(format!("'{to}' is not layer.Name")))
+            QName::parse(&to).ok_or_else(|| format!("'{to}' is not layer.Name"))
         };
-        let def = text("def").map(|def| OpId::parse(&def).ok_or_else(|| wrong(format!("'{def}' is not a def-id"))));
-        Ok(match need("op")?.as_str() {
-            "add" => Draft::Add { qname, body: need("body")?, doc: text("doc"), def: def.transpose()? },
-            "replace" => Draft::Replace { qname, body: need("body")?, doc: text("doc") },
-            "edit" => {
-                let patch = value.get("patch").cloned();
-                Draft::Edit { qname, patch: patch.ok_or_else(|| wrong("'patch' is missing in an edit".to_owned()))? }
+        let kind = Kind::named(&need("op")?)?;
+        let qname = QName::new(Layer::named(&need("layer")?)?, need("name")?);
+        Ok(match kind {
+            Kind::Add => {
+                let def = text("def")?;
+                let def = def.map(|def| OpId::parse(&def).ok_or_else(|| format!("'{def}' is not a def-id")));
+                Draft::Add { qname, body: need("body")?, doc: text("doc")?, def: def.transpose()? }
             }
-            "rename" => Draft::Rename { qname, to: need("name-new")? },
-            "remove" => Draft::Remove { qname, how: Removal::Refuse },
-            "link" => Draft::Link(qname, to()?),
-            "unlink" => Draft::Unlink(qname, to()?),
-            other => return Err(wrong(format!("unknown op '{other}'"))),
+            Kind::Replace => Draft::Replace { qname, body: need("body")?, doc: text("doc")? },
+            Kind::Edit => Draft::Edit { qname, patch: object.get("patch").cloned().ok_or("'patch' is missing")? },
+            Kind::Rename => Draft::Rename { qname, to: need("name-new")? },
+            Kind::Remove => Draft::Remove { qname, how: Removal::Refuse },
+            Kind::Link => Draft::Link(qname, to()?),
+            Kind::Unlink => Draft::Unlink(qname, to()?),
         })
     }
 }

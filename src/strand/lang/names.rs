@@ -132,7 +132,9 @@ pub fn is_upper(name: &str) -> bool {
 /// Says why a name may not be given to a definition of the layer (E0003), if so.
 pub fn name_fault(layer: Layer, name: &str) -> Option<String> {
     if !is_ident(name) {
-        return Some(format!("'{name}' is not a name: use letters, digits, '_' and '-' between letters"));
+        return Some(format!(
+            "'{name}' is not a name: it begins with a letter or '_', goes on with these and digits, and may hold '-' before a letter"
+        ));
     }
     if is_keyword(name) {
         return Some(format!("'{name}' is a keyword and cannot be a name"));

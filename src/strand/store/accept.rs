@@ -98,24 +98,25 @@ impl Store {
     /// Accepts sealed ops as one transaction, by this store's policy and locks.
     pub fn accept(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let gated = self.gate(ops);
+        let gated = self.gate(ops)?;
         self.keep(gated, &[])
     }
 
     /// What accepting would come to, without doing it.
     pub fn rehearse(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let gated = self.gate(ops);
+        let gated = self.gate(ops)?;
         self.stand_on_checkpoint();
         self.catch_up()?;
         Ok(gated.result)
     }
 
-    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Gated {
-        let (enforced, locks) = (self.config.locks_enforced, self.locks().unwrap_or_default());
+    /// Offers ops to the state by this store's policy and locks. Without its locks nothing is let in.
+    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Result<Gated, Error> {
+        let (enforced, locks) = (self.config.locks_enforced, self.locks()?);
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
         let gate = Gate { policy: self.config.policy, forbidden: &forbidden };
-        gate.run(&mut self.state, ops)
+        Ok(gate.run(&mut self.state, ops))
     }
 
     /// Makes what a gate let through durable.

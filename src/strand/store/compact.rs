@@ -169,8 +169,7 @@ impl Store {
         let archived = if number > 1 { head.archived + (cut - from) } else { cut };
         loop {
             let standing = transaction(std::slice::from_ref(&base)).0;
-            let head =
-                Head { store: head.store.clone(), archives: number, archived, base: standing.len() as u64, length: 0 };
+            let head = Head { archives: number, archived, base: standing.len() as u64, ..head.clone() };
             let mut made = format!("{}\n{standing}", head.line()).into_bytes();
             // Whoever read the old log asks whether it goes on where he stopped: no offset may fit by chance.
             if made.len() as u64 == cut {

@@ -16,6 +16,8 @@ pub enum Error {
     Busy(u64),
     #[error("{} is corrupt at line {line}; nothing was written. 'strand store repair' saves every readable op", path.display())]
     Corrupt { path: PathBuf, line: usize },
+    #[error("{} has the form {form}, which a newer strand wrote; nothing was read or written, use that strand", path.display())]
+    Newer { path: PathBuf, form: u64 },
     #[error("{} is not valid: {message}; mend the file or remove it", path.display())]
     BadFile { path: PathBuf, message: String },
     #[error("the checkpoint is damaged ({0}) and was removed; nothing was written, so run the command again")]
@@ -53,6 +55,7 @@ impl Error {
             Error::Corrupt { .. } | Error::Checkpoint(_) => "corrupt",
             Error::Archive(_) => "archive",
             Error::BadFile { .. } => "bad-file",
+            Error::Newer { .. } => "newer",
             Error::NoStore | Error::NotFound(_) => "not-found",
             Error::Refused(refusal) => refusal.kind(),
         }

@@ -89,7 +89,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     let _lock = into.lock()?;
     let theirs = from.lacking(into)?;
     if !upstream {
-        let gated = into.gate(theirs);
+        let gated = into.gate(theirs)?;
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
     }
     let unpushed = into.lacking(from)?;

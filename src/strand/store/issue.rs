@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Store, files, forbids};
+use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, QName};
 use crate::strand::issue::{Draft, Issuer, Refusal, issue_all};
@@ -35,12 +35,13 @@ impl Store {
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
     ) -> Result<Written, Error> {
         let lock = self.lock()?;
+        let locks = if self.config.locks_enforced { self.locks()? } else { Vec::new() };
         let ops = work(&mut self.state)?;
         let changed = self.neighbours(&ops);
-        let locked = ops.iter().find_map(|op| self.forbidden(op));
-        let new_faults = if locked.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
+        let refused = ops.iter().find_map(|op| self.forbidden(op, &locks).or_else(|| self.idle(op)));
+        let new_faults = if refused.is_none() { self.faults_of(&ops, &changed) } else { Vec::new() };
         let errors = new_faults.iter().filter(|fault| !fault.warning).count();
-        let refusal = locked.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
+        let refusal = refused.or_else(|| (check && errors > 0).then(|| Refusal::NewErrors(errors_text(&new_faults))));
         if let Some(refusal) = refusal {
             self.state.retract(&ops.iter().map(|op| op.id).collect());
             self.state.refresh();
@@ -97,11 +98,10 @@ impl Store {
     }
 
     /// Why an op may not touch what it touches, if an ownership lock says so.
-    fn forbidden(&self, op: &Op) -> Option<Refusal> {
-        if !self.config.locks_enforced {
+    fn forbidden(&self, op: &Op, locks: &[Lock]) -> Option<Refusal> {
+        if locks.is_empty() {
             return None;
         }
-        let locks = files::read_locks(&self.root).unwrap_or_default();
         let label = self.state.view(op.target()).map(|view| view.qname());
         let claimed = match op.kind {
             Kind::Add => Some(QName::new(op.layer, op.name.clone())),
@@ -110,9 +110,15 @@ impl Store {
         };
         let written = QName::new(op.layer, op.name.clone());
         [label, claimed, Some(written)].into_iter().flatten().find_map(|qname| {
-            forbids(&locks, &op.author, &qname)
+            forbids(locks, &op.author, &qname)
                 .map(|lock| Refusal::Locked(format!("{qname} is owned by {} (pattern {})", lock.owner, lock.pattern)))
         })
+    }
+
+    /// Why an op would have no effect, if it would have none: after an op whose time is the greatest there is, say.
+    fn idle(&self, op: &Op) -> Option<Refusal> {
+        let void = self.state.graph().light(op.id)?.void.as_ref()?;
+        Some(Refusal::Malformed(format!("it would have no effect: {void}")))
     }
 
     /// The definitions ops are about, and those that mention them.

@@ -36,9 +36,14 @@ pub struct Entries {
     pub base: Option<Base>,
 }
 
+/// The form of log this program reads and writes.
+const FORM: u64 = 1;
+
 /// What the first line of a log says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Head {
+    /// The form of the log; 0 where the line is no head.
+    pub form: u64,
     /// Its own length, with its newline.
     pub length: u64,
     /// The store's identity.
@@ -59,7 +64,7 @@ impl Head {
 
     /// The line without its newline.
     pub fn line(&self) -> String {
-        let mut line = json!({"strand": 1, "store": self.store});
+        let mut line = json!({"strand": FORM, "store": self.store});
         if self.archives > 0 {
             line["archives"] = json!(self.archives);
             line["archived"] = json!(self.archived);
@@ -119,12 +124,19 @@ impl Log {
         let value: Value = serde_json::from_slice(&line).unwrap_or_default();
         let number = |name: &str| value.get(name).and_then(Value::as_u64).unwrap_or(0);
         Ok(Head {
+            form: number("strand"),
             length: line.len() as u64,
             store: value.get("store").and_then(Value::as_str).unwrap_or_default().to_owned(),
             archives: u32::try_from(number("archives")).unwrap_or(u32::MAX),
             archived: number("archived"),
             base: number("base"),
         })
+    }
+
+    /// Refuses a log of a form that came after this program.
+    pub(super) fn check_form(&self) -> Result<(), Error> {
+        let form = self.head()?.form;
+        if form > FORM { Err(Error::Newer { path: self.path.clone(), form }) } else { Ok(()) }
     }
 
     /// Where an offset would be had nothing been moved into archives.
@@ -135,6 +147,7 @@ impl Log {
 
     /// The text as it would be had nothing been moved into archives.
     pub(super) fn original(&self) -> Result<Vec<u8>, Error> {
+        self.check_form()?;
         let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
         let head = self.head()?;
         if head.archives == 0 {
@@ -232,11 +245,14 @@ impl Log {
             }
             let value: Option<Value> = serde_json::from_slice(line).ok();
             let Some(commit) = value.as_ref().filter(|value| value.get("commit").is_some()) else {
+                if value.is_none() {
+                    open.unread.get_or_insert(line_number);
+                }
                 open.take(whole, value, stands);
                 continue;
             };
             if !open.is_closed_by(commit) {
-                first_bad.get_or_insert(line_number);
+                first_bad.get_or_insert(open.unread.unwrap_or(line_number));
                 open = Transaction::default();
                 continue;
             }
@@ -269,7 +285,8 @@ impl Log {
             entries.sum = sum;
             entries.borders.push(entries.end);
         }
-        if entries.end == 0 && !text.is_empty() {
+        // Without its head nothing can be said of a log, be it empty.
+        if entries.end == 0 {
             return Err(Error::Corrupt { path: self.path.clone(), line: 1 });
         }
         // What ends in its base is no torn tail: the base was whole before it got its place.
@@ -363,7 +380,7 @@ pub(super) fn ends_at(file: &File, end: u64, sum: &str) -> std::io::Result<bool>
 }
 
 fn header() -> Value {
-    json!({"strand": 1, "store": new_id("st_")})
+    json!({"strand": FORM, "store": new_id("st_")})
 }
 
 /// The text of a transaction, and its sum.
@@ -389,6 +406,8 @@ struct Transaction {
     hasher: Option<blake3::Hasher>,
     values: Vec<(Value, Place)>,
     lines: u64,
+    /// The number of the first line that is no JSON.
+    unread: Option<usize>,
 }
 
 impl Transaction {

@@ -97,9 +97,11 @@ impl Store {
     /// Opens the store in a folder.
     pub fn open(root: &Path) -> Result<Store, Error> {
         let log = Log::new(root.join(".strand/op-log.jsonl"));
-        if !root.join(".strand/op-log.jsonl").exists() {
+        let there = log.path().try_exists().map_err(|error| Error::io("look for", log.path(), error))?;
+        if !there {
             return Err(Error::NoStore);
         }
+        log.check_form()?;
         let attic = Rc::new(Archives::of(log.path()));
         let mut store = Store {
             attic,
@@ -229,11 +231,15 @@ impl Store {
         Ok(())
     }
 
+    /// Finds the store that a folder is or lies in.
+    pub fn find_above(from: &Path) -> Option<PathBuf> {
+        from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists()).map(Path::to_owned)
+    }
+
     /// Finds the store for a working directory: upwards, else the only child that is one.
     pub fn find(from: &Path) -> Option<PathBuf> {
-        let up = from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists());
-        if let Some(up) = up {
-            return Some(up.to_owned());
+        if let Some(above) = Store::find_above(from) {
+            return Some(above);
         }
         let children = std::fs::read_dir(from).ok()?.flatten().map(|entry| entry.path());
         let mut stores = children.filter(|path| {
@@ -285,7 +291,17 @@ impl Store {
 
     /// Replaces the settings, on disk too.
     pub fn set_config(&mut self, config: Config) -> Result<(), Error> {
+        self.change_config(|old| {
+            *old = config;
+            Ok(())
+        })
+    }
+
+    /// Changes the settings as they stand when no other process writes, on disk too; on an error nothing changes.
+    pub fn change_config(&mut self, change: impl FnOnce(&mut Config) -> Result<(), Error>) -> Result<(), Error> {
         let _lock = self.lock()?;
+        let mut config = self.config.clone();
+        change(&mut config)?;
         config.write(&self.root)?;
         self.config = config;
         Ok(())
@@ -357,10 +373,12 @@ impl Store {
         files::read_locks(&self.root)
     }
 
-    /// Replaces the ownership locks.
-    pub fn set_locks(&mut self, locks: &[Lock]) -> Result<(), Error> {
+    /// Changes the ownership locks as they stand when no other process writes; on an error nothing changes.
+    pub fn change_locks(&mut self, change: impl FnOnce(&mut Vec<Lock>) -> Result<(), Error>) -> Result<(), Error> {
         let _lock = self.lock()?;
-        files::write_locks(&self.root, locks)
+        let mut locks = self.locks()?;
+        change(&mut locks)?;
+        files::write_locks(&self.root, &locks)
     }
 
     /// The recorded conflicts, oldest first.

@@ -49,6 +49,9 @@ impl Store {
     /// many ops were saved, and where the old log is.
     pub fn repair(root: &Path) -> Result<(usize, PathBuf), Error> {
         let path = root.join(".strand/op-log.jsonl");
+        if !path.exists() {
+            return Err(Error::NoStore);
+        }
         let log = Log::new(path.clone());
         let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
         let ops = log.salvage()?;

@@ -322,7 +322,13 @@ fn files_that_hold_no_text_or_another_definition_are_refused_alone() {
 fn what_someone_owns_is_refused_alone() {
     let mut world = World::new();
     let lock = crate::strand::store::Lock { owner: "agent-1".into(), pattern: "slot.n*".into(), since: 0 };
-    world.store.set_locks(&[lock]).unwrap();
+    world
+        .store
+        .change_locks(|locks| {
+            locks.push(lock);
+            Ok(())
+        })
+        .unwrap();
     world.write("slots/n.strand", "slot n = Int = 5\n");
     world.write("reducers/r.strand", "reducer r = do= n := 2\n");
     let done = world.sync();

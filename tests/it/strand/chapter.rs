@@ -269,3 +269,38 @@ fn the_chapters_repair_loop_ends_clean() {
     assert!(!text.contains("cannot mend"), "{text}");
     assert_eq!(String::from_utf8(shell.run("strand check").stdout).unwrap(), "0 errors, 0 warnings\n");
 }
+
+/// The lines of a help that are commands to type, without what is said beside them.
+fn typed(help: &str) -> Vec<String> {
+    let lines = help.lines().filter(|line| line.starts_with("  strand "));
+    lines.map(|line| line.trim().split("   ").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_newcomer_can_type_what_the_help_shows() {
+    let shell = Shell::new();
+    let told = |line: &str| {
+        let output = shell.run(line);
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let first: Vec<String> = typed(&told("strand --help"));
+    assert_eq!(first.len(), 6, "{first:?}");
+    let answers: Vec<String> = first.iter().map(|line| told(line)).collect();
+    assert!(
+        answers[2].contains("help: did you mean 'count'?") && answers[3].contains("1 error, 0 warnings"),
+        "{answers:?}"
+    );
+    assert_eq!(answers[4], "fixed 1, left 0\n");
+    assert!(answers[5].contains("text(value=text(count))"), "{answers:?}");
+    // In a store of its own, one definition of each layer, and they run.
+    told("strand init second.strand");
+    let each = typed(&told("strand add --help"));
+    let layers: Vec<&str> = each.iter().filter_map(|line| line.split(' ').nth(2)).collect();
+    assert_eq!(layers, ["type", "slot", "effect", "fn", "tile", "reducer"]);
+    for line in each {
+        let told = told(&line.replacen("strand ", "strand --store second.strand ", 1));
+        assert!(told.starts_with("op_") && told.lines().count() == 1, "{line}: {told}");
+    }
+    assert_eq!(told("strand --store second.strand check"), "0 errors, 0 warnings\n");
+    assert!(told("strand --store second.strand run Counter.inc").contains("slot.count 0 -> 1"));
+}

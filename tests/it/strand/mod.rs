@@ -11,4 +11,5 @@ mod killed;
 mod language;
 mod parallel;
 mod terminal;
+mod trouble;
 mod world;

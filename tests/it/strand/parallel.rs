@@ -45,7 +45,6 @@ fn run(root: &Path, args: &[&str]) -> (i32, Value) {
         .arg(root)
         .args(["--quiet", "--json", "--lock-timeout", "60"])
         .args(args)
-        .stderr(Stdio::inherit())
         .output()
         .unwrap();
     (out.status.code().unwrap_or(-1), serde_json::from_slice(&out.stdout).unwrap_or(Value::Null))
@@ -129,4 +128,49 @@ fn eight_processes_push_and_nothing_is_lost() {
     let (now, rebuilt) = master.verify().unwrap();
     assert_eq!(now, rebuilt);
     println!("{} ops by {AGENTS} agents, {withdrawn} withdrawn, pushed in {:.1} s", issued.len(), took.as_secs_f64());
+}
+
+/// Waits until a process has opened the file of a store's lock: then it stands in line for it.
+#[cfg(target_os = "linux")]
+fn until_in_line(child: &std::process::Child, root: &Path) {
+    let lock = root.canonicalize().unwrap().join(".strand/lock");
+    let open = || {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|path| path == lock)
+    };
+    while !open() {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_writer_waits_for_another_and_goes_on_from_what_that_one_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let start = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+        command.arg("--store").arg(dir.path()).args(["--lock-timeout", "3600"]).args(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let held = store.lock().unwrap();
+    let before = store.log().length().unwrap();
+    let mut waiting = [start(&["add", "slot", "n", "Int = 1"]), start(&["lock", "agent-2", "slot.b*"])];
+    for child in &mut waiting {
+        until_in_line(child, dir.path());
+        assert_eq!(child.try_wait().unwrap(), None, "it did not wait");
+    }
+    assert_eq!(store.log().length().unwrap(), before);
+    // What is changed meanwhile by whoever holds the lock stays.
+    let locks = r#"[{"owner":"agent-1","pattern":"slot.a*","since":1}]"#;
+    std::fs::write(store.inner("locks.json"), locks).unwrap();
+    drop(held);
+    for child in waiting {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    store.catch_up().unwrap();
+    assert!(store.state().named(&QName::parse("slot.n").unwrap()).is_some());
+    let owners: Vec<String> = store.locks().unwrap().into_iter().map(|lock| lock.owner).collect();
+    assert_eq!(owners, ["agent-1", "agent-2"]);
 }

@@ -21,6 +21,10 @@ pub(super) enum Step {
     Unset(String),
 }
 
+/// The header registers of all layers.
+const HEADERS: [&str; 14] =
+    ["on", "in", "params", "returns", "err", "needs", "do", "type", "init", "form", "base", "where", "expr", "doc"];
+
 /// What a patch addresses, in the order of application.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Address {
@@ -55,7 +59,9 @@ fn read_address(layer: Layer, text: &str) -> Result<Address, Refusal> {
         return Ok(part.map_or(Address::Unit(number), |part| Address::Part(number, part)));
     }
     if category(layer, false, text).is_none() {
-        return Err(failed(format!("a {layer} has no '{text}' to address")));
+        let there: Vec<&str> = HEADERS.into_iter().filter(|name| category(layer, false, name).is_some()).collect();
+        let message = format!("a {layer} has no '{text}' to address; it has body:N, {}", there.join(", "));
+        return Err(failed(message));
     }
     Ok(Address::Header(text.to_owned()))
 }

@@ -110,6 +110,7 @@ pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Ve
     let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
     db.execute_batch("BEGIN").ok()?;
     let (offset, sum) = source::stands_at(&db).ok()??;
+    log.check_form().ok()?;
     if log.length().ok()? != offset || !log.has_commit(offset, &sum).ok()? {
         return None;
     }

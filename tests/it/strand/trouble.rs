@@ -1,0 +1,159 @@
+//! Stores and input that are not as they should be: each is told, and changes nothing.
+
+use std::process::{Command, Output};
+
+use super::world::World;
+
+/// Every file of the store with its text, but for the checkpoint, which is made anew whenever it is missed.
+fn files(world: &World) -> Vec<(String, Vec<u8>)> {
+    let folder = world.path().join("project.strand/.strand");
+    let mut out: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file() && !path.to_string_lossy().contains("store.crdt"))
+        .map(|path| (path.display().to_string(), std::fs::read(&path).unwrap()))
+        .collect();
+    out.sort();
+    out
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Three slots, and the path of the log.
+fn slots() -> (World, std::path::PathBuf) {
+    let world = World::new();
+    world.load("slot a = Int = 1\nslot b = Int = 2\nslot c = Int = 3\n");
+    let log = world.path().join("project.strand/.strand/op-log.jsonl");
+    (world, log)
+}
+
+#[test]
+fn a_log_of_a_newer_form_is_left_alone() {
+    let (world, log) = slots();
+    world.out(0, &["snapshot", "copy"]);
+    let newer = std::fs::read_to_string(&log).unwrap().replacen("{\"strand\":1,", "{\"strand\":2,", 1);
+    std::fs::write(&log, newer).unwrap();
+    let before = files(&world);
+    for args in [&["list"][..], &["view", "slot.a"], &["add", "slot.d", "Int = 4"], &["store", "repair"], &["check"]] {
+        let store = [&["--store", "project.strand"], args].concat();
+        let told = world.err(7, &store);
+        assert!(told.contains("has the form 2, which a newer strand wrote"), "{args:?}: {told}");
+    }
+    let other = log.display().to_string();
+    assert!(world.err(7, &["--store", "copy", "op", "merge", &other]).contains("a newer strand"));
+    assert!(world.err(7, &["--store", "copy", "op", "push", "project.strand"]).contains("a newer strand"));
+    assert_eq!(files(&world), before);
+}
+
+#[test]
+fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
+    let (world, log) = slots();
+    let whole = std::fs::read_to_string(&log).unwrap();
+    let mut lines: Vec<&str> = whole.lines().collect();
+    // The second slot's op: after the head, an op and its commit line.
+    lines[3] = &lines[3][..40];
+    for (text, line) in [(lines.join("\n") + "\n", 4), (String::new(), 1), ("{\"op\"".to_owned(), 1)] {
+        std::fs::write(&log, text).unwrap();
+        let before = files(&world);
+        for args in [&["list"][..], &["add", "slot.d", "Int = 4"], &["sync"]] {
+            let told = world.err(7, args);
+            assert!(told.contains(&format!("op-log.jsonl is corrupt at line {line}; nothing was written")), "{told}");
+        }
+        assert_eq!(files(&world), before);
+    }
+    std::fs::write(&log, &whole).unwrap();
+    for name in ["locks.json", "config.json", "pending.jsonl"] {
+        let path = log.with_file_name(name);
+        std::fs::write(&path, "{\"x").unwrap();
+        let before = files(&world);
+        for args in [&["add", "slot.d", "Int = 4"][..], &["patch", "apply", "op.json"]] {
+            std::fs::write(world.path().join("op.json"), r#"{"op":"remove","layer":"slot","name":"c"}"#).unwrap();
+            let told = world.err(7, args);
+            assert!(told.contains(name) && told.contains("is not valid"), "{name}: {told}");
+        }
+        assert_eq!(files(&world), before);
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(world.err(6, &["--store", "nowhere", "store", "repair"]).contains("there is no store in nowhere"));
+}
+
+/// Runs a command in a shell that can make no file longer: a full disk.
+fn on_a_full_disk(world: &World, args: &str) -> Output {
+    let strand = env!("CARGO_BIN_EXE_strand");
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {strand} {args}");
+    Command::new("sh").args(["-c", &script]).current_dir(world.path()).env("USER", "me").output().unwrap()
+}
+
+#[test]
+fn what_cannot_be_written_is_not_told_as_done() {
+    let (world, log) = slots();
+    let (hash, before) = (world.out(0, &["state-hash"]), files(&world));
+    for args in ["add slot.d 'Int = 4'", "remove slot.a", "replace slot.a 'Int = 9' --json"] {
+        let output = on_a_full_disk(&world, args);
+        let told = text(&output);
+        assert_eq!(output.status.code(), Some(7), "{told}");
+        assert!(told.contains(&format!("Error: cannot append to {}", log.canonicalize().unwrap().display())), "{told}");
+        assert!(!String::from_utf8(output.stdout).unwrap().contains("op_"), "{args}");
+    }
+    assert_eq!((world.out(0, &["state-hash"]), files(&world)), (hash, before));
+    world.out(0, &["add", "slot.d", "Int = 4"]);
+    assert!(world.out(0, &["store", "verify"]).starts_with("ok "));
+}
+
+#[test]
+fn an_op_that_would_have_no_effect_is_refused() {
+    let (world, _) = slots();
+    let last = r#"{"op":"add","layer":"slot","name":"z","body":"Int = 1","author":"agent:a","ts":9223372036854775807,"op-id":"op_01JC0000000000000000000000","parent-ops":[],"depends-on":[]}"#;
+    std::fs::write(world.path().join("last.json"), last).unwrap();
+    world.out(0, &["patch", "apply", "last.json"]);
+    let before = world.out(0, &["state-hash"]);
+    for args in [&["replace", "slot.z", "Int = 2"][..], &["rename", "slot.z", "y"], &["remove", "slot.z"]] {
+        let told = world.err(2, args);
+        assert!(told.contains("it would have no effect: its ts is not above"), "{told}");
+    }
+    assert_eq!(world.out(0, &["state-hash"]), before);
+}
+
+#[test]
+fn an_op_that_cannot_be_read_is_named_with_its_fault() {
+    let (world, _) = slots();
+    let good = r#"{"op":"add","layer":"slot","name":"d","body":"Int = 4"}"#;
+    let before = files(&world);
+    for (ops, told) in [
+        (
+            format!("[{good},{{\"op\":\"add\",\"layer\":\"slot\",\"name\":5}}]"),
+            "malformed op: op 2: 'name' is not a string",
+        ),
+        (format!("{good}\n{{\"op\":\"frob\"}}\n"), "malformed op: op 2: there is no op 'frob'; there are add, replace"),
+        ("{\"op\":\"add\",\"layer\":\"slots\"}".to_owned(), "there is no layer 'slots'; there are type, slot"),
+        ("3".to_owned(), "malformed op: an op is a JSON object"),
+        ("{}".to_owned(), "malformed op: 'op' is missing"),
+    ] {
+        std::fs::write(world.path().join("ops.json"), ops).unwrap();
+        let err = world.err(2, &["patch", "apply", "ops.json"]);
+        assert!(err.contains(told), "{err}");
+    }
+    std::fs::write(world.path().join("ops.json"), b"Text = \"\xff\"").unwrap();
+    assert!(world.err(2, &["patch", "apply", "ops.json"]).contains("ops.json is no text in UTF-8"));
+    assert!(world.err(2, &["edit", "slot.a", "{\"zzz\":\"set 1\"}"]).contains("it has body:N, type, init, doc"));
+    assert_eq!(files(&world), before);
+}
+
+#[test]
+fn of_a_long_line_only_what_is_around_the_fault_is_shown() {
+    let world = World::new();
+    let long = "1, ".repeat(1_000);
+    let told = world.err(2, &["add", "slot.n", &format!("List(Int) = [{long})")]);
+    assert!(told.lines().all(|line| line.len() < 220), "{} bytes", told.len());
+    assert!(told.contains("1, )"), "{told}");
+}
+
+#[test]
+fn a_store_in_a_store_is_told() {
+    let (world, _) = slots();
+    let told = world.err(0, &["init", "project.strand/inner"]);
+    assert!(told.contains("this store lies in that of") && told.contains("--store"), "{told}");
+    assert_eq!(world.err(0, &["init", "beside"]), "");
+}
