@@ -230,7 +230,7 @@ pub fn parse() -> Cli {
     let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(words.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            usage(&in_one_line(&error.render().to_string()))
+            usage(&in_one_line(&error.render().to_string(), words.iter().find(|word| is_command(word))))
         }
         Err(help) => help.exit(),
     };
@@ -262,17 +262,18 @@ fn usage(what: &str) -> ! {
     std::process::exit(USAGE.into())
 }
 
-/// What clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on.
-fn in_one_line(text: &str) -> String {
+/// What clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on. The `command` is
+/// what was typed, for where clap does not say it.
+fn in_one_line(text: &str, command: Option<&OsString>) -> String {
     let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut line = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_string();
-    let mut help = "nebula".to_string();
+    let mut help = command.map_or_else(|| "nebula".into(), |word| format!("nebula {}", word.to_string_lossy()));
     for paragraph in paragraphs {
         if let Some(tip) = paragraph.strip_prefix("tip: ") {
             line.push_str(&format!("; {tip}"));
         } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
             let command = usage.split(' ').skip(1).take_while(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
-            command.for_each(|word| help = format!("{help} {word}"));
+            help = std::iter::once("nebula").chain(command).collect::<Vec<_>>().join(" ");
         }
     }
     format!("{line}; `{help} --help` shows what can be typed")
@@ -395,7 +396,8 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;
     }
     let mut parts = context.parts()?;
-    if parts.config.approval == "ask" && !ask {
+    let unattended = parts.config.approval == "ask" && !ask;
+    if unattended {
         parts.config.approval = "none".into();
     }
     let session = context.session().unwrap_or(SessionChoice::New);
@@ -403,6 +405,11 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         let handle = agent::spawn(parts);
         task::run(handle, task::Task { prompt, json: args.json, session, ask }).await
     })?;
+    if unattended && exit == task::Exit::Refused {
+        print::complain(
+            "edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them",
+        );
+    }
     Ok(exit as i32)
 }
 
@@ -415,7 +422,7 @@ mod tests {
         let told = |words: &[&str]| {
             let error =
                 <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect_err("refused");
-            in_one_line(&error.render().to_string())
+            in_one_line(&error.render().to_string(), words.first().map(OsString::from).as_ref())
         };
         assert_eq!(
             told(&["undo", "--frob"]),
@@ -425,7 +432,10 @@ mod tests {
         assert!(
             told(&["shi"]).starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
         );
-        assert!(told(&["task", "--approve", "x", "hi"]).contains("[possible values: ask, edits, all, none]"));
+        assert!(
+            told(&["task", "--approve", "x", "hi"])
+                .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows what can be typed")
+        );
         let typed = |words: &[&str]| {
             let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");
             wrong(&cli, words.contains(&"--"))

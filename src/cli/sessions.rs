@@ -18,7 +18,13 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
     let memory = context.memory();
     let project = context.project();
     match what {
-        SessionsCmd::List(args) => list(&memory.list(&project)?, args.json)?,
+        SessionsCmd::List(args) => {
+            let sessions = memory.list(&project)?;
+            if sessions.is_empty() && !args.json {
+                print::complain("this project has no session yet");
+            }
+            list(&sessions, args.json)?;
+        }
         SessionsCmd::Show { id, json } => show(&memory, &memory.find(&project, &id)?, json)?,
         SessionsCmd::Export { id, format } => {
             let id = memory.find(&project, &id)?;

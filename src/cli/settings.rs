@@ -9,7 +9,7 @@ use serde_json::json;
 use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::{Context, print};
 use crate::config::{self, size, workspace_config};
-use crate::memory::StatsRow;
+use crate::memory::{self, Memory, StatsRow};
 use crate::provider;
 
 /// `nebula model [NAME]`.
@@ -50,7 +50,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
         ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key).map_err(with_hint)? {
-            Some(value) if json => print::say(json!(value))?,
+            Some(serde_json::Value::String(text)) if !json => print::say(text)?,
             Some(value) => print::say(value)?,
             None => {
                 print::complain(format_args!("{key} is not set"));
@@ -109,7 +109,15 @@ struct Check {
 
 /// `nebula doctor`: 0 when nothing is wrong, 1 otherwise.
 pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
-    let checks = [terminal(), configuration(context), memory(context), archive(context), connection(context)];
+    // Opened once and quietly: what is wrong with it is a line of the list.
+    let (memory, notices) = Memory::open(context.memory_options());
+    let checks = [
+        terminal(),
+        configuration(context),
+        remembered(context, &memory, &notices),
+        archive(context, &memory),
+        connection(context),
+    ];
     let mut out = io::stdout().lock();
     if as_json {
         let rows: Vec<_> = checks.iter().map(|c| json!({"check": c.name, "ok": c.ok, "says": c.says})).collect();
@@ -149,20 +157,23 @@ fn configuration(context: &Context) -> Check {
     Check { name: "configuration", ok: config.warnings.is_empty(), says }
 }
 
-fn memory(context: &Context) -> Check {
-    let memory = context.memory();
-    let count = memory.list(&context.project()).map(|l| l.len());
-    let (ok, says) = match (memory.banner(), count) {
-        (Some(trouble), _) => (false, trouble.word().to_string()),
-        (None, Ok(1)) => (true, "1 session of this project".into()),
-        (None, Ok(n)) => (true, format!("{n} sessions of this project")),
-        (None, Err(e)) => (false, e.to_string()),
+fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) -> Check {
+    let config = &context.config;
+    let place = config.paths.folder().map_or_else(|| "no home folder".into(), |folder| config.paths.short(folder));
+    let (ok, says) = match (memory.list(&context.project()), notices) {
+        (Ok(sessions), []) if sessions.len() == 1 => (true, "1 session of this project".into()),
+        (Ok(sessions), []) => (true, format!("{} sessions of this project", sessions.len())),
+        (Ok(_), notices) => {
+            let told: Vec<_> = notices.iter().map(ToString::to_string).collect();
+            (false, format!("{place}: {}", told.join("; ")))
+        }
+        (Err(e), _) => (false, e.to_string()),
     };
     Check { name: "memory", ok, says }
 }
 
-fn archive(context: &Context) -> Check {
-    let (ok, says) = match measured(context) {
+fn archive(context: &Context, memory: &Memory) -> Check {
+    let (ok, says) = match measured(context, memory) {
         Ok((n, bytes)) => {
             let max = context.config.archive_max_size;
             let changesets = if n == 1 { "1 changeset".into() } else { format!("{n} changesets") };
@@ -177,10 +188,10 @@ fn archive(context: &Context) -> Check {
 }
 
 /// Changesets and bytes of the archive as it is; memory keeps the size.
-fn measured(context: &Context) -> Result<(usize, u64)> {
+fn measured(context: &Context, memory: &Memory) -> Result<(usize, u64)> {
     let archive = context.archive()?;
     let (count, bytes) = (archive.list()?.len(), archive.size()?);
-    context.memory().set_archive_size(&context.project(), bytes)?;
+    memory.set_archive_size(&context.project(), bytes)?;
     Ok((count, bytes))
 }
 

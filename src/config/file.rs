@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::keys::{KEYS, Key, Shape, key, unknown};
+use super::keys::{KEYS, Key, Shape, key, nearest, unknown};
 use crate::disk;
 
 /// A configuration could not be read or changed; the file is as it was.
@@ -199,6 +199,13 @@ fn by_name(rest: &str, keys: &'static [Key]) -> (Vec<String>, Shape) {
     (vec![rest.into()], Shape::Object(keys))
 }
 
+/// The complaint about a last part that is hardly a part of a name: `models.x.prices`.
+fn misspelt(dotted: &str, parts: &[String], shape: Shape) -> Option<String> {
+    let (Shape::Object(keys), [_, name]) = (shape, parts) else { return None };
+    let (_, last) = name.rsplit_once('.')?;
+    nearest(last, keys.iter().map(|key| key.name)).map(|_| unknown(dotted, last, keys))
+}
+
 /// Sets the dotted `key` in the file at `path` to what `text` means, or takes it out (`None`). Other keys, also
 /// unknown ones, stay. The file is replaced whole and readable by its owner alone; a broken one is left as it is.
 pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<(), Error> {
@@ -210,7 +217,7 @@ pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<()
             let mut wrong = None;
             let fits = shape.check(&mut value, &parts, &mut |_, what| wrong = Some(what));
             if let Some(what) = wrong {
-                return Err(Error::new(what, "Nothing was changed."));
+                return Err(Error::new(misspelt(dotted, &parts, shape).unwrap_or(what), "Nothing was changed."));
             }
             fits.then_some(value)
         }
@@ -334,6 +341,14 @@ mod tests {
         for bad in ["modell", "model.x", "models..editFormat", "theme.x.y"] {
             assert!(resolve(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_key_of_a_model_that_does_not_exist_is_told_with_the_one_meant() {
+        let (_folder, path) = file("");
+        let told = |key: &str| change(&path, key, Some("1")).unwrap_err().message;
+        assert_eq!(told("models.a.b.prices"), "there is no key models.a.b.prices; did you mean price?");
+        assert_eq!(told("models.gpt-4.1-nano"), "models.gpt-4.1-nano must be an object");
     }
 
     #[test]

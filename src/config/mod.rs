@@ -303,38 +303,21 @@ impl Config {
         &self.env
     }
 
-    /// The value in force of a dotted key, as text: JSON, but plain for a text. `Ok(None)`: not set. An unknown key
-    /// is an error that names the nearest.
-    pub fn get(&self, key: &str) -> Result<Option<String>, Error> {
+    /// The value in force of a dotted key. `Ok(None)`: not set. An unknown key is an error that names the nearest.
+    pub fn get(&self, key: &str) -> Result<Option<Value>, Error> {
         let (parts, _) = file::resolve(key)?;
-        let mut value = match parts.first().map(String::as_str) {
-            // What a provider's own settings make of it counts, not the general value.
-            Some("model") => Some(Value::from(self.model.clone())),
-            Some(first) => self.merged.get(first).cloned(),
-            None => None,
-        };
+        let mut value = parts.first().and_then(|first| self.in_force(first));
         for part in parts.iter().skip(1) {
             value = value.and_then(|inner| inner.get(part).cloned());
         }
-        Ok(value.map(|value| match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        }))
+        Ok(value)
     }
 
     /// Every top-level key with its value in force, as JSON, and where it comes from; in the order of the manual.
     /// Values of headers are hidden.
     pub fn listing(&self) -> Vec<(String, Option<String>, Origin)> {
         let shown = |key: &keys::Key| {
-            let mut value = self.merged.get(key.name).cloned();
-            match key.name {
-                "model" => value = Some(Value::from(self.model.clone())),
-                // What is asked when nothing is set.
-                "baseUrl" if value.is_none() => {
-                    value = Some(self.connection().base_url).filter(|url| !url.is_empty()).map(Value::from);
-                }
-                _ => {}
-            }
+            let mut value = self.in_force(key.name);
             if let Some(value) = &mut value {
                 hide_headers(key.name, value);
             }
@@ -342,6 +325,19 @@ impl Config {
             (key.name.to_string(), value.map(|value| value.to_string()), origin)
         };
         keys::KEYS.iter().map(shown).collect()
+    }
+
+    fn in_force(&self, key: &str) -> Option<Value> {
+        let set = self.merged.get(key).cloned();
+        match key {
+            // What a provider's own settings make of it counts, not the general value.
+            "model" => Some(Value::from(self.model.clone())),
+            // What is asked when nothing is set.
+            "baseUrl" => {
+                set.or_else(|| Some(self.connection().base_url).filter(|url| !url.is_empty()).map(Value::from))
+            }
+            _ => set,
+        }
     }
 
     /// Sets a dotted key in the person's file, and reads the configuration again. The file is replaced whole, mode

@@ -104,7 +104,7 @@ fn the_url_of_the_environment_is_for_openai_alone() {
         |config: &Config| config.listing().into_iter().find(|(name, ..)| name == "baseUrl").map(|l| (l.1, l.2));
     let url = Some(r#""http://127.0.0.1:9/v1/""#.to_string());
     assert_eq!(listed(&config), Some((url, Origin::Environment)));
-    assert_eq!(config.get("baseUrl").unwrap().as_deref(), Some("http://127.0.0.1:9/v1/"));
+    assert_eq!(config.get("baseUrl").unwrap(), Some("http://127.0.0.1:9/v1/".into()));
     let untouched = World::new().load();
     assert_eq!(listed(&untouched), Some((Some(r#""https://api.openai.com/v1""#.into()), Origin::Default)));
     assert_eq!(connection.key, Some(Secret::new("sk-1")));
@@ -131,7 +131,7 @@ fn a_named_provider_has_its_own_four() {
     let key = config.model_key().to_string();
     config.set(&key, "other").unwrap();
     assert_eq!(config.model, "other");
-    assert_eq!(config.get("model").unwrap().as_deref(), Some("other"));
+    assert_eq!(config.get("model").unwrap(), Some("other".into()));
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn get_and_set() {
     config.set("models.gpt-4.1-nano.price.input", "0.1").unwrap();
     config.set("archiveMaxSize", "5 GB").unwrap();
     assert_eq!(config.archive_max_size, 5_000_000_000);
-    assert_eq!(config.get("models.gpt-4.1-nano.price.input").unwrap().as_deref(), Some("0.1"));
-    assert_eq!(config.get("archiveMaxSize").unwrap().as_deref(), Some("5 GB"));
+    assert_eq!(config.get("models.gpt-4.1-nano.price.input").unwrap(), Some(0.1.into()));
+    assert_eq!(config.get("archiveMaxSize").unwrap(), Some("5 GB".into()));
     assert_eq!(config.get("language").unwrap(), None);
     assert!(config.get("langauge").unwrap_err().message.contains("did you mean language?"));
     config.unset("archiveMaxSize").unwrap();

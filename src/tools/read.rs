@@ -60,6 +60,7 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     let part = part(&name, &text, first, last)?;
     let lines = text.lines().count();
     let summary = match (first, last) {
+        (None, None) if lines == 1 => "1 line".into(),
         (None, None) => format!("{lines} lines"),
         _ => format!("{} of {lines} lines", part.lines),
     };

@@ -197,3 +197,38 @@ fn a_signal_ends_a_task_as_a_person_would() {
         assert!(sessions[0]["ended_at"].is_string(), "{sessions}");
     }
 }
+
+#[test]
+fn values_and_complaints_are_whole() {
+    let w = World::new();
+    for (key, value) in [("archiveExclude", ".env"), ("models.a.price", "{\"input\":1}"), ("model", "true")] {
+        assert!(w.run(&["config", "set", key, value]).status.success(), "{key}");
+    }
+    let json = |words: &[&str]| serde_json::from_slice::<Value>(&w.run(words).stdout).expect("JSON");
+    assert_eq!(json(&["config", "get", "archiveExclude", "--json"]), json!([".env"]));
+    assert_eq!(json(&["config", "get", "models.a.price", "--json"]), json!({"input": 1}));
+    assert_eq!(json(&["config", "get", "model", "--json"]), json!("true"));
+    assert_eq!(json(&["config", "get", "baseUrl", "--json"]), json(&["config", "get", "--json"])["baseUrl"]["value"]);
+    assert_eq!(w.run(&["config", "get", "model"]).stdout, b"true\n");
+    fs::create_dir_all(w.path("home/.nebula/memory.db")).expect("made");
+    let output = w.run(&["doctor", "--json"]);
+    assert_eq!(String::from_utf8(output.stderr).expect("text"), "", "trouble is a line of the list");
+    let checks: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let memory = checks.as_array().expect("a list").iter().find(|c| c["check"] == "memory").expect("a line");
+    assert!(memory["ok"] == false && memory["says"].as_str().expect("text").starts_with("~/.nebula: "), "{memory}");
+}
+
+#[test]
+fn edits_that_nobody_can_approve_say_what_would_accept_them() {
+    let w = World::new();
+    let write = json!({"call": {"index": 0, "id": "c", "name": "writeFile", "arguments": "{\"path\":\"a\",\"content\":\"x\"}"}});
+    let recording = w.recording(&[
+        &[(0, write), (0, json!({"end": "calls"}))],
+        &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
+    ]);
+    let (code, err) = w.told(&["task", "hi", "--replay", &recording]);
+    assert!(code == Some(3) && err.contains("`--approve edits` accepts them"), "{err}");
+    let (code, err) = w.told(&["task", "hi", "--replay", &recording, "--approve", "none"]);
+    assert!(code == Some(3) && !err.contains("--approve edits"), "{err}");
+    assert_eq!(w.told(&["task", "hi", "--replay", &recording, "--approve", "edits"]).0, Some(0));
+}

@@ -1,5 +1,6 @@
 //! `patch`: an edit in any format, all of it or nothing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
 use crate::cli::diff::unified;
+use crate::cli::print;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Op, Rules};
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
@@ -56,7 +58,7 @@ impl Desk<'_> {
 
     /// The edits in a text. Anything that breaks off spoils the whole.
     fn edits(&self, text: &str) -> Result<Vec<Edit>> {
-        let mut edits = self.edits_among(text, Vec::new())?;
+        let mut edits = self.edits_among(text, self.named(text))?;
         if edits.is_empty() && text.contains("```") {
             // A whole file in a fence without a path is the one it resembles.
             edits = self.edits_among(text, self.in_play(text))?;
@@ -65,6 +67,19 @@ impl Desk<'_> {
             bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
         }
         Ok(edits)
+    }
+
+    /// The text files that a line above a block or a fence names, whatever their names look like.
+    fn named(&self, text: &str) -> Vec<Known> {
+        let opens = |line: &str| ["<<<<<", "```", "~~~"].iter().any(|mark| line.trim_start().starts_with(mark));
+        let above = text.lines().zip(text.lines().skip(1)).filter(|(_, next)| opens(next)).map(|(line, _)| line.trim());
+        let names: BTreeSet<&str> = above.map(|name| name.strip_prefix("./").unwrap_or(name)).collect();
+        let known = |name: &str| {
+            let path = self.workspace.resolve(name, Access::File).ok()?;
+            let text = self.workspace.read(&path).ok()?.state.text().map(Arc::from)?;
+            Some(Known { path: name.into(), text })
+        };
+        names.into_iter().filter_map(known).collect()
     }
 
     /// The text files of a small workspace, but for the patch itself.
@@ -132,7 +147,7 @@ impl Desk<'_> {
                 first.path
             ))?;
             for result in failed {
-                writeln!(self.err, "{}", result.text())?;
+                writeln!(self.err, "{}", print::seen(&result.text()))?;
             }
             return Ok(None);
         }

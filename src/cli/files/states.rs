@@ -1,6 +1,6 @@
 //! `show` and `diff`: archived states, byte for byte.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use super::{DONE, Desk};
 use crate::archive::Version;
@@ -9,7 +9,7 @@ use crate::proposal::{FileChange, State};
 
 impl Desk<'_> {
     pub(super) fn show(&mut self, version: &str) -> Result<u8> {
-        let version = self.archive.find_version(None, version)?;
+        let version = self.version(version)?;
         match self.archive.show(&version)? {
             State::Absent => self.complain("there was no file then")?,
             State::File { bytes, .. } => self.out.write_all(&bytes)?,
@@ -20,7 +20,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn diff(&mut self, version: &str, with: &str) -> Result<u8> {
-        let version = self.archive.find_version(None, version)?;
+        let version = self.version(version)?;
         let before = self.archive.show(&version)?;
         let path = self.path_of(&version)?;
         let after = if with == "now" {
@@ -29,13 +29,21 @@ impl Desk<'_> {
             };
             self.workspace.read(path)?.state
         } else {
-            self.archive.show(&self.archive.find_version(None, with)?)?
+            self.archive.show(&self.version(with)?)?
         };
         let name = path.unwrap_or_else(|| version.id.to_string());
         let change = FileChange::new(name, before, after, "diff", &[]);
         self.out.write_all(&unified(&change, self.terminal))?;
         self.out.flush()?;
         Ok(DONE)
+    }
+
+    /// The version of a name, which a changeset's is not.
+    fn version(&self, name: &str) -> Result<Version> {
+        self.archive.find_version(None, name).map_err(|unknown| match self.archive.find_changeset(name) {
+            Ok(id) => anyhow!("{id} is a changeset: `nebula history FILE` lists the versions of one file"),
+            Err(_) => unknown.into(),
+        })
     }
 
     fn path_of(&self, version: &Version) -> Result<Option<String>> {

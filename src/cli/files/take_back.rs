@@ -66,7 +66,9 @@ impl Desk<'_> {
             Some(Ok(n)) => n,
             Some(Err(_)) => usize::MAX,
         };
-        let files = self.paths(files)?;
+        let mut files = self.paths(files)?;
+        let mut seen = BTreeSet::new();
+        files.retain(|path| seen.insert(path.clone()));
         let title = if files.is_empty() {
             format!("undo of {}", self.newest_title()?.unwrap_or_else(|| "the newest changeset".into()))
         } else {
@@ -133,7 +135,7 @@ impl Desk<'_> {
         for warning in restoration.warnings.clone() {
             self.complain(&warning)?;
         }
-        self.list(&restoration.fates, ask.json)?;
+        self.list(&restoration.fates, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
         if ask.dry_run {
             self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
             return Ok(DONE);
@@ -144,7 +146,9 @@ impl Desk<'_> {
         if restoration.proposal.files.is_empty() {
             return self.nothing_to_do(&restoration, ask);
         }
-        if !ask.json {
+        // Chosen hunk by hunk, each is shown as it is asked for.
+        let by_hunk = ask.hunk && self.can_ask;
+        if !ask.json && !by_hunk {
             self.show_diffs(&restoration)?;
         }
         if !scripted && !self.can_ask {
@@ -243,16 +247,17 @@ impl Desk<'_> {
         Ok(if scripted { NOT_APPROVED } else { DONE })
     }
 
-    /// The list of fates, before anything is asked.
-    fn list(&mut self, fates: &[Fate], json: bool) -> Result<()> {
-        if json {
+    /// The list of fates, before anything is asked; with `--json` it stands beside the question.
+    fn list(&mut self, fates: &[Fate], json: bool, asks: bool) -> Result<()> {
+        if json && !asks {
             return Ok(());
         }
         let width = fates.iter().map(|f| f.path.chars().count()).max().unwrap_or(0);
         for fate in fates {
             let (glyph, words, detail) = in_words(&fate.kind);
             let line = format!("{glyph} {:width$}  {words:27}  {detail}", self.shown(&fate.path));
-            writeln!(self.out, "{}", line.trim_end())?;
+            let to = if json { &mut *self.err } else { &mut *self.out };
+            writeln!(to, "{}", line.trim_end())?;
         }
         Ok(self.out.flush()?)
     }
@@ -294,8 +299,9 @@ fn in_words(kind: &FateKind) -> (char, &'static str, String) {
         FateKind::Equal => ('=', "already equal", String::new()),
         FateKind::Foreign { at, counts, .. } => {
             let at = at.and_then(|ms| Local.timestamp_millis_opt(ms).single());
-            let at = at.map_or(String::new(), |t| format!("  at {}", t.format("%Y-%m-%d %H:%M:%S")));
-            ('!', "changed since by someone else", format!("{}{at}", plus_minus(*counts)))
+            let at = at.map_or(String::new(), |t| format!("at {}", t.format("%Y-%m-%d %H:%M:%S")));
+            let detail = [plus_minus(*counts), at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            ('!', "changed since by someone else", detail.join("  "))
         }
         FateKind::NotArchived(why) => ('⊘', "not archived", why.clone()),
     }

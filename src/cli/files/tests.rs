@@ -180,6 +180,18 @@ fn nothing_happens_without_consent() {
 }
 
 #[test]
+fn what_would_happen_is_listed_before_a_question_in_json_too() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let ran = w.run(&["undo", "a", "./a", "--json"], Some("y\n"));
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\n"), "{ran:?}");
+    assert!(ran.err.starts_with("✓ a  will restore"), "{}", ran.err);
+    serde_json::from_str::<Value>(&ran.out).expect("nothing but JSON");
+    assert_eq!(w.json(&["history", "--json"])[0]["cause"], "undo of a", "named twice, told once");
+}
+
+#[test]
 fn a_file_of_someone_else_is_never_overwritten_silently() {
     let w = World::new();
     w.write("a", "one\ntwo\nthree\n");
@@ -224,8 +236,9 @@ fn hunks_can_be_chosen() {
     let w = World::new();
     w.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n");
     w.edit("a", "one\n2\n3\n4\n5\n6\n7\neight\n");
-    assert_eq!(w.run(&["undo", "--hunk"], Some("n\ny\n")).code, DONE);
-    assert_eq!(w.read("a"), "one\n2\n3\n4\n5\n6\n7\n8\n");
+    let ran = w.run(&["undo", "--hunk"], Some("n\ny\n"));
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\n2\n3\n4\n5\n6\n7\n8\n"));
+    assert_eq!(ran.out.matches("-eight\n").count(), 1, "each hunk is shown once: {}", ran.out);
 }
 
 #[test]
@@ -264,6 +277,12 @@ fn versions_can_be_listed_shown_compared_and_checked() {
     assert!(w.run(&["diff", &version(1)], None).out.ends_with("-one\n+three\n"));
     assert!(w.run(&["diff", &version(1), &version(0)], None).out.ends_with("-one\n+two\n"));
     assert_eq!(w.run(&["show", "fff"], None).code, FAILED);
+    let changeset = w.json(&["history", "--json"])[0]["id"].as_str().expect("an id").to_string();
+    for words in [&["show", &changeset][..], &["diff", &changeset], &["diff", &version(0), &changeset]] {
+        let ran = w.run(words, None);
+        let says = "is a changeset: `nebula history FILE` lists the versions of one file";
+        assert!(ran.code == FAILED && ran.err.contains(says), "{ran:?}");
+    }
     assert_eq!(w.run(&["history", "--check"], None).code, DONE);
     let file = w.archive.versions("a").expect("listed").remove(0).file;
     fs::write(file, "tampered").expect("written");
@@ -309,6 +328,20 @@ fn a_patch_is_applied_whole_or_not_at_all() {
     assert_eq!(w.run(&["patch", "missing", "--yes"], None).code, FAILED);
     w.write("r", "just words\n");
     assert_eq!(w.run(&["patch", "r", "--yes"], None).code, FAILED);
+}
+
+#[test]
+fn a_patch_may_name_any_file_there_is() {
+    let w = World::new();
+    for name in ["with space.txt", "日本 語", "makefile", "run"] {
+        w.write(name, "one\ntwo\n");
+        w.write("p", &format!("{name}\n<<<<<<< SEARCH\ntwo\n=======\nTWO\n>>>>>>> REPLACE\n"));
+        let ran = w.run(&["patch", "p", "--yes"], None);
+        assert_eq!((ran.code, w.read(name).as_str()), (DONE, "one\nTWO\n"), "{ran:?}");
+        w.write("p", &format!("Here it is:\n\n./{name}\n```\nall new\n```\n"));
+        let ran = w.run(&["patch", "p", "--yes"], None);
+        assert_eq!((ran.code, w.read(name).as_str()), (DONE, "all new\n"), "{ran:?}");
+    }
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
         None => {
             let short = lines.len() <= SHORT;
             let (begins, shown) = if short { ("reads now", lines.len()) } else { ("begins", 5) };
-            told.push_str(&format!(", and nothing like it is. The file has {} lines and {begins}:\n", lines.len()));
+            let size = if lines.len() == 1 { "1 line".into() } else { format!("{} lines", lines.len()) };
+            told.push_str(&format!(", and nothing like it is. The file has {size} and {begins}:\n"));
             told.push_str(&numbered(&lines, 0..shown));
             told.push_str(match short {
                 true => "To put something new into it, search for the lines next to the place and repeat them in the replacement.",
