@@ -162,8 +162,7 @@ impl<'a> Intake<'a> {
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;
-            let wait = protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why };
-            return self.env.events.send(Event::Retrying(Some(wait))).await;
+            return self.env.events.send(Event::Retrying(Some(shown_wait(wait)))).await;
         }
         if std::mem::take(&mut self.retrying) {
             self.env.events.send(Event::Retrying(None)).await;
@@ -452,6 +451,11 @@ impl<'a> Intake<'a> {
         }
         self.answer.usage = usage;
     }
+}
+
+/// A pause between tries, for the front end.
+pub(super) fn shown_wait(wait: provider::Wait) -> protocol::Wait {
+    protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
 }
 
 /// What an edit in text is called on the screen.

@@ -37,7 +37,6 @@ impl Agent {
         if self.turn.is_some() {
             return self.env.events.notice(Level::Info, "nebula is working already", "").await;
         }
-        self.take_summary();
         let Some(session) = self.session.take() else {
             return self.env.events.notice(Level::Info, "there is nothing to go on with", "").await;
         };

@@ -1,93 +1,148 @@
 //! `/compact`: the conversation so far is summarised; the summary is shown, and counts only once the person says so.
+//!
+//! It goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is over. What is
+//! summarised is what would be sent, so that it helps when the context window is full, and where that is still too
+//! much, the newest of it.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
 
-use super::Agent;
 use super::env::{Env, lock};
 use super::session::Session;
+use super::turn::Begin;
+use super::{Agent, answer, request};
+use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
-use crate::protocol::{Event, Item, Level, Question};
-use crate::provider::{Answer, Message, Request};
+use crate::protocol::{Event, Item, Level, Question, TurnEnd};
+use crate::provider::{Answer, Delta, Error, Kind, Message, Request};
+
+/// A server that refuses so little, in bytes, is not asked with less.
+const SMALLEST: usize = 4_000;
+/// The choice that makes a summary count.
+const USE_IT: &str = "use it";
 
 impl Agent {
-    /// Asks the model for a summary and puts it to the person.
+    /// Begins summarising, unless there is nothing or a turn runs.
     pub(super) async fn compact(&mut self) {
         if self.turn.is_some() {
             return self.env.say(Level::Info, "nebula is working: /compact when the turn is over", "").await;
         }
-        let Some(session) = self.session.as_ref().filter(|s| !s.messages.is_empty()) else {
+        if self.session.as_ref().is_none_or(|s| s.messages.is_empty()) {
             return self.env.say(Level::Info, "there is nothing to summarise yet", "").await;
-        };
-        let (env, request) = (Arc::clone(&self.env), request(&self.env, session));
-        let upto = session.rows.last().copied().unwrap_or(0);
-        let id = session.id.clone();
-        tokio::spawn(async move {
-            match summarise(&env, request).await {
-                Ok(text) => offer(&env, &id, text, upto).await,
-                Err((title, hint)) => env.events.notice(Level::Error, title, hint).await,
-            }
-        });
+        }
+        self.begin(Begin::Compact).await;
     }
+}
 
-    /// Takes a summary up that the person accepted meanwhile.
-    pub(super) fn take_summary(&mut self) {
-        let accepted = lock(&self.env.summary).take();
-        let (Some((id, summary)), Some(session)) = (accepted, self.session.as_mut()) else { return };
-        if session.id == id {
-            let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
-            session.summary = Some((summary.text, covered));
-            session.window.reset();
-            // What was read is known no more: the texts are not in what is sent.
-            session.seen.clear();
+/// Asks the model for a summary and puts it to the person.
+pub(super) async fn run(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+    env.say(Level::Info, "summarising", "").await;
+    let summary = summarise(env, session, stop).await;
+    if stop.is_cancelled() {
+        env.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
+        return TurnEnd::Interrupted;
+    }
+    match summary {
+        Ok((text, left_out)) => {
+            offer(env, session, text, left_out, stop).await;
+            if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
+        }
+        Err(Error { message, hint, .. }) => {
+            env.events.notice(Level::Error, &message, &hint).await;
+            TurnEnd::Failed { message, hint, resumable: false }
         }
     }
 }
 
-fn request(env: &Env, session: &Session) -> Request {
-    let templates = Templates::new(env.workspace.root(), lock(&env.config).paths.folder());
-    let system = templates.get("summarise.md").map(|t| t.text).unwrap_or_default();
-    let mut messages = session.messages.clone();
+/// The model's summary, and how many of the oldest messages did not fit and are not in it.
+async fn summarise(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> Result<(String, usize), Error> {
+    let system = {
+        let templates = Templates::new(env.workspace.root(), lock(&env.config).paths.folder());
+        templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
+    };
+    let kept = usize::from(session.summary.is_some());
+    let (mut messages, room) = request::to_summarise(env, session, system.len());
     messages.push(Arc::new(Message::user("Summarise this conversation now, as your instructions say.")));
-    let model = env.live().model.clone();
-    Request { model, system: system.into(), messages, hurry: env.hurry.clone(), ..Request::default() }
+    let mut room = size(&messages).min(room);
+    loop {
+        let (newest, left_out) = newest(&messages, kept, room);
+        let model = env.live().model;
+        let (system, hurry) = (system.as_str().into(), env.hurry.clone());
+        let request = Request { model, system, messages: newest, hurry, ..Request::default() };
+        match listen(env, request, stop).await {
+            Ok(answer) => {
+                request::add_usage(env, session, answer.usage).await;
+                let nothing = || Error::new(Kind::BadAnswer, "the model gave no summary", "Nothing was changed.");
+                let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
+                return text.map(|text| (text, left_out)).ok_or_else(nothing);
+            }
+            // Its window is smaller than is known here.
+            Err(error) if error.kind == Kind::ContextTooLong && room > SMALLEST => room /= 2,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
-async fn summarise(env: &Env, request: Request) -> Result<String, (String, String)> {
-    let Some(provider) = env.live().provider.clone() else {
-        return Err(("no model is connected".into(), String::new()));
-    };
-    env.say(Level::Info, "summarising", "").await;
+/// The answer to one request, or what there is of it when the person stops it.
+async fn listen(env: &Arc<Env>, request: Request, stop: &CancellationToken) -> Result<Answer, Error> {
+    let live = env.live();
+    let unknown = || Error::new(Kind::NoKey, "no model is connected", "nebula doctor says more.");
+    let provider = live.provider.ok_or_else(|| live.why_not.unwrap_or_else(unknown))?;
     let mut deltas = provider.stream(request);
     let mut answer = Answer::default();
-    while let Some(delta) = deltas.next().await {
-        answer.push(&delta.map_err(|e| (e.message, e.hint))?);
+    let mut retrying = false;
+    let mut failed = None;
+    while let Some(Some(delta)) = stop.run_until_cancelled(deltas.next()).await {
+        match delta {
+            Ok(Delta::Retrying(wait)) => {
+                retrying = true;
+                env.events.send(Event::Retrying(Some(answer::shown_wait(wait)))).await;
+            }
+            Ok(delta) => {
+                if std::mem::take(&mut retrying) {
+                    env.events.send(Event::Retrying(None)).await;
+                }
+                answer.push(&delta);
+            }
+            Err(error) => failed = Some(error),
+        }
     }
-    if answer.text.trim().is_empty() {
-        return Err(("the model gave no summary".into(), "Nothing was changed.".into()));
+    if retrying {
+        env.events.send(Event::Retrying(None)).await;
     }
-    Ok(answer.text)
+    failed.map_or(Ok(answer), Err)
 }
 
 /// Shows the summary and waits for what the person says of it.
-async fn offer(env: &Arc<Env>, session: &str, text: String, upto: i64) {
-    env.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}") }).await;
+async fn offer(env: &Arc<Env>, session: &mut Session, text: String, left_out: usize, stop: &CancellationToken) {
+    let missing = match left_out {
+        0 => String::new(),
+        1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
+        n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
+    };
+    env.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
     let id = env.events.question();
     let reply = env.gate.await_reply(id);
     let choices = vec![
-        ("use it".to_string(), "the model gets this in place of the messages so far; memory keeps them".to_string()),
+        (USE_IT.to_string(), "the model gets this in place of the messages so far; memory keeps them".to_string()),
         ("drop it".to_string(), "nothing changes".to_string()),
     ];
     let question = Question { id, text: "Send this summary in place of the conversation so far?".into(), choices };
     env.events.send(Event::Asked(question)).await;
-    let said = reply.await;
+    let said = stop.run_until_cancelled(reply).await.and_then(Result::ok);
+    env.gate.withdraw_question(id);
     env.events.send(Event::Answered(id)).await;
-    if said.as_deref() == Ok("use it") {
-        let summary = memory::Summary { text, upto };
-        env.kept(env.memory.set_summary(session, Some(&summary)));
-        *lock(&env.summary) = Some((session.to_string(), summary));
-        env.say(Level::Info, "the summary counts from the next message on", "").await;
+    if said.as_deref() != Some(USE_IT) {
+        return;
     }
+    let upto = session.rows.last().copied().unwrap_or(0);
+    env.kept(env.memory.set_summary(&session.id, Some(&memory::Summary { text: text.clone(), upto })));
+    session.summary = Some((text, session.messages.len()));
+    session.window.reset();
+    // What was read is known no more: the texts are not in what is sent.
+    session.seen.clear();
+    env.say(Level::Info, "the summary counts from the next message on", "").await;
 }

@@ -66,8 +66,6 @@ pub struct Env {
     pub refreshing: AtomicBool,
     /// The agent ends: what goes on beside it stops.
     pub closing: AtomicBool,
-    /// A summary that was accepted, and for which session.
-    pub summary: Mutex<Option<(String, memory::Summary)>>,
     /// Id of the open session.
     open: Mutex<Option<String>>,
     /// What the status line shows beside the settings.
@@ -142,7 +140,6 @@ impl Env {
             file_words: Mutex::new(None),
             refreshing: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            summary: Mutex::new(None),
             open: Mutex::new(None),
             seen: Mutex::new(Seen::default()),
             early: Mutex::new(Some(Vec::new())),

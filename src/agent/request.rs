@@ -171,6 +171,16 @@ pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, Tur
     })
 }
 
+/// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
+pub fn to_summarise(env: &Env, session: &mut Session, system: usize) -> (Vec<Arc<Message>>, usize) {
+    let budget = Budget::of_window(u64::from(window(env)));
+    let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
+    // Of the session's own window nothing is left out: the person may drop the summary.
+    let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
+    let room = session.window.bytes(budget.room()).saturating_sub(system);
+    (takeable(session, fitted.messages, takes(env)), room)
+}
+
 /// What the model in force takes beside text: the configuration's word counts, then what its name tells.
 fn takes(env: &Env) -> Takes {
     let live = env.live();
@@ -207,12 +217,11 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) ->
 }
 
 /// Adds the tokens of a step to the session's.
-pub async fn count_usage(env: &Arc<Env>, session: &mut Session, usage: Option<Usage>) {
+pub async fn add_usage(env: &Arc<Env>, session: &mut Session, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     let model = env.live().model.clone();
     let price = lock(&env.config).model_config(&model).price;
     let cost = price.map(|p| p.of(usage.input, usage.output));
-    session.window.counted(usage.input);
     session.totals.input += usage.input;
     session.totals.output += usage.output;
     if let Some(cost) = cost {

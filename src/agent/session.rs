@@ -86,14 +86,21 @@ impl Session {
         session.totals = record.totals;
         session.ground = Ground::read(record.extra.as_deref());
         let rows = memory.load(&record.id)?;
+        let summary = memory.summary(&record.id)?;
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
             let items = scope.spawn(|| replayed::items(&rows));
-            rows.iter().for_each(|row| session.take_in(row));
+            for row in &rows {
+                session.take_in(row);
+                if summary.as_ref().is_some_and(|s| s.upto == row.id) {
+                    // The summary does not hold the texts: what was read before it is known no more.
+                    session.seen.clear();
+                }
+            }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         session.answer_what_is_open(memory)?;
-        if let Some(summary) = memory.summary(&record.id)? {
+        if let Some(summary) = summary {
             let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
             session.summary = Some((summary.text, covered));
         }

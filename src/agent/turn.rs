@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Act, CallAct, Ended, Step};
 use super::change::{self, Edits};
+use super::compact;
 use super::env::Env;
 use super::request;
 use super::session::{ResultRecord, SeenRecord, Session, hex, results_json};
@@ -22,6 +23,8 @@ pub enum Begin {
     Prompt(Prompt),
     /// On from where the last turn stopped, or its last request again.
     GoOn(How),
+    /// A summary of the conversation.
+    Compact,
 }
 
 /// What becomes of the turn after a step.
@@ -36,6 +39,7 @@ pub type Outcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 /// Runs a turn. The session comes back however it ends; the loop tells the end once it has the session, so that
 /// whoever hears of it can send the next message.
 pub async fn run(env: Arc<Env>, mut session: Session, begin: Begin, stop: CancellationToken) -> (Session, Outcome) {
+    let compact = matches!(begin, Begin::Compact);
     match begin {
         Begin::Prompt(prompt) => {
             if let Err(why) = request::say(&env, &mut session, &prompt, &stop).await {
@@ -44,10 +48,14 @@ pub async fn run(env: Arc<Env>, mut session: Session, begin: Begin, stop: Cancel
         }
         Begin::GoOn(How::On) => request::go_on(&env, &mut session).await,
         Begin::GoOn(How::Again) => request::ask_again(&env, &mut session).await,
+        Begin::Compact => {}
     }
     let turn = env.events.turn();
     env.events.send(Event::TurnStarted(turn)).await;
-    let end = steps(&env, &mut session, &stop).await;
+    let end = match compact {
+        true => compact::run(&env, &mut session, &stop).await,
+        false => steps(&env, &mut session, &stop).await,
+    };
     let (memory, id) = (Arc::clone(&env.memory), session.id.clone());
     // Safe against power loss: on the blocking pool, since it waits for the disk.
     let kept = tokio::task::spawn_blocking(move || memory.end_turn(&id)).await;
@@ -75,7 +83,10 @@ async fn steps(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) 
             Err(end) => return end,
         };
         let step = answer::stream(env, session, request, stop).await;
-        request::count_usage(env, session, step.usage).await;
+        if let Some(usage) = step.usage {
+            session.window.counted(usage.input);
+        }
+        request::add_usage(env, session, step.usage).await;
         if step.silent {
             return said_nothing(env, count == 1).await;
         }

@@ -162,6 +162,56 @@ impl Window {
     pub fn tokens(&self, bytes: usize) -> u64 {
         (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
     }
+
+    /// About how many bytes so many tokens are.
+    pub fn bytes(&self, tokens: u64) -> usize {
+        (tokens as f64 / self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)) as usize
+    }
+}
+
+/// What messages cost, in bytes.
+pub fn size(messages: &[Arc<Message>]) -> usize {
+    messages.iter().map(|m| bytes(m)).sum()
+}
+
+/// The newest of `messages` that fit `room` bytes, behind the first `kept`, which always stay; and how many were left out. Where
+/// not all fit, a message that takes more than an eighth of the room is cut to that.
+pub fn newest(messages: &[Arc<Message>], kept: usize, room: usize) -> (Vec<Arc<Message>>, usize) {
+    if size(messages) <= room {
+        return (messages.to_vec(), 0);
+    }
+    let cut: Vec<Arc<Message>> = messages.iter().map(|m| cut(m, room / 8)).collect();
+    let (first, rest) = cut.split_at(kept);
+    let mut left = room.saturating_sub(size(first));
+    let fit = rest.iter().rev().take_while(|m| {
+        let fits = bytes(m) <= left;
+        left = left.saturating_sub(bytes(m));
+        fits
+    });
+    let from = begin(rest, rest.len() - fit.count());
+    ([first, &rest[from..]].concat(), from)
+}
+
+/// A message in at most about so many bytes: the middle of what is long is left out of it, and its attachments.
+fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
+    if bytes(message) <= most {
+        return Arc::clone(message);
+    }
+    let each = most / (message.calls.len() + 1);
+    let mut short = Message { blobs: Vec::new(), ..(**message).clone() };
+    short.text = without_middle(&short.text, each);
+    for call in &mut short.calls {
+        call.arguments = without_middle(&call.arguments, each);
+    }
+    Arc::new(short)
+}
+
+fn without_middle(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_string();
+    }
+    let (head, tail) = (text.floor_char_boundary(most / 2), text.ceil_char_boundary(text.len() - most / 2));
+    format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 /// Where the messages after a summary begin: never between a call and its result.
@@ -263,6 +313,34 @@ mod tests {
         assert_eq!(fitted.messages[1].calls[0].id, "c1");
         let again = window.fit(&all, Some(("short", 2)), 0, Budget::of_window(100_000));
         assert!(Arc::ptr_eq(&fitted.messages[0], &again.messages[0]));
+    }
+
+    #[test]
+    fn the_newest_that_fit_are_whole_conversations() {
+        let all = conversation(10, 4000);
+        assert_eq!(newest(&all, 0, size(&all)), (all.clone(), 0));
+        for kept in [0, 1] {
+            for room in [SMALL, 8_000, 20_000] {
+                let (sent, left_out) = newest(&all, kept, room);
+                assert!(size(&sent) <= room + 100, "{} of {room}", size(&sent));
+                assert_eq!(sent.len() + left_out, all.len());
+                assert!(sent.get(kept).is_none_or(|m| m.role != Role::Tool), "a result without its call");
+                assert!(Arc::ptr_eq(&sent[0], &all[0]) || kept == 0);
+                assert!(sent.last().is_some_and(|m| m.text.contains("bytes left out")));
+            }
+        }
+    }
+
+    const SMALL: usize = 2_000;
+
+    #[test]
+    fn what_is_cut_is_cut_between_characters() {
+        let calls = vec![ToolCall { id: "c".into(), name: "writeFile".into(), arguments: "価".repeat(1000) }];
+        let long = Arc::new(Message::assistant("é".repeat(1000), calls));
+        for most in 0..64 {
+            let short = cut(&long, most);
+            assert!(short.text.len() < 100 && short.calls[0].arguments.len() < 100, "{short:?}");
+        }
     }
 
     #[test]

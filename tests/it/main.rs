@@ -2,6 +2,7 @@
 
 mod back;
 mod command;
+mod compact;
 mod context;
 mod edits;
 mod frames;

@@ -1,0 +1,147 @@
+//! A summary in place of the conversation: it fits when the conversation does not, counts only once it was accepted, and
+//! can be stopped at any moment.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use nebula::agent::{self, Parts};
+use nebula::protocol::{Command, Event, Item, Question, SessionChoice, TurnEnd};
+use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Provider, Replay, Request};
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, say};
+
+/// A model of a window of so many bytes that nobody told of. It answers with how many messages it got.
+struct Narrow {
+    bytes: usize,
+    seen: Mutex<Vec<Request>>,
+}
+
+impl Provider for Narrow {
+    fn name(&self) -> &str {
+        "openai"
+    }
+
+    fn place(&self) -> String {
+        "narrow".into()
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        let size: usize = request.messages.iter().map(|m| m.text.len()).sum();
+        let answer = format!("{} messages", request.messages.len());
+        self.seen.lock().expect("not poisoned").push(request);
+        if size > self.bytes {
+            return stream::iter([Err(Error::new(Kind::ContextTooLong, "too long", ""))]).boxed();
+        }
+        stream::iter([Ok(Delta::Text(answer)), Ok(Delta::End(EndReason::Stop))]).boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+fn configure(world: &World, settings: &serde_json::Value) {
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    std::fs::write(world.home().join(".nebula/config.json"), settings.to_string()).expect("written");
+}
+
+fn size(request: &Request) -> usize {
+    request.messages.iter().map(|m| m.text.len() + m.calls.iter().map(|c| c.arguments.len()).sum::<usize>()).sum()
+}
+
+async fn asked(live: &mut Live) -> Question {
+    live.until(|e| match e {
+        Event::Asked(question) => Some(question.clone()),
+        _ => None,
+    })
+    .await
+}
+
+async fn compacted(live: &mut Live, reply: &str) {
+    live.send(Command::Compact);
+    let question = asked(live).await;
+    live.send(Command::Reply(question.id, reply.into()));
+    assert_eq!(live.end().await, TurnEnd::Done);
+}
+
+fn opened(live: &Live) -> String {
+    let id = live.events.iter().rev().find_map(|e| match e {
+        Event::Opened(info) => Some(info.id.clone()),
+        _ => None,
+    });
+    id.expect("a session")
+}
+
+fn texts(request: &Request) -> Vec<String> {
+    request.messages.iter().map(|m: &Arc<Message>| m.text.clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
+    let long = "a line of some length\n".repeat(1500);
+    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let steps = (0..4).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let rest = [huge, say("In short."), say("Dropped."), say("Next."), say("On."), say("And on.")];
+    let mut world = World::new().model(steps.chain(rest));
+    for i in 0..4 {
+        world = world.file(&format!("f{i}.txt"), &long);
+    }
+    configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
+    let mut live = world.start();
+    live.submit("read them all");
+    assert!(matches!(live.end().await, TurnEnd::Failed { .. }), "what it called is larger than the window");
+
+    compacted(&mut live, "drop it").await;
+    let summarised = live.requests().pop().expect("a request");
+    assert!(size(&summarised) < 4 * 40_000, "{}", size(&summarised));
+    assert_eq!(summarised.messages[0].text, "read them all");
+    compacted(&mut live, "use it").await;
+    live.submit("go on");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert!(sent[0].ends_with("\n\nDropped.") && sent[1..] == ["go on"], "{sent:?}");
+
+    // A summary of what came after one holds that one.
+    live.send(Command::Compact);
+    let question = asked(&mut live).await;
+    live.send(Command::Interrupt);
+    assert_eq!(live.end().await, TurnEnd::Interrupted);
+    live.send(Command::Reply(question.id, "use it".into()));
+    let again = texts(&live.requests().pop().expect("a request"));
+    assert_eq!(again[..3], [sent[0].as_str(), "go on", "Next."]);
+
+    let id = opened(&live);
+    live.close().await;
+    let world = world.model([say("Back.")]);
+    let mut live = world.start();
+    live.open(SessionChoice::Resume(id));
+    live.submit("still there?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert_eq!(sent, [again[0].as_str(), "go on", "Next.", "still there?"]);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_nobody_told_of_is_found() {
+    let world = World::new();
+    let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
+    let parts = Parts { provider: Some(model.clone()), ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
+    let mut live =
+        Live { handle: agent::spawn(parts), model: Arc::new(Replay::from_steps(Vec::new())), events: Vec::new() };
+    for i in 0..10 {
+        live.submit(&format!("{i} {}", "word ".repeat(400)));
+        live.end().await;
+    }
+    compacted(&mut live, "use it").await;
+    let told = |e: &Event| matches!(e, Event::Added(_, Item::Answer { text }) if text.contains("did not fit"));
+    assert!(live.events.iter().any(told));
+    live.submit("go on");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&model.seen.lock().expect("not poisoned").pop().expect("a request"));
+    assert!(sent[0].contains(" messages") && sent[1..] == ["go on"], "{sent:?}");
+    live.close().await;
+}
