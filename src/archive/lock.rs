@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Archive, Error, Id, at};
@@ -67,21 +68,31 @@ impl Archive {
                 Err(TryLockError::Error(e)) => return Err(at(&path)(e)),
             }
         }
+        self.keep_from_git()?;
         let last = self.newest_id(&file)?;
         Ok(Lock { file, last })
     }
 
-    /// The newest id: the lock's text, or where that says nothing, the newest changeset.
+    /// The newest id: the lock's text, or the newest changeset where that is greater. The text is not flushed, so that
+    /// a computer that lost its power may have an older one; while this process lives that does not happen, and
+    /// looking once is enough.
     fn newest_id(&self, file: &File) -> Result<Id, Error> {
-        match told(file) {
-            Some(id) => Ok(id),
-            None => Ok(self.list()?.first().copied().unwrap_or(Id::MIN)),
+        let told = told(file);
+        if let (Some(id), true) = (told, self.listed.load(Ordering::Relaxed)) {
+            return Ok(id);
         }
+        let newest = self.list()?.first().copied();
+        self.listed.store(true, Ordering::Relaxed);
+        Ok(told.max(newest).unwrap_or(Id::MIN))
     }
 
     fn make_folders(&self) -> Result<(), Error> {
         make_folder(&self.home)?;
-        make_folder(&self.folder)?;
+        make_folder(&self.folder)
+    }
+
+    /// Under the lock, since a sweep takes temporary files of this process for those of an earlier one of its number.
+    fn keep_from_git(&self) -> Result<(), Error> {
         let mut ignored = vec![&self.home];
         if !self.folder.starts_with(&self.home) {
             ignored.push(&self.folder);
@@ -103,14 +114,16 @@ fn told(file: &File) -> Option<Id> {
     Id::parse(std::str::from_utf8(&text).ok()?)
 }
 
-/// Makes a folder that only its owner may enter, and those above it.
+/// Makes a folder that only its owner may enter, and those above it, and flushes their names.
 fn make_folder(folder: &Path) -> Result<(), Error> {
     match fs::metadata(folder) {
         Ok(meta) if meta.is_dir() => Ok(()),
         Ok(_) => Err(Error::NotAFolder(folder.to_path_buf())),
         Err(_) => {
+            let missing: Vec<_> = folder.ancestors().take_while(|f| !f.exists()).map(Path::to_path_buf).collect();
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))?;
-            disk::sync_folder(disk::parent(folder)).map_err(at(folder))
+            let above: Vec<_> = missing.iter().map(|f| disk::parent(f).to_path_buf()).collect();
+            disk::sync_folders(&above).map_err(at(folder))
         }
     }
 }

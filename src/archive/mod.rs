@@ -18,6 +18,7 @@ mod version;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -63,6 +64,8 @@ pub struct Archive {
     probe: Option<Probe>,
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
+    /// The newest changeset was looked for once, so that the lock can be believed.
+    listed: Arc<AtomicBool>,
 }
 
 /// The archive cannot do what was asked.
@@ -157,7 +160,7 @@ impl Archive {
             glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
         };
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
-        Ok(Archive { root, home, folder, exclude, probe: None, recent: Arc::default() })
+        Ok(Archive { root, home, folder, exclude, probe: None, recent: Arc::default(), listed: Arc::default() })
     }
 
     /// The same archive with a probe that is called at each step.

@@ -150,7 +150,37 @@ fn the_newest_id_is_greater_than_the_lock_whatever_the_clock_says() {
     assert!(recorded.changeset.expect("archived").to_string().as_str() > future);
     // Without a lock file the newest changeset counts.
     fs::remove_file(w.dir.path().join(".shaft/lock")).expect("removed");
-    assert!(w.record(&["a"]).changeset > recorded.changeset);
+    let newest = w.record(&["a"]).changeset;
+    assert!(newest > recorded.changeset);
+    // A computer that lost its power may have kept an older text than the changesets that were flushed.
+    fs::write(w.dir.path().join(".shaft/lock"), "00000000-0000-7000-8000-000000000000\n").expect("written");
+    let after = Archive::open(&w.workspace, &Settings::default()).expect("open");
+    let state = w.workspace.read("a").expect("read").state;
+    let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+    assert!(recorded.changeset > newest && recorded.files[0].version > newest.expect("archived"));
+}
+
+/// A sweep takes away what this very process is about to put in its place, unless each waits for the other.
+#[test]
+fn a_sweep_beside_the_first_record_harms_nothing() {
+    for _ in 0..50 {
+        let w = World::new();
+        fs::create_dir_all(w.archive.folder()).expect("made");
+        let start = std::sync::Barrier::new(4);
+        std::thread::scope(|s| {
+            for act in [0, 1, 0, 1] {
+                let (archive, start) = (&w.archive, &start);
+                s.spawn(move || {
+                    start.wait();
+                    let done = match act {
+                        0 => archive.lock().map(drop),
+                        _ => archive.sweep(crate::workspace::write::sweep).map(drop),
+                    };
+                    done.expect("in turn");
+                });
+            }
+        });
+    }
 }
 
 #[test]

@@ -328,8 +328,9 @@ impl Memory {
             }
             Ok(())
         })?;
-        drop(store);
+        // Before anyone here looks at them again: while it is taken away, a lock looks held.
         gone.iter().for_each(|id| locks::sweep(&self.options.locks, id));
+        drop(store);
         Ok(gone.len())
     }
 

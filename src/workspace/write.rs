@@ -162,10 +162,13 @@ pub fn put_back(workspace: &Workspace, path: &str, before: &State) -> io::Result
         }
     }
     let temp = disk::temp_path(disk::parent(&target));
-    if let Some(file) = write_temp(&temp, &target, before, before)? {
-        file.sync_all()?;
+    let written = write_temp(&temp, &target, before, before)?;
+    let done = written.map_or(Ok(()), |file| file.sync_all()).and_then(|()| fs::rename(&temp, &target));
+    if let Err(error) = done {
+        // What cannot be removed now is swept at the next start.
+        let _ = fs::remove_file(&temp);
+        return Err(error);
     }
-    fs::rename(&temp, &target)?;
     disk::sync_folder(disk::parent(&target))
 }
 
