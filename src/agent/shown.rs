@@ -71,9 +71,14 @@ pub fn blank(name: &str, state: CallState) -> Call {
 /// An edit as a small diff, as far as it can be told without its file.
 pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
     match &edit.op {
-        Op::Replace { search, replace, .. } => lines('-', search).chain(lines('+', replace)).collect(),
-        Op::Write { content } | Op::Overwrite { content } => lines('+', content).collect(),
-        Op::Lines { expect, replace, .. } => lines('-', expect).chain(lines('+', replace)).collect(),
+        Op::Replace { search: old, replace, .. } | Op::Lines { expect: old, replace, .. } => {
+            let mut out = Vec::new();
+            differing(old.lines(), replace.lines(), &mut out);
+            out
+        }
+        Op::Write { content } | Op::Overwrite { content } => {
+            content.lines().map(|l| PreviewLine { sign: '+', text: l.to_string() }).collect()
+        }
         Op::Hunks(hunks) => hunks
             .iter()
             .flat_map(|h| &h.body)
@@ -95,16 +100,26 @@ pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut out = Vec::new();
     for hunk in &change.hunks {
-        let part = |lines: &[&str], range: &Range<usize>| {
-            lines.iter().skip(range.start).take(range.len()).map(|l| l.to_string()).collect::<Vec<_>>()
-        };
-        let mut before = Before::new(part(&before, &hunk.before));
-        for line in part(&after, &hunk.after) {
-            before.follow(&line, &mut out);
-        }
-        before.end(&mut out);
+        differing(part(&before, &hunk.before), part(&after, &hunk.after), &mut out);
     }
     out
+}
+
+fn part<'a>(lines: &'a [&'a str], range: &Range<usize>) -> impl Iterator<Item = &'a str> {
+    lines.iter().skip(range.start).take(range.len()).copied()
+}
+
+/// The lines that go and come where `after` takes the place of `before`; those that stay are left out.
+fn differing<'a>(
+    before: impl Iterator<Item = &'a str>,
+    after: impl Iterator<Item = &'a str>,
+    out: &mut Vec<PreviewLine>,
+) {
+    let mut before = Before::new(before.map(str::to_string).collect());
+    for line in after {
+        before.follow(line, out);
+    }
+    before.end(out);
 }
 
 /// Lines added and removed in a preview.
@@ -113,7 +128,22 @@ pub fn signs(preview: &[PreviewLine]) -> Counts {
     Counts { added: count('+'), removed: count('-') }
 }
 
-/// Lines of a preview, each with the sign.
-fn lines(sign: char, text: &str) -> impl Iterator<Item = PreviewLine> + '_ {
-    text.lines().map(move |l| PreviewLine { sign, text: l.to_string() })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Format, Shape};
+
+    #[test]
+    fn lines_that_an_edit_only_quotes_are_no_change() {
+        let op = Op::Replace {
+            search: "mod a;\nmod c;\nuse x;\n".into(),
+            replace: "mod a;\nmod b;\nmod c;\nuse y;\n".into(),
+            all: false,
+            shape: Shape::Lines,
+        };
+        let edit =
+            Edit { path: Some("a.rs".into()), op, format: Format::Tools, by: "replaceInFile".into(), whole: true };
+        let shown: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
+        assert_eq!(shown, "+mod b;\n-use x;\n+use y;\n");
+    }
 }

@@ -69,7 +69,7 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
     match closest {
         Some(range) => {
             let (first, last) = (range.start + 1, range.end);
-            told.push_str(&format!(". The closest passage is lines {first} to {last}, which read now:\n"));
+            told.push_str(&format!(". The closest passage is lines {first} to {last}. They read now:\n"));
             told.push_str(&numbered(&lines, range.clone()));
             told.push_str("Copy the search text from there, without the numbers, and send the change again.");
         }

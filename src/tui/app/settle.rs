@@ -5,6 +5,7 @@ use crate::protocol::{Command, Query, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::PaneId;
+use crate::tui::text::number::thousands;
 
 impl App {
     /// Asks the agent for a listing on behalf of `owner`.
@@ -49,7 +50,7 @@ impl App {
                 Effect::Copy(text) => {
                     self.say = Some(match text.lines().count() {
                         0 | 1 => "copied".to_string(),
-                        n => format!("copied {} lines", crate::tui::input::thousands(n)),
+                        n => format!("copied {} lines", thousands(n)),
                     });
                     rest.push(Effect::Copy(text));
                 }

@@ -16,6 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub use rows::{Part, Row, Rows};
 
 use super::action::Action;
+use crate::tui::text::number::thousands;
 
 /// The first character that stands for a fold; the n-th fold is the n-th character from it.
 const FOLD: u32 = 0xF0000;
@@ -223,19 +224,6 @@ fn fold_label(pasted: &str) -> String {
     }
 }
 
-/// `1,204`.
-pub fn thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, d) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(d);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,14 +302,6 @@ mod tests {
         assert!(e.act(Action::Down) && e.act(Action::Down));
         assert_eq!(e.rows(40).caret, (2, 10));
         assert!(!e.act(Action::Down));
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(
-            (thousands(0), thousands(1204), thousands(1_000_000)),
-            ("0".into(), "1,204".into(), "1,000,000".into())
-        );
     }
 
     proptest! {

@@ -187,24 +187,6 @@ fn signed(counts: Counts, look: Look<'_>) -> (String, String) {
     (say(look.glyphs.added, counts.added), say(look.glyphs.removed, counts.removed))
 }
 
-/// A number with its thousands apart: `1,204`.
-pub fn thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// `1 line`, `38 lines`.
-pub fn plural(n: usize, word: &str) -> String {
-    format!("{} {word}{}", thousands(n), if n == 1 { "" } else { "s" })
-}
-
 /// A line of one style.
 pub fn line(text: impl Into<String>, style: Style) -> Line<'static> {
     Line::from(span(text, style))
@@ -218,15 +200,6 @@ pub fn look<'a>(ctx: &Ctx<'a>) -> Look<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        assert_eq!(
-            (thousands(0), thousands(999), thousands(1204), thousands(1_234_567)),
-            ("0".into(), "999".into(), "1,204".into(), "1,234,567".into())
-        );
-        assert_eq!((plural(1, "line"), plural(38, "line")), ("1 line".into(), "38 lines".into()));
-    }
 
     #[test]
     fn nothing_is_drawn_outside() {

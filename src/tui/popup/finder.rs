@@ -7,9 +7,10 @@ use ratatui::style::Modifier;
 use super::{border, matched, pair, select, thumb};
 use crate::protocol::Query;
 use crate::tui::action::{Action, Context};
+use crate::tui::input::Editor;
 use crate::tui::input::complete::{Completion, Preview};
-use crate::tui::input::{Editor, thousands};
 use crate::tui::pane::Ctx;
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 
@@ -289,10 +290,8 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let width = usize::from(area.width.saturating_sub(2));
     let dim = ctx.theme.style(Role::Dim);
     let size = match &p.lines {
-        Some(_) if p.path.ends_with('/') && p.count == 1 => "1 name".into(),
-        Some(_) if p.path.ends_with('/') => format!("{} names", thousands(p.count)),
-        Some(_) if p.count == 1 => format!("1 line, {}", bytes(p.bytes)),
-        Some(_) => format!("{} lines, {}", thousands(p.count), bytes(p.bytes)),
+        Some(_) if p.path.ends_with('/') => plural(p.count, "name"),
+        Some(_) => format!("{}, {}", plural(p.count, "line"), bytes(p.bytes)),
         None => bytes(p.bytes),
     };
     let name = ctx.theme.style(Role::Path).add_modifier(Modifier::BOLD);

@@ -8,8 +8,8 @@ use super::select;
 use crate::protocol::Status;
 use crate::tui::action::{Action, Context};
 use crate::tui::glyphs::Glyphs;
-use crate::tui::input::thousands;
 use crate::tui::pane::Ctx;
+use crate::tui::text::number::plural;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 use crate::tui::view::pane_line;
@@ -182,27 +182,38 @@ impl Welcome {
         let keys = ROWS.map(|(action, ..)| ctx.key(Context::Welcome, action).unwrap_or_default());
         // One letter each, unless the person has other keys.
         let column = keys.iter().map(|key| wrap::cells(key)).max().unwrap_or(0) as u16 + 3;
+        let names = if area.width >= 72 { 24 } else { 20 };
         for (i, ((_, name, said), key)) in ROWS.iter().zip(&keys).enumerate() {
             let y = area.y + 1 + i as u16;
             let chosen = i == self.selected;
-            let detail = match (said, status.archive) {
-                (Said::Tour, _) => "two minutes, offline; the model is a recording".to_string(),
-                (Said::Browse, Some((changesets, files))) => {
-                    format!("{} changesets of {} files in this workspace", thousands(changesets), thousands(files))
-                }
-                (Said::Browse, None) => "what was overwritten in this workspace".into(),
-                _ => "set one variable, or start a local server".into(),
-            };
             paint::text(buf, area.x + 1, y, usize::from(column), key, bold);
             let style = if chosen { bold } else { ctx.theme.style(Role::Text) };
-            paint::text(buf, area.x + column, y, 24, name, style);
-            let room = usize::from(area.width.saturating_sub(column + 25));
-            paint::text(buf, area.x + column + 24, y, room, &cut::words(&detail, room, ctx.glyphs.cut), dim);
+            paint::text(buf, area.x + column, y, names, name, style);
+            let x = area.x + column + names as u16;
+            let room = usize::from(area.right().saturating_sub(x + 1));
+            if let Some(detail) = details(*said, status).iter().find(|d| wrap::cells(d) <= room) {
+                paint::text(buf, x, y, room, detail, dim);
+            }
             if chosen {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }
         }
         area.y + 1 + ROWS.len() as u16
+    }
+}
+
+/// What is said of a choice: whole, or shorter for less room.
+fn details(choice: Said, status: &Status) -> [String; 2] {
+    let archive = status
+        .archive
+        .map(|(changesets, files)| format!("{} of {}", plural(changesets, "changeset"), plural(files, "file")));
+    match (choice, archive) {
+        (Said::Tour, _) => {
+            ["two minutes, offline; the model is a recording".into(), "offline; the model is a recording".into()]
+        }
+        (Said::Browse, Some(held)) => [format!("{held} in this workspace"), held],
+        (Said::Browse, None) => ["what was overwritten in this workspace".into(), "what was overwritten here".into()],
+        _ => ["set one variable, or start a local server".into(), "set a variable, or start a server".into()],
     }
 }
 

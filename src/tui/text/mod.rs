@@ -4,6 +4,7 @@ pub mod cut;
 mod grammar;
 pub mod highlight;
 pub mod markdown;
+pub mod number;
 pub mod paint;
 pub mod show;
 pub mod wrap;

@@ -1,5 +1,7 @@
 //! The input line (what nebula is doing, what to press) and the input below it.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 use ratatui::style::Modifier;
@@ -8,6 +10,7 @@ use ratatui::text::{Line, Span};
 use super::super::action::Action;
 use super::super::app::{App, Focus, Screen};
 use super::super::input::complete::Completion;
+use super::super::text::number::plural;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::protocol::TurnEnd;
@@ -17,7 +20,9 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let rects = &app.rects;
     let focus = matches!(app.focus(), Focus::Input | Focus::Line);
     let ctx = app.ctx(focus);
-    super::line(rects.bar, state(app, focus), focus, note(app), buf, &ctx);
+    let doing = doing(app).line(app, focus);
+    let room = super::note_room(rects.bar.width, doing.width());
+    super::line(rects.bar, doing, focus, note(app, room), buf, &ctx);
     joins(app, focus, buf);
     let area = rects.input;
     let prompt = if focus { Role::Focus } else { Role::Dim };
@@ -111,152 +116,168 @@ fn empty_words(app: &App) -> String {
     }
 }
 
-/// What nebula is doing.
-fn state(app: &App, focus: bool) -> Line<'static> {
-    let t = &app.theme;
-    let words = |words: String| {
-        let role = if focus { Role::Focus } else { Role::Text };
-        Span::styled(words, t.style(role).add_modifier(Modifier::BOLD))
-    };
-    let calm = |words: &str| {
-        if focus {
-            Line::from(Span::styled(words.to_string(), t.style(Role::Focus).add_modifier(Modifier::BOLD)))
-        } else {
-            Line::from(Span::styled(words.to_string(), t.style(Role::Dim)))
+/// What nebula is doing, in words: a mark where it is more than a label.
+struct Doing {
+    mark: Option<(&'static str, Role)>,
+    words: String,
+}
+
+impl Doing {
+    fn calm(words: impl Into<String>) -> Self {
+        Doing { mark: None, words: words.into() }
+    }
+
+    fn marked(glyph: &'static str, role: Role, words: impl Into<String>) -> Self {
+        Doing { mark: Some((glyph, role)), words: words.into() }
+    }
+
+    fn line(self, app: &App, focus: bool) -> Line<'static> {
+        let t = &app.theme;
+        let bold = |role| t.style(role).add_modifier(Modifier::BOLD);
+        match (self.mark, focus) {
+            (None, true) => Span::styled(self.words, bold(Role::Focus)).into(),
+            (None, false) => Span::styled(self.words, t.style(Role::Dim)).into(),
+            (Some((glyph, role)), _) => Line::from(vec![
+                Span::styled(glyph, bold(role)),
+                Span::styled(format!(" {}", self.words), bold(if focus { Role::Focus } else { Role::Text })),
+            ]),
         }
-    };
-    let marked = |glyph: &'static str, role: Role, text: String| {
-        let mark = Span::styled(glyph, t.style(role).add_modifier(Modifier::BOLD));
-        Line::from(vec![mark, words(format!(" {text}"))])
-    };
-    if let Some(line) = &app.line {
-        return calm(&line.prompt);
-    }
-    match &app.screen {
-        Screen::Sessions(..) => return calm("search titles and messages"),
-        Screen::Welcome(_) => return marked(app.glyphs.asking, Role::Attention, "no model".into()),
-        Screen::Main => {}
-    }
-    if let Some(w) = app.panes.diff.waiting() {
-        let narrow = app.rects.bar.width < super::MEDIUM;
-        let text = match (w.undecided, w.hunks) {
-            (0, 1) => "waiting for you: the hunk is decided".to_string(),
-            (0, n) => format!("waiting for you: {n} hunks decided"),
-            (u, n) if narrow => format!("waiting for you: {u} of {n} undecided"),
-            (1, 1) => "waiting for you: 1 hunk undecided".into(),
-            (u, n) => format!("waiting for you: {u} of {n} hunks undecided"),
-        };
-        return marked(app.glyphs.asking, Role::Attention, text);
-    }
-    match app.panes.archive.restoring() {
-        Some((0, 1)) => {
-            return marked(app.glyphs.asking, Role::Attention, "waiting for you: a restore of 1 file".into());
-        }
-        Some((0, n)) => {
-            return marked(app.glyphs.asking, Role::Attention, format!("waiting for you: a restore of {n} files"));
-        }
-        Some((1, _)) => return marked(app.glyphs.asking, Role::Attention, "waiting for you: 1 file to choose".into()),
-        Some((n, _)) => {
-            return marked(app.glyphs.asking, Role::Attention, format!("waiting for you: {n} files to choose"));
-        }
-        None => {}
-    }
-    if !app.questions.is_empty() {
-        let n = app.questions.len();
-        let text =
-            if n == 1 { "waiting for you: 1 question".into() } else { format!("waiting for you: {n} questions") };
-        return marked(app.glyphs.asking, Role::Attention, text);
-    }
-    if let Some(wait) = &app.retry {
-        let seconds = (wait.until - app.now + 999).max(0) / 1000;
-        return marked(app.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
-    }
-    if app.is_busy() {
-        let seconds = app.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
-        return marked(app.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
-    }
-    if app.drafting {
-        return calm("writing a commit message");
-    }
-    match &app.ended {
-        Some(TurnEnd::Asking(why)) => marked(app.glyphs.asking, Role::Attention, why.clone()),
-        Some(TurnEnd::Interrupted) => marked(app.glyphs.broken, Role::Dim, "interrupted".into()),
-        Some(TurnEnd::Failed { .. }) => marked(app.glyphs.failed, Role::Removed, "failed".into()),
-        _ if app.status.model.is_none() && app.session.is_some() => {
-            marked(app.glyphs.asking, Role::Attention, "no model".into())
-        }
-        _ => calm("ready"),
     }
 }
 
-/// What to press, or what was just said.
-fn note(app: &App) -> Option<Line<'static>> {
-    let t = &app.theme;
-    let (text, dim) = (t.style(Role::Text), t.style(Role::Dim));
-    let context = app.context_below();
-    let keys = |pairs: &[(&[Action], &str)]| {
-        let mut spans = Vec::new();
-        for (actions, word) in pairs {
-            // The first of the actions that a key reaches from here.
-            let Some(key) = actions.iter().find_map(|a| app.keys.word(context, *a)) else { continue };
-            spans.push(Span::styled(format!("{}{key}", if spans.is_empty() { "" } else { "   " }), text));
-            spans.push(Span::styled(format!(" {word}"), dim));
+/// What nebula is doing.
+fn doing(app: &App) -> Doing {
+    if let Some(line) = &app.line {
+        return Doing::calm(line.prompt.as_str());
+    }
+    match &app.screen {
+        Screen::Sessions(..) => return Doing::calm("search titles and messages"),
+        Screen::Welcome(_) => return Doing::marked(app.glyphs.asking, Role::Attention, "no model"),
+        Screen::Main => {}
+    }
+    if let Some(what) = waiting(app) {
+        return Doing::marked(app.glyphs.asking, Role::Attention, format!("waiting for you: {what}"));
+    }
+    if let Some(wait) = &app.retry {
+        let seconds = (wait.until - app.now + 999).max(0) / 1000;
+        return Doing::marked(app.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
+    }
+    if app.is_busy() {
+        let seconds = app.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
+        return Doing::marked(app.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
+    }
+    if app.drafting {
+        return Doing::calm("writing a commit message");
+    }
+    match &app.ended {
+        Some(TurnEnd::Asking(why)) => Doing::marked(app.glyphs.asking, Role::Attention, why.as_str()),
+        Some(TurnEnd::Interrupted) => Doing::marked(app.glyphs.broken, Role::Dim, "interrupted"),
+        Some(TurnEnd::Failed { .. }) => Doing::marked(app.glyphs.failed, Role::Removed, "failed"),
+        _ if app.status.model.is_none() && app.session.is_some() => {
+            Doing::marked(app.glyphs.asking, Role::Attention, "no model")
         }
-        Some(Line::from(spans))
-    };
+        _ => Doing::calm("ready"),
+    }
+}
+
+/// What waits for the person.
+fn waiting(app: &App) -> Option<String> {
+    let narrow = app.rects.bar.width < super::MEDIUM;
+    if let Some(w) = app.panes.diff.waiting() {
+        return Some(match (w.undecided, w.hunks) {
+            (0, 1) => "the hunk is decided".into(),
+            (0, n) => format!("{n} hunks decided"),
+            (u, n) if narrow => format!("{u} of {n} undecided"),
+            (1, 1) => "1 hunk undecided".into(),
+            (u, n) => format!("{u} of {n} hunks undecided"),
+        });
+    }
+    match app.panes.archive.restoring() {
+        Some((0, n)) => return Some(format!("a restore of {}", plural(n, "file"))),
+        Some((n, _)) => return Some(format!("{} to choose", plural(n, "file"))),
+        None => {}
+    }
+    let questions = app.questions.len();
+    (questions > 0).then(|| plural(questions, "question"))
+}
+
+/// What to press, or what was just said, in at most `room` cells: a key that has no room is left out.
+fn note(app: &App, room: usize) -> Option<Line<'static>> {
+    let (text, dim) = (app.theme.style(Role::Text), app.theme.style(Role::Dim));
     if let Some(words) = &app.say {
         return Some(Span::styled(words.clone(), text).into());
     }
+    let context = app.context_below();
+    let mut line = Line::default();
+    for (actions, word) in offers(app) {
+        // The first of the actions that a key reaches from here.
+        let Some(key) = actions.iter().find_map(|a| app.keys.word(context, *a)) else { continue };
+        let gap = if line.spans.is_empty() { "" } else { "   " };
+        let offer = [Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {word}"), dim)];
+        if line.width() + offer.iter().map(Span::width).sum::<usize>() <= room || line.spans.is_empty() {
+            line.spans.extend(offer);
+        }
+    }
+    Some(line)
+}
+
+/// What a key of some actions does now.
+type Offer = (&'static [Action], Cow<'static, str>);
+
+/// What to press now.
+fn offers(app: &App) -> Vec<Offer> {
+    const STOP: &[Action] = &[Action::Escape, Action::Later, Action::Close];
     if app.line.is_some() {
-        return keys(&[(&[Action::Send], "takes it"), (&[Action::Close], "goes back")]);
+        return vec![(&[Action::Send], "takes it".into()), (&[Action::Close], "goes back".into())];
     }
     if let (Focus::Input, Some(path)) = (app.focus(), app.on_offer()) {
-        return keys(&[(&[Action::NextPane], &format!("attaches {path}"))]);
+        return vec![(&[Action::NextPane], format!("attaches {path}").into())];
     }
     if !matches!(app.screen, Screen::Main) {
-        return None;
+        return Vec::new();
     }
     let focus = app.focus_below();
-    let narrow = app.rects.bar.width < super::MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
-        return match (focus, w.undecided) {
-            (Focus::Pane(super::PaneId::Diff), 0) => keys(&[(&[Action::Write], "writes what was accepted")]),
-            (Focus::Pane(super::PaneId::Diff), _) if app.rects.bar.width < super::NARROW => {
-                keys(&[(&[Action::Write], "next hunk")])
-            }
-            (Focus::Pane(super::PaneId::Diff), _) if narrow => {
-                keys(&[(&[Action::Write], "writes when all are decided")])
-            }
-            (Focus::Pane(super::PaneId::Diff), _) => keys(&[(&[Action::Write], "writes once every hunk is decided")]),
-            _ => keys(&[(&[Action::FocusDiff], "shows the proposal")]),
-        };
+        return vec![match focus {
+            Focus::Pane(super::PaneId::Diff) => (&[Action::Write], writes(app, w.undecided).into()),
+            _ => (&[Action::FocusDiff], "shows the proposal".into()),
+        }];
     }
     if app.panes.archive.restoring().is_some() {
         // In the pane itself the keys stand below the list.
         return match focus {
-            Focus::Pane(super::PaneId::Archive) => None,
-            _ => keys(&[(&[Action::FocusArchive], "shows it")]),
+            Focus::Pane(super::PaneId::Archive) => Vec::new(),
+            _ => vec![(&[Action::FocusArchive], "shows it".into())],
         };
     }
     // What Enter would do with an empty input.
     let empty: &[Action] = if focus == Focus::Input && app.input.is_empty() { &[Action::Send] } else { &[] };
-    let stop = &[Action::Escape, Action::Later, Action::Close];
     if app.retry.is_some() {
-        return keys(&[(empty, "now"), (stop, "stop")]);
+        return vec![(empty, "now".into()), (STOP, "stop".into())];
     }
     if !app.questions.is_empty() {
-        return None;
+        return Vec::new();
     }
     if app.is_busy() || app.drafting {
-        return keys(&[(stop, "interrupts")]);
+        return vec![(STOP, "interrupts".into())];
     }
     if matches!(app.ended, Some(TurnEnd::Asking(_))) {
-        return keys(&[(empty, "goes on")]);
+        return vec![(empty, "goes on".into())];
     }
     if app.offers_plan() {
-        return keys(&[(empty, "carries out the plan")]);
+        return vec![(empty, "carries out the plan".into())];
     }
-    None
+    Vec::new()
+}
+
+/// What Enter does with a proposal, as long as there is room for.
+fn writes(app: &App, undecided: usize) -> &'static str {
+    match app.rects.bar.width {
+        _ if undecided == 0 => "writes what was accepted",
+        width if width < super::NARROW => "next hunk",
+        width if width < super::MEDIUM => "writes when all are decided",
+        _ => "writes once every hunk is decided",
+    }
 }
 
 /// The column of the mention that is being completed.

@@ -19,6 +19,7 @@ use super::popup::{self, finder};
 use super::text::{cut, paint, wrap};
 use super::theme::Role;
 use crate::protocol::{Approval, Mode};
+use crate::tui::text::number::plural;
 
 /// Draws the screen.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -47,10 +48,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Main => main(app, buf),
         Screen::Sessions(sessions, _) => {
             let (list, preview) = sessions_areas(rects.body);
-            let note = match sessions.count() {
-                1 => "1 session".to_string(),
-                n => format!("{} sessions", super::input::thousands(n)),
-            };
+            let note = plural(sessions.count(), "session");
             let title = format!("sessions of {}", app.status.workspace);
             let focus = app.focus() == Focus::Sessions;
             let dim = ctx.theme.style(Role::Dim);
@@ -215,8 +213,7 @@ fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &
         x += paint::spans(buf, x, area.y, room, &title.spans) as u16;
         paint::text(buf, x, area.y, 1, " ", blank);
         if let Some(note) = note.filter(|n| n.width() > 0) {
-            let taken = usize::from(x - area.x) + 2;
-            let left = usize::from(area.width).saturating_sub(taken + 3);
+            let left = note_room(area.width, usize::from(x - area.x) - 1);
             let note = cut::line(own(note), left, ctx.glyphs.cut, ctx.theme.style(Role::Dim));
             let n = note.width() as u16;
             if n > 1 {
@@ -230,21 +227,32 @@ fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &
     }
 }
 
+/// Cells left for a note in a line of `width` cells beside a title of `title` cells.
+fn note_room(width: u16, title: usize) -> usize {
+    usize::from(width).saturating_sub(title + 6)
+}
+
 fn own(line: Line<'_>) -> Line<'static> {
     line.spans.into_iter().map(|s| Span::styled(s.content.into_owned(), s.style)).collect::<Vec<_>>().into()
 }
 
 /// What stands on the line of tabs, from left to right: the pane, the first cell of its title, its width.
 fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
+    let widths = PaneId::ALL.map(|id| {
+        let marked = app.panes.mark(id).is_some() && id != app.pane;
+        (wrap::cells(&app.panes.title(id)) + if marked { 2 } else { 0 }) as u16
+    });
+    let gaps = PaneId::ALL.len() as u16 - 1;
+    let spare = app.rects.bar.width.saturating_sub(widths.iter().sum::<u16>() + 2);
+    // Where it is narrow the rules between them give way, so that no title is cut.
+    let gap = if spare >= 4 * gaps { 4 } else { 3 };
+    let own = spare.saturating_sub(gap * gaps).min(8);
     let mut x = 1;
     let mut stops = Vec::new();
-    for id in PaneId::ALL {
-        let shown = app.panes.title(id);
-        let marked = app.panes.mark(id).is_some() && id != app.pane;
-        let width = (wrap::cells(&shown) + if marked { 2 } else { 0 }) as u16;
+    for (id, width) in PaneId::ALL.into_iter().zip(widths) {
         stops.push((id, x, width));
         // The open one draws its own rule, so that it shows which one it is.
-        x += width + 4 + if id == app.pane { 8 } else { 0 };
+        x += width + gap + if id == app.pane { own } else { 0 };
     }
     stops
 }

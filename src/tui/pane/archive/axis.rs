@@ -9,6 +9,7 @@ use crate::proposal::Counts;
 use crate::protocol::VersionRow;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::number::plural;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -86,7 +87,7 @@ impl Archive {
     /// The file under the keys and how many versions it has.
     pub(super) fn file_title(&self, width: u16, look: Look<'_>) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
         let Some(path) = self.path() else { return Default::default() };
-        let note = self.times.get(path).map(|f| paint::plural(f.versions.len(), "version"));
+        let note = self.times.get(path).map(|f| plural(f.versions.len(), "version"));
         let note: Vec<_> = note.map(|n| span(n, look.theme.style(Role::Dim))).into_iter().collect();
         let taken = note.iter().map(|s| cells(&s.content)).sum::<usize>() + 6;
         let room = usize::from(width).saturating_sub(taken);

@@ -10,6 +10,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::app::Effect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, PaneId};
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -166,7 +167,7 @@ impl Fates {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = paint::plural(self.fates.len(), "file");
+        let note = plural(self.fates.len(), "file");
         let note = match usize::from(width) > cells(&self.proposal.title) + cells(&note) + 33 {
             true => format!("{note}, nothing is written yet"),
             false => note,
@@ -263,7 +264,7 @@ impl Fates {
         let words = match counts.added {
             0 => " was changed by someone else; choose what becomes of it:".to_string(),
             1 => " has a line that nebula did not write; choose what becomes of it:".to_string(),
-            n => format!(" has {} lines that nebula did not write; choose what becomes of it:", paint::thousands(n)),
+            n => format!(" has {} lines that nebula did not write; choose what becomes of it:", thousands(n)),
         };
         let short = " was changed by someone else; choose:";
         let words = if cells(path) + cells(&words) > width { short } else { words.as_str() };

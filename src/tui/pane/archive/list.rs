@@ -8,6 +8,7 @@ use crate::proposal::Counts;
 use crate::protocol::Changeset;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -51,7 +52,7 @@ pub(super) fn sum(changeset: &Changeset) -> Counts {
 fn files(changeset: &Changeset) -> String {
     match changeset.files.as_slice() {
         [one] => one.path.clone(),
-        all => paint::plural(all.len(), "file"),
+        all => plural(all.len(), "file"),
     }
 }
 
@@ -183,7 +184,7 @@ impl Archive {
             pen.select(y, 1, look);
         }
         if overflow {
-            let words = format!("{} {} older", look.glyphs.more, paint::thousands(older + unseen));
+            let words = format!("{} {} older", look.glyphs.more, thousands(older + unseen));
             pen.put(1, pen.height() - 1, &words, usize::from(pen.width()), dim);
         }
         pen.thumb(0, room as u16, self.top.get(), self.rows.len() + unseen, look);
@@ -235,7 +236,7 @@ impl Archive {
                 pen.spans(7, y, &paint::path(&show::plain(&file.path), room, name, look), room);
             }
             Row::More(n) => {
-                let words = format!("{} {}", look.glyphs.more, paint::plural(*n, "more file"));
+                let words = format!("{} {}", look.glyphs.more, plural(*n, "more file"));
                 pen.put(7, y, &words, width.saturating_sub(8), dim);
             }
         }

@@ -25,6 +25,7 @@ use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, Event, Listing, Query, VersionRow};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::theme::Role;
 use fates::Fates;
 
@@ -391,14 +392,14 @@ impl Archive {
         }
         if !self.filter.is_empty() {
             let more = if self.whole { "" } else { "+" };
-            let words = format!("{}{more} of {} with {}", self.rows.len(), paint::thousands(self.total), self.filter);
+            let words = format!("{}{more} of {} with {}", self.rows.len(), thousands(self.total), self.filter);
             let words = crate::tui::text::cut::end(&words, usize::from(width), ctx.glyphs.cut).into_owned();
             return paint::line(words, dim);
         }
         if !self.loaded {
             return Line::default();
         }
-        Line::from(span(paint::plural(self.total, "changeset"), dim))
+        Line::from(span(plural(self.total, "changeset"), dim))
     }
 
     /// What a tab shows.

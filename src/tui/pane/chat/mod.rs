@@ -21,6 +21,7 @@ use crate::protocol::{Call, Command, Event, Item, ItemId, Listing, Notice, Notic
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::text::markdown::Markdown;
+use crate::tui::text::number::plural;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
@@ -230,7 +231,7 @@ impl Chat {
         if self.window.below == 0 {
             return Line::default();
         }
-        let text = format!("{} below", words::count(self.window.below, "line", "lines"));
+        let text = format!("{} below", plural(self.window.below, "line"));
         if cells(&text) > usize::from(width) {
             return Line::default();
         }

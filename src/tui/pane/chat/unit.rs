@@ -16,6 +16,7 @@ use crate::tui::action::Context;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
 use crate::tui::text::markdown::rows::Rows;
+use crate::tui::text::number::plural;
 use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, paint, show};
 use crate::tui::theme::Role;
@@ -339,17 +340,17 @@ fn fold_line(text: String, open: bool, width: usize, look: &Look<'_>) -> Line<'s
 
 fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let lines: usize = attached.iter().filter_map(|a| a.lines).sum();
-    let mut text = format!("{} attached", words::count(attached.len(), "file", "files"));
+    let mut text = format!("{} attached", plural(attached.len(), "file"));
     if lines > 0 {
-        text.push_str(&format!(", {}", words::count(lines, "line", "lines")));
+        text.push_str(&format!(", {}", plural(lines, "line")));
     }
     let mut out = vec![fold_line(text, open, width, look)];
     if open {
         let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
         for a in attached {
             let size = match a.lines {
-                Some(n) => words::count(n, "line", "lines"),
-                None => words::count(a.bytes, "byte", "bytes"),
+                Some(n) => plural(n, "line"),
+                None => plural(a.bytes, "byte"),
             };
             let range = match a.range {
                 Some((from, to)) if from == to => format!(":{from}"),
@@ -369,12 +370,12 @@ fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>)
 /// Rules that joined: their names, and open, why each applies and how large it is.
 fn rules(rules: &[RuleChip], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let names: Vec<&str> = rules.iter().map(|r| r.path.strip_prefix(".nebula/rules/").unwrap_or(&r.path)).collect();
-    let text = format!("{}: {}", words::count(rules.len(), "rule", "rules"), names.join(", "));
+    let text = format!("{}: {}", plural(rules.len(), "rule"), names.join(", "));
     let mut out = vec![fold_line(text, open, width, look)];
     if open {
         let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
         for r in rules {
-            let why = format!("  {}, {}", r.reason, words::count(r.bytes, "byte", "bytes"));
+            let why = format!("  {}, {}", r.reason, plural(r.bytes, "byte"));
             let mut spans = vec![Span::raw("  ")];
             let room = width.saturating_sub(cells(&why) + 2).max(12);
             spans.extend(cut::path_spans(&r.path, room, look.glyphs.cut, dim, path));

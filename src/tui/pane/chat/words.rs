@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::protocol::{Call, CallState, NoticeAction};
 use crate::tui::action::Action;
 use crate::tui::text::cut;
+use crate::tui::text::number::plural;
 use crate::tui::text::wrap::cells;
 
 /// What the chat keeps of a call.
@@ -46,28 +47,28 @@ impl Did {
     }
 }
 
-/// What a tool does and to what: the verb, one, and several.
-fn verb(name: &str) -> (&str, &str, &str) {
+/// What a tool does and to what: the verb, and one of them.
+fn verb(name: &str) -> (&str, &str) {
     match name {
-        "readFile" => ("read", "file", "files"),
-        "list" => ("listed", "folder", "folders"),
-        "searchInDirectory" => ("searched", "folder", "folders"),
-        "writeFile" | "write_file" => ("wrote", "file", "files"),
+        "readFile" => ("read", "file"),
+        "list" => ("listed", "folder"),
+        "searchInDirectory" => ("searched", "folder"),
+        "writeFile" | "write_file" => ("wrote", "file"),
         "editFile" | "replaceInFile" | "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch"
-        | "lines" => ("edited", "file", "files"),
-        "applyPatch" => ("applied", "patch", "patches"),
-        "deleteFile" => ("deleted", "file", "files"),
-        "moveFile" => ("moved", "file", "files"),
-        "undo" => ("took back", "changeset", "changesets"),
-        "runCommand" => ("ran", "command", "commands"),
-        "askUser" => ("asked", "question", "questions"),
-        other => (other, "time", "times"),
+        | "lines" => ("edited", "file"),
+        "applyPatch" => ("applied", "patch"),
+        "deleteFile" => ("deleted", "file"),
+        "moveFile" => ("moved", "file"),
+        "undo" => ("took back", "changeset"),
+        "runCommand" => ("ran", "command"),
+        "askUser" => ("asked", "question"),
+        other => (other, "time"),
     }
 }
 
 /// `3 calls: read 2 files, searched 1 folder`; a single call names its file.
 pub(super) fn calls(done: &[Did]) -> String {
-    let mut out = format!("{}: ", count(done.len(), "call", "calls"));
+    let mut out = format!("{}: ", plural(done.len(), "call"));
     let mut parts: Vec<String> = Vec::new();
     if let [one] = done {
         let verb = if one.happens() { verb(&one.name).0 } else { &one.name };
@@ -76,7 +77,7 @@ pub(super) fn calls(done: &[Did]) -> String {
     } else {
         let mut seen: Vec<&str> = Vec::new();
         for did in done.iter().filter(|d| d.happens()) {
-            let (verb, one, many) = verb(&did.name);
+            let (verb, one) = verb(&did.name);
             if seen.contains(&verb) {
                 continue;
             }
@@ -88,7 +89,7 @@ pub(super) fn calls(done: &[Did]) -> String {
                 mains.sort_unstable();
                 mains.dedup();
             }
-            parts.push(format!("{verb} {}", count(mains.len(), one, many)));
+            parts.push(format!("{verb} {}", plural(mains.len(), one)));
         }
     }
     for (state, word) in [
@@ -123,24 +124,6 @@ pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
         "" => cut::end(text, width, cut).into_owned(),
         kept => format!("{kept}{cut}"),
     }
-}
-
-/// `1 file`, `2 files`, `1,204 files`.
-pub(super) fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
-}
-
-/// A number with its thousands apart.
-pub(super) fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// `4 s`, `2 min`.
@@ -210,7 +193,6 @@ mod tests {
 
     #[test]
     fn numbers_and_times() {
-        assert_eq!((grouped(5), grouped(1204), grouped(1_000_000)), ("5".into(), "1,204".into(), "1,000,000".into()));
         assert_eq!(time_of_day(0, 3600), "01:00");
         assert_eq!(time_of_day(-60_000, 0), "23:59");
         assert_eq!(

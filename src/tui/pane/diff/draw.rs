@@ -12,6 +12,7 @@ use super::view::{Columns, View};
 use crate::proposal::{HunkKind, Rung};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::show::Invisible;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
@@ -69,7 +70,7 @@ impl View {
             (Row::Head, Ok(y)) => self.head(pen, y, f, columns, look),
             (Row::Fold { slot, from, len }, Ok(y)) => {
                 let x = self.indent(columns);
-                let mut text = format!("{} {}", look.glyphs.more, paint::plural(len, "unchanged line"));
+                let mut text = format!("{} {}", look.glyphs.more, plural(len, "unchanged line"));
                 let inside =
                     if slot < file.hunks.len() { item::around(&file.before, from + len) } else { String::new() };
                 if !inside.is_empty() {
@@ -145,7 +146,7 @@ impl View {
         let focus = choices.is_some() && self.focus() == Some((f, h));
         let total: usize = self.files.iter().map(|v| v.hunks.len()).sum();
         let number = self.files[..f].iter().map(|v| v.hunks.len()).sum::<usize>() + h + 1;
-        let title = format!("hunk {} of {}  ", paint::thousands(number), paint::thousands(total));
+        let title = format!("hunk {} of {}  ", thousands(number), thousands(total));
         let text = if focus { bold(theme, Role::Text) } else { theme.style(Role::Text) };
         let mut spans = Vec::new();
         if let Some(choices) = choices {
@@ -190,9 +191,9 @@ impl View {
                 }
             }
             HunkKind::Create if hunk.after.is_empty() => "new file".to_string(),
-            HunkKind::Create => format!("new file, {}", paint::plural(file.after.len(), "line")),
+            HunkKind::Create => format!("new file, {}", plural(file.after.len(), "line")),
             HunkKind::Delete if hunk.before.is_empty() => "deletes the file".to_string(),
-            HunkKind::Delete => format!("deletes the file, {}", paint::plural(file.before.len(), "line")),
+            HunkKind::Delete => format!("deletes the file, {}", plural(file.before.len(), "line")),
             HunkKind::Move => "move".to_string(),
             HunkKind::Binary => "not a text".to_string(),
             HunkKind::Mode => "permissions".to_string(),

@@ -37,6 +37,7 @@ use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Event, Listing, Outcome, Query};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::text::number::thousands;
 use crate::tui::theme::Role;
 use page::{Page, Stage, decide, look_around};
 
@@ -320,6 +321,8 @@ impl Diff {
             Stage::Open => {}
         }
         let (count, open) = page.choices.count();
+        // What is left to do always has its word; where nothing is, the others have room for theirs sooner.
+        let words = width >= if open > 0 { SHORT } else { SHORTER };
         let mut spans = Vec::new();
         let kinds =
             [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
@@ -331,12 +334,11 @@ impl Diff {
             spans.push(span(glyph, bold(ctx.theme, role)));
             let word = match standing {
                 Standing::Undecided => " undecided".to_string(),
-                // What is left to do always has its word.
-                _ if width < SHORT => String::new(),
+                _ if !words => String::new(),
                 _ => format!(" {}", standing.word()),
             };
             let style = if standing == Standing::Undecided { ctx.theme.style(Role::Text) } else { dim };
-            spans.push(span(format!(" {}{word}", paint::thousands(n)), style));
+            spans.push(span(format!(" {}{word}", thousands(n)), style));
         }
         Line::from(spans)
     }
@@ -375,6 +377,8 @@ impl Diff {
 
 /// A note for fewer cells leaves out the words that its marks carry.
 const SHORT: u16 = 84;
+/// The same where nothing is undecided.
+const SHORTER: u16 = 50;
 
 /// Rows left for the diff in a body of `height` rows: strip and rule above it.
 fn body(view: &View, height: u16) -> u16 {

@@ -11,6 +11,7 @@ use crate::protocol::{Call, CallState, PreviewLine};
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::highlight::Code;
+use crate::tui::text::number::plural;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
@@ -154,8 +155,8 @@ impl Rows<'_, '_, '_> {
         let grows = entry.call.state == CallState::Streaming;
         let all = &entry.call.preview;
         let note = (more > 0 && shown > 0).then(|| match grows {
-            true => format!("{} {} before", self.ctx.glyphs.more, paint::plural(more, "line")),
-            false => format!("{} {}", self.ctx.glyphs.more, paint::plural(more, "more line")),
+            true => format!("{} {} before", self.ctx.glyphs.more, plural(more, "line")),
+            false => format!("{} {}", self.ctx.glyphs.more, plural(more, "more line")),
         });
         if let Some(note) = note.as_ref().filter(|_| grows)
             && let Some(y) = self.row()

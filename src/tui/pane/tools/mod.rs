@@ -19,6 +19,7 @@ use super::{Ctx, Look, Mark};
 use crate::protocol::{Call, CallState, Event, Item, ItemId, Listing, Query};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::wrap;
 use crate::tui::theme::Role;
 use fields::Field;
@@ -332,12 +333,9 @@ impl Tools {
             }
             // Its state says already that it was interrupted.
             let reason = entry.call.reason.as_deref().filter(|r| *r != "interrupted").unwrap_or_default();
-            let lines = reason.lines().flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
-            entry.reason = lines.take(REASON).collect();
-            // The list that a colon announces is in the whole result.
-            if let Some(last) = entry.reason.last_mut().filter(|l| l.ends_with(':')) {
-                last.pop();
-            }
+            let lines = told_here(reason).lines();
+            let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
+            entry.reason = rows.take(REASON).collect();
         }
         let (mut y, mut tops) = (0, Vec::with_capacity(self.calls.len() + 1));
         for i in 0..self.calls.len() {
@@ -379,7 +377,7 @@ impl Tools {
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
         if below > 0 && !self.follow {
-            return paint::line(format!("{} below", paint::plural(below, "line")), dim);
+            return paint::line(format!("{} below", plural(below, "line")), dim);
         }
         let count = |wanted: &[CallState]| self.calls.iter().filter(|e| wanted.contains(&e.call.state)).count();
         let asking = count(&[CallState::Asking]);
@@ -394,7 +392,7 @@ impl Tools {
             (if asking == 0 { waiting } else { 0 }, "waiting"),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-        let mut words: Vec<String> = kinds.map(|(n, word)| format!("{} {word}", paint::thousands(n))).collect();
+        let mut words: Vec<String> = kinds.map(|(n, word)| format!("{} {word}", thousands(n))).collect();
         let gap = format!(" {} ", ctx.glyphs.dot);
         // What is over gives way first.
         while words.len() > 1 && wrap::cells(&words.join(&gap)) > usize::from(width) {
@@ -421,4 +419,10 @@ impl Tools {
             None => self.draw_calls(&mut pen, ctx),
         }
     }
+}
+
+/// A reason without what a colon at its end announces, which stands in the whole result.
+fn told_here(reason: &str) -> &str {
+    let Some(told) = reason.strip_suffix(':') else { return reason };
+    told.rfind(". ").map_or(told, |end| &told[..=end])
 }

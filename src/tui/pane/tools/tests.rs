@@ -109,6 +109,13 @@ fn a_file_that_someone_else_changed_is_marked_until_it_is_read_again() {
 }
 
 #[test]
+fn a_reason_leaves_out_what_its_colon_announces() {
+    assert_eq!(super::told_here("a.rs: not there. It reads now:"), "a.rs: not there.");
+    assert_eq!(super::told_here("it fits 3 places, at lines 1, 2, 3:"), "it fits 3 places, at lines 1, 2, 3");
+    assert_eq!(super::told_here("a.rs is a folder."), "a.rs is a folder.");
+}
+
+#[test]
 fn reasons_are_never_folded() {
     let mut tools = Tools::default();
     let with = |mut c: Call, reason: &str| {

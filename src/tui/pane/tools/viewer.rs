@@ -5,6 +5,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, Typed};
 use crate::tui::pane::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold};
+use crate::tui::text::number::plural;
 use crate::tui::text::{show, wrap};
 use crate::tui::theme::Role;
 
@@ -178,7 +179,7 @@ impl Viewer {
     pub fn note(&self, ctx: &Ctx<'_>) -> String {
         match self.rows.len().saturating_sub(self.top + self.body()) {
             0 => ctx.key(Context::Tools, Action::Open).map(|key| format!("{key} closes")).unwrap_or_default(),
-            below => format!("{} below", paint::plural(below, "line")),
+            below => format!("{} below", plural(below, "line")),
         }
     }
 
