@@ -164,8 +164,12 @@ impl View {
         // The lines have their numbers below; how the place was found stands here alone.
         let room = usize::from(columns.width.saturating_sub(1));
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
-        let fits = found.is_empty() || taken + wrap::cells(&about) + 10 + wrap::cells(found) <= room;
-        let (lines, gap) = if fits { (about.as_str(), "   found: ") } else { ("", "found: ") };
+        let left = room.saturating_sub(taken + wrap::cells(found));
+        let (lines, gap) = match left {
+            _ if found.is_empty() || left >= wrap::cells(&about) + 10 => (about.as_str(), "   found: "),
+            7.. => ("", "found: "),
+            _ => ("", ""),
+        };
         spans.push(span(lines, dim));
         if !found.is_empty() {
             let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
