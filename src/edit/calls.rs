@@ -39,12 +39,12 @@ pub fn read(value: &Value) -> Option<(String, Value)> {
     if let Some(inner) = object.get("function").filter(|f| f.is_object()) {
         return read(inner);
     }
-    let name = NAMES.iter().find_map(|k| object.get(*k)?.as_str())?;
+    let Some(name) = NAMES.iter().find_map(|k| object.get(*k)?.as_str()) else { return keyed(object) };
     let arguments = ARGUMENTS.iter().find_map(|k| object.get(*k));
     let arguments = match arguments {
         Some(Value::String(text)) => super::json::repair(text).ok()?,
         Some(value) => value.clone(),
-        None => Value::Object(Map::new()),
+        None => return flat(name, object),
     };
     let given = arguments.as_object()?;
     if is_shell(name) {
@@ -64,8 +64,46 @@ pub fn read(value: &Value) -> Option<(String, Value)> {
     fits.then(|| (tool.to_string(), Value::Object(fitted)))
 }
 
+/// A call whose arguments stand beside its name: `{"tool": "readFile", "path": "a.py"}`. None that is needed may be missing.
+fn flat(name: &str, object: &Map<String, Value>) -> Option<(String, Value)> {
+    let beside =
+        |(key, _): &(&String, &Value)| !NAMES.contains(&key.as_str()) && !["type", "id"].contains(&key.as_str());
+    let given: Map<String, Value> =
+        object.iter().filter(beside).map(|(key, value)| (key.clone(), value.clone())).collect();
+    called(name, given)
+}
+
+/// A call under the name of its tool: `{"readFile": {"path": "a.py"}}`.
+fn keyed(object: &Map<String, Value>) -> Option<(String, Value)> {
+    let (name, given) = object.iter().next().filter(|_| object.len() == 1)?;
+    called(name, given.as_object()?.clone())
+}
+
+/// The call of that tool with these arguments, where none that is needed is missing.
+fn called(name: &str, given: Map<String, Value>) -> Option<(String, Value)> {
+    let arguments =
+        Map::from_iter([("name".to_string(), name.into()), ("arguments".to_string(), Value::Object(given))]);
+    let (tool, fitted) = read(&Value::Object(arguments))?;
+    let parameters = TOOLS.iter().find(|(own, _)| *own == tool)?.1;
+    parameters.iter().all(|(name, _)| fitted.get(name).is_some()).then_some((tool, fitted))
+}
+
+/// Whether this is a parameter of that tool, under its own name or another.
+pub(super) fn is_parameter(tool: &str, name: &str) -> bool {
+    let names = |(own, others): &(&str, &[&str])| *own == name || others.contains(&name);
+    tool_of(tool).is_some_and(|(_, parameters)| parameters.iter().any(names))
+}
+
+/// Whether a tool's name, or one that means it, begins so.
+pub(super) fn may_be_tool(beginning: &str) -> bool {
+    let beginning = bare(beginning);
+    let others = OTHER.iter().map(|(other, _)| other.to_string());
+    TOOLS.iter().map(|(tool, _)| bare(tool)).chain(others).any(|name| name.starts_with(&beginning))
+}
+
 /// A tool's name without what models change in it.
 fn bare(name: &str) -> String {
+    let name = ["functions.", "default_api.", "tools."].iter().find_map(|p| name.strip_prefix(p)).unwrap_or(name);
     name.replace(['_', '-'], "").to_lowercase()
 }
 

@@ -18,12 +18,17 @@ use crate::workspace::{Access, normalise};
 const MOST_IN_PLAY: usize = 300;
 /// Nor are files larger than this, in bytes.
 const LARGEST_IN_PLAY: u64 = 256 << 10;
+/// So many words of a text are looked at for paths.
+const MOST_WORDS: usize = 10_000;
 
 impl Desk<'_> {
     pub(super) fn patch(&mut self, args: &PatchArgs) -> Result<u8> {
         let text = self.patch_text(&args.file)?;
-        let edits = self.edits(&text)?;
-        let Some(proposal) = self.proposal(&edits)? else { return Ok(FAILED) };
+        let named = self.named(&text);
+        // As in a session with one file, an edit without a path means the one file the text speaks of.
+        let in_play = Some(&named).filter(|n| n.len() == 1).map(|n| n[0].path.clone());
+        let edits = self.edits(&text, named)?;
+        let Some(proposal) = self.proposal(&edits, in_play)? else { return Ok(FAILED) };
         if proposal.files.is_empty() {
             self.complain("the files are that way already: nothing to change")?;
             return Ok(DONE);
@@ -57,8 +62,8 @@ impl Desk<'_> {
     }
 
     /// The edits in a text. Anything that breaks off spoils the whole.
-    fn edits(&self, text: &str) -> Result<Vec<Edit>> {
-        let mut edits = self.edits_among(text, self.named(text))?;
+    fn edits(&self, text: &str, named: Vec<Known>) -> Result<Vec<Edit>> {
+        let mut edits = self.edits_among(text, named)?;
         if edits.is_empty() && text.contains("```") {
             // A whole file in a fence without a path is the one it resembles.
             edits = self.edits_among(text, self.in_play(text))?;
@@ -69,17 +74,26 @@ impl Desk<'_> {
         Ok(edits)
     }
 
-    /// The text files that a line above a block or a fence names, whatever their names look like.
+    /// The text files that the text names: in a session they would be known. Any word that may be a path, and whatever stands
+    /// above a block or a fence.
     fn named(&self, text: &str) -> Vec<Known> {
+        let parts = |c: char| c.is_whitespace() || "`\"'()[]<>*,:。、，：「」【】（）".contains(c);
+        let words = text.split(parts).map(|word| word.trim_start_matches('@').trim_end_matches(['.', '!', '?']));
+        let likely = words.filter(|word| word.contains(['.', '/']) && word.len() < 300);
         let opens = |line: &str| ["<<<<<", "```", "~~~"].iter().any(|mark| line.trim_start().starts_with(mark));
         let above = text.lines().zip(text.lines().skip(1)).filter(|(_, next)| opens(next)).map(|(line, _)| line.trim());
-        let names: BTreeSet<&str> = above.map(|name| name.strip_prefix("./").unwrap_or(name)).collect();
-        let known = |name: &str| {
-            let path = self.workspace.resolve(name, Access::File).ok()?;
-            let text = self.workspace.read(&path).ok()?.state.text().map(Arc::from)?;
-            Some(Known { path: name.into(), text })
-        };
-        names.into_iter().filter_map(known).collect()
+        let names: BTreeSet<&str> = likely.take(MOST_WORDS).chain(above).collect();
+        let paths = names.into_iter().filter_map(|name| self.workspace.resolve(name, Access::File).ok());
+        let paths: BTreeSet<String> = paths.collect();
+        paths.into_iter().filter_map(|path| self.known(path)).take(MOST_IN_PLAY).collect()
+    }
+
+    /// A text file that is not too large.
+    fn known(&self, path: String) -> Option<Known> {
+        let size = fs::metadata(self.workspace.root().join(&path)).ok().filter(|m| m.is_file())?.len();
+        let read = (size <= LARGEST_IN_PLAY).then(|| self.workspace.read(&path).ok()).flatten()?;
+        let text = Arc::from(read.state.text()?);
+        Some(Known { path, text })
     }
 
     /// The text files of a small workspace, but for the patch itself.
@@ -90,11 +104,7 @@ impl Desk<'_> {
                 return Vec::new();
             }
             let path = normalise(self.workspace.root(), entry.path());
-            let small = entry.metadata().is_ok_and(|m| m.is_file() && m.len() <= LARGEST_IN_PLAY);
-            let read = small.then(|| self.workspace.read(&path).ok()).flatten();
-            if let Some(text) = read.as_ref().and_then(|r| r.state.text()).filter(|t| *t != patch) {
-                known.push(Known { path, text: Arc::from(text) });
-            }
+            known.extend(self.known(path).filter(|file| *file.text != *patch));
         }
         known
     }
@@ -124,7 +134,7 @@ impl Desk<'_> {
     }
 
     /// Places the edits; says what could not be placed, and what is there instead.
-    fn proposal(&mut self, edits: &[Edit]) -> Result<Option<Proposal>> {
+    fn proposal(&mut self, edits: &[Edit], in_play: Option<String>) -> Result<Option<Proposal>> {
         let entries: Vec<&str> = edits
             .iter()
             .filter(|e| matches!(e.op, Op::Delete | Op::Move { .. }))
@@ -137,7 +147,7 @@ impl Desk<'_> {
             let state = self.workspace.read(&path).map_err(|e| e.to_string())?.state;
             Ok(Current { path, state, seen: true })
         };
-        let outcome = edit::apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing: true });
+        let outcome = edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: true });
         let failed: Vec<&EditResult> =
             outcome.results.iter().filter(|r| matches!(r.fate, edit::Fate::Failed(_))).collect();
         if let Some(first) = failed.first() {

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::body::{Body, Kind};
+use super::passage::made_already;
 use super::{Done, Ground, Splice, fit};
 use crate::edit::PatchHunk;
 use crate::edit::bytes::{self, Encoding};
@@ -109,7 +110,11 @@ impl Placer<'_> {
                 "no line of the file is `{above}`, which stands after @@. {}",
                 miss.text(self.text, Shape::Lines)
             ),
-            None => miss.text(self.text, Shape::Lines),
+            None => {
+                let after = Body::lenient(&self.hunk.body, self.text).after().join("\n");
+                let made = matches!(miss, Miss::Nothing { .. }).then(|| made_already(self.text, &after, Shape::Lines));
+                made.flatten().unwrap_or_default() + &miss.text(self.text, Shape::Lines)
+            }
         }
     }
 

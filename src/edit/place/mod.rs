@@ -4,15 +4,16 @@ mod body;
 mod fit;
 mod hunks;
 mod numbers;
+mod passage;
 mod whole;
 
 use std::ops::Range;
 
 pub(super) use whole::{made, whole};
 
-use super::bytes::{self, Encoding};
-use super::locate::{self, Miss, Search, Shape};
-use super::{Edit, Op};
+use self::passage::entities;
+use super::bytes::Encoding;
+use super::{Edit, Format, Op};
 use crate::proposal::{Found, Rung};
 
 /// Some bytes of a text and what comes in their place.
@@ -90,7 +91,8 @@ pub(super) struct Ground<'a> {
 /// Places an edit that changes a part of a text. The error is for the model.
 pub(super) fn edit(ground: &Ground, edit: &Edit) -> Result<Done, String> {
     match &edit.op {
-        Op::Replace { search, replace, shape, all } => self::replace(ground, search, replace, *shape, *all),
+        Op::Replace { search, replace, .. } if edit.format == Format::Blocks => passage::block(ground, search, replace),
+        Op::Replace { search, replace, shape, all } => passage::place(ground, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(ground, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(ground, (*start, *end), expect, replace),
         Op::Write { .. } | Op::Overwrite { .. } | Op::Mode { .. } | Op::Delete | Op::Move { .. } => {
@@ -106,71 +108,6 @@ pub(super) fn fresh(op: &Op) -> Option<String> {
         Op::Hunks(hunks) => hunks::fresh(hunks),
         _ => None,
     }
-}
-
-fn replace(ground: &Ground, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
-    let text = ground.text;
-    if ground.encoding == Encoding::Raw {
-        let (search, new) = (bytes::raw(search), bytes::raw(new));
-        let search = Search { text: &search, shape, all, down_to: Rung::Exact };
-        let told = |miss: Miss| format!("{} {RAW}", miss.text(text, shape));
-        return fit::all(text, &search, &new, locate::locate(text, &search).map_err(told)?);
-    }
-    let literal = Search { text: search, shape, all, down_to: Rung::Inexact };
-    let plain = entities(search).map(|plain| (plain, entities(new).unwrap_or_else(|| new.to_string())));
-    if let Some((plain, new)) = &plain
-        && locate::locate(text, &Search { down_to: Rung::Elided, ..literal }).is_err()
-    {
-        let search = Search { text: plain, ..literal };
-        if let Ok(places) = locate::locate(text, &search) {
-            let mut done = fit::all(text, &search, new, places)?;
-            done.found.detail.get_or_insert_with(|| "entities read as characters".to_string());
-            return Ok(done);
-        }
-    }
-    match locate::locate(text, &literal) {
-        // What is found by likeness only may be there for certain without the numbers of its lines.
-        Ok(places) if places.iter().any(|p| p.found.rung == Rung::Inexact) => match unnumbered(text, &literal, new) {
-            Some(done) => done,
-            None => fit::all(text, &literal, new, places),
-        },
-        Ok(places) => fit::all(text, &literal, new, places),
-        Err(_) if let Some(done) = unnumbered(text, &literal, new) => done,
-        Err(miss) if search == new => {
-            Err(format!("the search text and its replacement are the same, and {}", miss.text(text, shape)))
-        }
-        Err(miss) => Err(miss.text(text, shape)),
-    }
-}
-
-/// The same where the search text was copied with the numbers that its lines were shown with, and stands in one place
-/// without them.
-fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
-    let bare = numbers::without(literal.text)?;
-    let numbered = new.lines().any(|line| numbers::of(line).is_some());
-    // A replacement in which only some lines have numbers is not understood.
-    let new = if numbered { numbers::without(new)? } else { new.to_string() };
-    let shape = if bare.lines().count() > 1 { Shape::Lines } else { literal.shape };
-    let search = Search { text: &bare, shape, all: false, down_to: Rung::LookAlikes };
-    let mut places = locate::locate(text, &search).ok()?;
-    for place in &mut places {
-        place.found.rung = place.found.rung.max(Rung::TrailingSpace);
-        place.found.detail.get_or_insert_with(|| "line numbers left out".to_string());
-    }
-    Some(fit::all(text, &search, &new, places))
-}
-
-const RAW: &str = "(The file is not valid text, so only an exact search can find something in it.)";
-
-/// A text with XML's entities read as the characters they stand for; `None` if it has none.
-pub(super) fn entities(text: &str) -> Option<String> {
-    const ENTITIES: [(&str, &str); 6] =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
-    if !ENTITIES.iter().any(|(entity, _)| text.contains(entity)) {
-        return None;
-    }
-    // `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`.
-    Some(ENTITIES.iter().fold(text.to_string(), |text, (entity, plain)| text.replace(entity, plain)))
 }
 
 /// The lines of `range` with the ending of the last one; at the end of a text without a final newline, with

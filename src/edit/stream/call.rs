@@ -43,9 +43,10 @@ const NOT_ALL: &str = "it begins as a tool call, but what it holds is not one, o
 enum Inside {
     #[default]
     Value,
-    String,
-    /// After a backslash.
-    Escape,
+    /// A string in these quotes.
+    String(u8),
+    /// After a backslash in one.
+    Escape(u8),
     /// A `"""` string.
     Triple,
 }
@@ -70,7 +71,8 @@ impl Call {
                 }
                 // `""` is an empty string.
                 (Inside::Value, b'"') if quotes == 2 => at += 1,
-                (Inside::Value, b'"') => self.state = Inside::String,
+                (Inside::Value, b'"') => self.state = Inside::String(b'"'),
+                (Inside::Value, b'\'') if self.is_open(&rest[from..at]) => self.state = Inside::String(b'\''),
                 (Inside::Value, b'{' | b'[') => {
                     self.depth += 1;
                     if bytes[at] == b'{' && self.depth <= DEEPEST {
@@ -94,9 +96,9 @@ impl Call {
                         return if self.finish(ctx) { Progress::Done } else { Progress::Back };
                     }
                 }
-                (Inside::String, b'"') => self.state = Inside::Value,
-                (Inside::String, b'\\') => self.state = Inside::Escape,
-                (Inside::Escape, _) => self.state = Inside::String,
+                (Inside::String(quote), byte) if byte == quote => self.state = Inside::Value,
+                (Inside::String(quote), b'\\') => self.state = Inside::Escape(quote),
+                (Inside::Escape(quote), _) => self.state = Inside::String(quote),
                 (Inside::Triple, b'"') if quotes < 3 && unsure => break,
                 (Inside::Triple, b'"') if quotes >= 3 => {
                     // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
@@ -119,6 +121,12 @@ impl Call {
         input.skip(at);
         self.grow(ctx);
         Progress::Wait
+    }
+
+    /// Whether a value or a name may begin after this: an apostrophe elsewhere is no quote.
+    fn is_open(&self, text: &str) -> bool {
+        let last = |text: &str| text.trim_end().bytes().next_back();
+        last(text).or_else(|| last(&self.text)).is_some_and(|b| b"{[,:".contains(&b))
     }
 
     /// Whether the object that opens at the end of the text, at the present depth, may be a call: the value itself, one

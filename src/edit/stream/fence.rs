@@ -1,8 +1,9 @@
 //! What a fence that opens holds: edits, a whole file, or code to be shown. Its first lines tell.
 
-use super::starts::{self, Calls, Fence};
+use super::paths::{self, same_path};
+use super::starts::{self, Calls, Fence, HEAD, head};
 use super::tags::{Tag, tag};
-use super::text::{HEAD, head, same_path};
+
 use super::{Context, Format};
 
 /// What is in a fence that opens.
@@ -87,7 +88,7 @@ impl Contents {
         let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
         let mut skip = 0;
         let mut direct = above;
-        if let Some(path) = starts::path_line(first, &ctx.known) {
+        if let Some(path) = paths::path_line(first, &ctx.known) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
             let second = next.split('\n').next().unwrap_or_default();
             if !whole(second, next) {
@@ -108,7 +109,7 @@ impl Contents {
             _ if fence.closed_by(first) => Contents::Code(None),
             Some(path) if matches!(ctx.expected, None | Some(Format::Whole)) => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
-            None => Contents::Code(starts::mentioned(around.said, &ctx.known).map(str::to_string)),
+            None => Contents::Code(paths::mentioned(around.said, &ctx.known).map(str::to_string)),
         }
     }
 }

@@ -5,7 +5,10 @@ mod call;
 mod fence;
 mod input;
 mod named;
+mod names;
 mod patch;
+mod paths;
+mod python;
 mod starts;
 mod tags;
 mod text;
@@ -19,6 +22,8 @@ use self::call::Call;
 use self::input::Input;
 use self::named::Named;
 use self::patch::Patch;
+use self::python::Python;
+pub(super) use self::starts::is_divider;
 use self::text::Text;
 use self::whole::Whole;
 use self::xml::Xml;
@@ -152,6 +157,7 @@ enum State {
     Patch(Patch),
     Call(Call),
     Named(Named),
+    Python(Python),
 }
 
 /// What a reader of one of them says after it took what it could.
@@ -252,6 +258,7 @@ impl Parser {
             State::Patch(patch) => patch.end(ctx, cut),
             State::Call(call) => call.end(ctx, cut),
             State::Named(call) => call.end(ctx, cut),
+            State::Python(call) => call.end(ctx, cut),
         }
         self.text.end(&mut self.input, ctx);
         self.ctx.out
@@ -275,12 +282,14 @@ impl Parser {
                 State::Patch(patch) => patch.step(input, ctx),
                 State::Call(call) => call.step(input, ctx),
                 State::Named(call) => call.step(input, ctx),
+                State::Python(call) => call.step(input, ctx),
             };
             match progress {
                 Progress::Wait => return,
                 Progress::Again => {}
                 Progress::Done => {
-                    let inside_line = matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_));
+                    let inside_line =
+                        matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_) | State::Python(_));
                     self.state = State::Text;
                     self.text.resume(inside_line);
                 }

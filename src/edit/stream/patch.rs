@@ -1,6 +1,7 @@
 //! Unified diffs and the `*** Begin Patch` envelope.
 
 use super::input::Input;
+use super::names::{bare, file_name, git_names, names_a_file};
 use super::starts::{Fence, dedented};
 use super::{Context, EditId, Part, Progress};
 use crate::edit::{Edit, Format, Op, PatchHunk};
@@ -210,7 +211,9 @@ impl Patch {
             Some(_) => line[2..].split_once("@@").map_or("", |(_, text)| text),
             None => line.trim_start_matches('@').trim_end_matches('@'),
         };
-        let above: Vec<String> = Some(above.trim()).filter(|a| !a.is_empty()).map(str::to_string).into_iter().collect();
+        // `@@ ... @@` and `@@ -,+ @@` leave the numbers out and name no line.
+        let says = |a: &&str| a.contains(|c: char| !"-+.,… ".contains(c));
+        let above: Vec<String> = Some(above.trim()).filter(says).map(str::to_string).into_iter().collect();
         section.due = header.map_or((0, 0), |[old, new]| (old.1, new.1));
         // Several `@@` lines one under another narrow the place down.
         if let Some(hunk) = section.hunks.last_mut().filter(|h| h.body.is_empty() && header.is_none()) {
@@ -411,62 +414,4 @@ fn ranges(line: &str) -> Option<[(usize, usize); 2]> {
         Some((start.parse().ok()?, count.parse().ok()?))
     };
     Some([range('-')?, range('+')?])
-}
-
-/// The name in a `---` or `+++` line; `None` for `/dev/null`.
-fn file_name(text: &str) -> Option<String> {
-    let name = match text.strip_prefix('"') {
-        Some(quoted) => unquoted(quoted),
-        None => text.split('\t').next().unwrap_or(text).trim().to_string(),
-    };
-    (name != "/dev/null").then_some(name)
-}
-
-/// Whether `--- old` and `+++ new` are the header of a file, and not a line `-- old` that gives way to `++ new`.
-fn names_a_file(old: &str, new: &str) -> bool {
-    let name = |line: &str| file_name(line.get(4..).unwrap_or_default().trim_end());
-    let (old, new) = (name(old), name(new));
-    let git = |name: &Option<String>| name.as_ref().is_none_or(|n| n.starts_with("a/"));
-    git(&old) || (old == new && old.is_some_and(|n| !n.contains(' ') && n.contains(['.', '/'])))
-}
-
-fn bare(name: &str, prefix: &str) -> String {
-    name.strip_prefix(prefix).unwrap_or(name).to_string()
-}
-
-/// The two names of a `diff --git` line.
-fn git_names(text: &str) -> (String, String) {
-    if let Some(quoted) = text.strip_prefix('"') {
-        let old = unquoted(quoted);
-        let new = text.rsplit_once(" \"").map_or_else(|| old.clone(), |(_, new)| unquoted(new));
-        return (bare(&old, "a/"), bare(&new, "b/"));
-    }
-    // Of names with spaces both halves are alike, unless the file was renamed; then the `rename` lines say the names.
-    let (old, new) = text.split_once(" b/").map_or((text, text), |(old, new)| (old, new));
-    (bare(old, "a/"), bare(new.trim_end(), "b/"))
-}
-
-/// A name in the quotes that git writes: backslash escapes, bytes in octal.
-fn unquoted(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.bytes().peekable());
-    while let Some(b) = rest.next() {
-        match b {
-            b'"' => break,
-            b'\\' => match rest.next() {
-                Some(b'n') => bytes.push(b'\n'),
-                Some(b't') => bytes.push(b'\t'),
-                Some(d @ b'0'..=b'3') => {
-                    let mut value = u32::from(d - b'0');
-                    while let Some(d) = rest.next_if(|d| (b'0'..=b'7').contains(d) && value < 0o40) {
-                        value = value * 8 + u32::from(d - b'0');
-                    }
-                    bytes.push(value as u8);
-                }
-                Some(c) => bytes.push(c),
-                None => {}
-            },
-            b => bytes.push(b),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

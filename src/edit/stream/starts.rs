@@ -3,6 +3,10 @@
 //! then the answer does not depend on how the text was cut.
 
 use super::Known;
+use super::paths::{is_path, slashed};
+
+/// The first bytes of a line say what it is.
+pub(super) const HEAD: usize = 400;
 
 /// A fence's opening line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,10 +64,12 @@ impl Fence {
     pub fn path(&self, known: &[Known]) -> Option<String> {
         let titled = ["title=", "path=", "file=", "filename="].iter().find_map(|key| {
             let value = self.info.split_once(key)?.1;
-            let value = value.strip_prefix('"').map_or_else(|| value.split(' ').next(), |v| v.split('"').next());
-            value.map(str::to_string)
+            match value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+                Some(quote) => value[1..].split(quote).next(),
+                None => value.split([' ', ',', '}']).next(),
+            }
         });
-        titled.or_else(|| {
+        titled.map(str::to_string).or_else(|| {
             let parts = self.info.split_whitespace().flat_map(|word| word.splitn(2, ':'));
             parts.map(slashed).find(|part| is_path(part, known)).map(std::borrow::Cow::into_owned)
         })
@@ -106,7 +112,7 @@ pub(super) fn may_be_search(partial: &str) -> bool {
 }
 
 /// `=======`.
-pub(super) fn is_divider(line: &str) -> bool {
+pub(in crate::edit) fn is_divider(line: &str) -> bool {
     let text = line.trim_end();
     (5..=9).contains(&text.len()) && text.bytes().all(|b| b == b'=')
 }
@@ -133,127 +139,6 @@ pub(super) fn may_be_patch(partial: &str) -> bool {
     PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }
 
-/// A line that is nothing but a path, perhaps with a label or marks around it.
-pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
-    let mut text = line.trim();
-    if text.len() > 300 {
-        return None;
-    }
-    loop {
-        let stripped = decoration(text).map_or(text, |rest| rest.trim_start());
-        let stripped = stripped.trim_end_matches(['*', '`', '"', '\'', ':']);
-        let stripped = stripped.strip_suffix("-->").or_else(|| stripped.strip_suffix("*/")).unwrap_or(stripped).trim();
-        if stripped == text {
-            break;
-        }
-        text = stripped;
-    }
-    let text = slashed(text);
-    is_path(&text, known).then(|| text.into_owned())
-}
-
-/// A path as it is written on Windows, with `/`.
-fn slashed(word: &str) -> std::borrow::Cow<'_, str> {
-    let odd = |part: &str| part.is_empty() || part.contains(['/', ' ']);
-    match word.contains('\\') && !word.split('\\').any(odd) {
-        true => word.replace('\\', "/").into(),
-        false => word.into(),
-    }
-}
-
-/// What may stand before a path on its line.
-const DECORATION: [&str; 20] = [
-    "######", "#####", "####", "###", "##", "#", "//", "<!--", "/*", "--", ";", "- ", "* ", "+ ", "**", "`", "\"", "'",
-    "*", "@",
-];
-const LABELS: [&str; 9] =
-    ["path:", "file:", "filename:", "file path:", "filepath:", "file name:", "title:", "path =", "file"];
-
-fn decoration(text: &str) -> Option<&str> {
-    if let Some(rest) = DECORATION.iter().find_map(|d| text.strip_prefix(d)) {
-        return Some(rest);
-    }
-    let label = |l: &&str| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l));
-    if let Some(label) = LABELS.iter().find(|l| label(l)) {
-        let rest = &text[label.len()..];
-        // The bare word `file` is a label only before a space, and the marks of emphasis may stand after it.
-        return (label.ends_with([':', '=']) || rest.starts_with([' ', ':', '*'])).then_some(rest);
-    }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    (1..=3)
-        .contains(&digits)
-        .then(|| text[digits..].strip_prefix(". ").or_else(|| text[digits..].strip_prefix(") ")))?
-}
-
-/// Whether the beginning of a line may become a path on a line of its own.
-pub(super) fn may_be_path(partial: &str) -> bool {
-    let mut text = partial.trim_start();
-    if partial.len() > 300 {
-        return false;
-    }
-    while let Some(rest) = decoration(text) {
-        let rest = rest.trim_start_matches([' ', '\t']);
-        if rest.len() == text.len() {
-            break;
-        }
-        text = rest;
-    }
-    // Up to two words may yet turn out to be a label.
-    let lower = text.to_ascii_lowercase();
-    if LABELS.iter().chain(&["<!--"]).any(|l| l.starts_with(lower.as_str())) || text.bytes().all(|b| b.is_ascii_digit())
-    {
-        return true;
-    }
-    let mut words = text.split_ascii_whitespace();
-    let Some(word) = words.next() else { return true };
-    let closes =
-        |w: &str| w.trim_matches(['*', '`', ':', '"', '\'']).is_empty() || "-->".starts_with(w) || "*/".starts_with(w);
-    !word.contains(|c| c != '\\' && OUTSIDE.contains(&c)) && words.all(closes)
-}
-
-/// Characters that no path on a line of its own has.
-const OUTSIDE: &[char] = &['<', '>', '|', '?', '{', '}', '(', ')', '=', ';', ',', '\\', '!', '&', '$', '%', '^'];
-
-/// Whether a word is a path: known, or with a folder or an extension.
-pub(super) fn is_path(word: &str, known: &[Known]) -> bool {
-    if word.is_empty() || word.len() > 255 {
-        return false;
-    }
-    let bare = word.strip_prefix("./").unwrap_or(word);
-    if known.iter().any(|k| k.path == bare) {
-        return true;
-    }
-    if word.contains(OUTSIDE)
-        || word.contains(char::is_whitespace)
-        || word.contains("://")
-        || word.contains(['`', '*', '"'])
-    {
-        return false;
-    }
-    const NAMES: [&str; 6] = ["Makefile", "Dockerfile", "LICENSE", "README", "Justfile", "Gemfile"];
-    let name = word.rsplit('/').next().unwrap_or(word);
-    let extension = name.rsplit_once('.').map(|(_, ext)| ext);
-    let extended = extension.is_some_and(|e| {
-        (1..=12).contains(&e.len())
-            && e.starts_with(|c: char| c.is_ascii_alphabetic())
-            && e.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    });
-    extended
-        || NAMES.contains(&name)
-        || (word.contains('/') && !name.is_empty() && name.chars().any(char::is_alphanumeric) && !name.ends_with('.'))
-}
-
-/// The one known path that a line of prose mentions.
-pub(super) fn mentioned<'k>(line: &str, known: &'k [Known]) -> Option<&'k str> {
-    let words: Vec<&str> = line
-        .split(|c: char| c.is_whitespace() || "`\"'()[]*,".contains(c))
-        .map(|w| w.trim_end_matches(['.', ':', '!', '?']).trim_start_matches("./").trim_start_matches('@'))
-        .collect();
-    let mut hits = known.iter().filter(|k| words.contains(&k.path.as_str()));
-    let hit = hits.next()?;
-    hits.next().is_none().then_some(hit.path.as_str())
-}
-
 /// What some models write in front of a list of calls.
 pub(super) const CALLS_MARK: &str = "[TOOL_CALLS]";
 
@@ -266,8 +151,17 @@ pub(super) enum Calls {
     Yes,
 }
 
-/// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
+/// Whether a text begins with calls: JSON objects, or a call as Python writes it.
 pub(super) fn calls(text: &str) -> Calls {
+    match (objects(text), super::python::begins(text)) {
+        (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
+        (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
+        (Calls::No, Calls::No) => Calls::No,
+    }
+}
+
+/// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
+fn objects(text: &str) -> Calls {
     let text = text.trim_start();
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
     let Some(inner) = inner.strip_prefix('{').map(str::trim_start) else {
@@ -289,6 +183,10 @@ pub(super) fn calls(text: &str) -> Calls {
             None if name == "function" && value.starts_with('{') => Calls::Yes,
             None => begins(value),
         },
+        tool if crate::edit::calls::is_tool(tool) => match value.is_empty() {
+            true => Calls::Wait,
+            false => says(value.starts_with('{')),
+        },
         _ => Calls::No,
     }
 }
@@ -297,52 +195,34 @@ fn says(yes: bool) -> Calls {
     if yes { Calls::Yes } else { Calls::No }
 }
 
-/// A short string in double quotes, and what follows it.
+/// A short string in quotes, and what follows it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
-    text.strip_prefix('"')?.split_once('"')
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].split_once(quote)
 }
 
 /// Whether a string may yet come.
 fn begins(text: &str) -> Calls {
     let short = text.len() < 60 && !text.contains('\n');
-    if text.is_empty() || (text.starts_with('"') && short) { Calls::Wait } else { Calls::No }
+    if text.is_empty() || (text.starts_with(['"', '\'']) && short) { Calls::Wait } else { Calls::No }
 }
 
 /// Longer runs of white space are not waited through, in bytes.
 const HELD: usize = 400;
 
+/// The beginning of a text, by which it is known.
+pub(super) fn head(text: &str) -> &str {
+    &text[..char_floor(text, HEAD)]
+}
+
+/// The last place at or before `at` where a character begins.
+pub(super) fn char_floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_found_in_their_usual_dress() {
-        for line in [
-            "src/a.rs",
-            "`src/a.rs`",
-            "**src/a.rs**",
-            "### src/a.rs",
-            "path: src/a.rs",
-            "File: `src/a.rs`:",
-            "# src/a.rs",
-            "// src/a.rs",
-            "1. src/a.rs",
-            "- **src/a.rs**:",
-            "<!-- src/a.rs -->",
-            "**File:** src/a.rs",
-            "./src/a.rs",
-        ] {
-            let path = path_line(line, &[]).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!(path.trim_start_matches("./"), "src/a.rs", "{line}");
-            for (at, _) in line.char_indices() {
-                assert!(may_be_path(&line[..at]), "{line} up to {at}");
-            }
-        }
-        for line in ["Done.", "Here it is:", "e.g.", "3.14", "https://a.b/c", "foo.bar()", "a - b.c", "and/or nothing"]
-        {
-            assert_eq!(path_line(line, &[]), None, "{line}");
-        }
-    }
 
     #[test]
     fn beginnings_of_marks_may_become_marks() {

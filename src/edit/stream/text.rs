@@ -5,15 +5,15 @@ use super::call::Call;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::named::Named;
-use super::starts::{self, Calls, Fence};
+use super::paths::{self, same_path};
+use super::python::{self, Python};
+use super::starts::{self, Calls, Fence, HEAD, char_floor, head};
 use super::tags::{Tag, tag};
 use super::xml::Xml;
 use super::{Blocks, Context, Format, Part, Patch, State, Whole, whole};
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
-/// The first bytes of a line say what it is.
-pub(super) const HEAD: usize = 400;
 
 /// Where in the text we are.
 #[derive(Debug, Default)]
@@ -66,6 +66,7 @@ impl Text {
     pub fn resume(&mut self, inside_line: bool) {
         self.inside_line = false;
         self.after_edit = inside_line;
+        self.said.clear();
     }
 
     /// Back from what turned out to be prose.
@@ -195,7 +196,7 @@ impl Text {
                     || "--- ".starts_with(lead)
                     || lead.starts_with("--- ")
                     || self.bare_hunk(lead, ctx)
-                    || starts::may_be_path(head));
+                    || paths::may_be_path(head, &ctx.known));
             return if held { Next::Wait } else { self.call_or_prose(input, ctx) };
         };
         if line.content >= HEAD {
@@ -218,15 +219,15 @@ impl Text {
             return Next::Again;
         }
         if let Some(path) = starts::search_mark(text) {
-            let path = Some(path.to_string()).filter(|p| starts::is_path(p, &ctx.known));
+            let path = Some(path.to_string()).filter(|p| paths::is_path(p, &ctx.known));
             input.skip(line.next);
-            let path = path.or_else(|| self.take_path()).or_else(|| ctx.path.clone());
+            let path = path.or_else(|| self.path_above(ctx));
             return Next::Enter(State::Blocks(Blocks::new(path, self.fence.as_ref().map(|f| f.fence.indent), ctx)));
         }
         match self.is_patch(text, line, input, ctx) {
             Some(true) => {
                 let fence = self.fence.as_ref().map(|open| open.fence.clone());
-                let outer = self.take_path().or_else(|| ctx.path.clone());
+                let outer = self.path_above(ctx);
                 return Next::Enter(State::Patch(Patch::new(fence, outer)));
             }
             None => return Next::Wait,
@@ -240,7 +241,7 @@ impl Text {
             Calls::Wait if input.ended() => {}
             Calls::Wait | Calls::Yes => return self.call_or_prose(input, ctx),
         }
-        if let Some(path) = starts::path_line(text, &ctx.known) {
+        if let Some(path) = paths::path_line(text, &ctx.known) {
             self.flush(ctx);
             self.heading = Some(Heading { path, raw: rest[..line.next].to_string() });
             input.skip(line.next);
@@ -286,6 +287,9 @@ impl Text {
             Calls::Wait if !input.ended() => Next::Wait,
             Calls::Yes => {
                 self.flush(ctx);
+                if python::begins(head(input.rest())) == Calls::Yes {
+                    return Next::Enter(State::Python(Python::default()));
+                }
                 let lead = match &self.fence {
                     Some(Open { line, holds: Holds::Edits(false), .. }) => line.clone(),
                     _ => String::new(),
@@ -327,7 +331,7 @@ impl Text {
             Contents::Diff => {
                 input.skip(line.next);
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
-                let outer = outer.or_else(|| starts::mentioned(&self.said, &ctx.known).map(str::to_string));
+                let outer = outer.or_else(|| paths::mentioned(&self.said, &ctx.known).map(str::to_string));
                 self.fence = Some(Open { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
                 Next::Enter(State::Patch(Patch::new(Some(fence), outer)))
             }
@@ -449,6 +453,14 @@ impl Text {
         }
     }
 
+    /// The path for what names none itself: the line right above, the fence it is in, the sentence before, the edit before.
+    fn path_above(&mut self, ctx: &Context) -> Option<String> {
+        let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
+        let said = || paths::mentioned(&self.said, &ctx.known).map(str::to_string);
+        let around = fence.or_else(said).or_else(|| ctx.path.clone());
+        self.take_path().or(around)
+    }
+
     fn take_path(&mut self) -> Option<String> {
         self.heading.take().map(|h| h.path)
     }
@@ -472,17 +484,4 @@ impl Text {
         input.skip(rest.len());
         ctx.prose(&rest);
     }
-}
-
-pub(super) fn same_path(a: &str, b: &str) -> bool {
-    a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
-}
-
-pub(super) fn head(text: &str) -> &str {
-    &text[..char_floor(text, HEAD)]
-}
-
-/// The last place at or before `at` where a character begins.
-fn char_floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::input::Input;
+use super::paths::{self, same_path};
 use super::starts::{self, Fence};
 use super::tags::{Tag, tag};
-use super::text::same_path;
+
 use super::{Context, EditId, End, Known, Part, Progress};
 use crate::edit::{Edit, Format, Op};
 
@@ -107,7 +108,7 @@ impl Whole {
             }
             if self.fence.closed_by(bare) {
                 // A path right above it: another file begins there.
-                if starts::path_line(last, &ctx.known).is_some() {
+                if paths::path_line(last, &ctx.known).is_some() {
                     return Bare::Closes;
                 }
                 return self.block(&after[..at], at + line.len(), ctx);

@@ -21,8 +21,13 @@ impl Xml {
     pub fn new(kind: Kind, raw: &str, path: Option<String>) -> Self {
         let given =
             |name: &'static str, text| Field { name, tag: name, text, lines: None, shown: 0, open: false, whole: true };
-        let to = Some(raw).filter(|_| kind == Kind::Move).and_then(|raw| attribute(raw, "to"));
-        let fields = path.map(|text| given("path", text)).into_iter().chain(to.map(|text| given("to", text)));
+        let said: &[&'static str] = match kind {
+            Kind::Move => &["to"],
+            Kind::Lines => &["start", "end"],
+            _ => &[],
+        };
+        let others = said.iter().filter_map(|name| Some(given(name, attribute(raw, name)?)));
+        let fields = path.map(|text| given("path", text)).into_iter().chain(others);
         Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0 }
     }
 

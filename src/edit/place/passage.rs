@@ -1,0 +1,173 @@
+//! A passage that is looked for and what comes in its place: as it was written, else without what models put into it that the
+//! file has not, such as entities and the numbers of lines.
+
+use super::{Done, Ground, fit, numbers};
+use crate::edit::bytes::{self, Encoding};
+use crate::edit::lines::number;
+use crate::edit::locate::{self, Miss, Place, Search, Shape};
+use crate::edit::stream::is_divider;
+use crate::proposal::{Found, Rung};
+
+/// Puts `new` where `search` is. The error is for the model.
+pub(super) fn place(ground: &Ground, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
+    let text = ground.text;
+    if ground.encoding == Encoding::Raw {
+        let (search, new) = (bytes::raw(search), bytes::raw(new));
+        let search = Search { text: &search, shape, all, down_to: Rung::Exact };
+        let told = |miss: Miss| format!("{} {RAW}", miss.text(text, shape));
+        return fit::all(text, &search, &new, locate::locate(text, &search).map_err(told)?);
+    }
+    let literal = Search { text: search, shape, all, down_to: Rung::Inexact };
+    let plain = entities(search).map(|plain| (plain, entities(new).unwrap_or_else(|| new.to_string())));
+    if let Some((plain, new)) = &plain
+        && locate::locate(text, &Search { down_to: Rung::Elided, ..literal }).is_err()
+    {
+        let search = Search { text: plain, ..literal };
+        if let Ok(places) = locate::locate(text, &search) {
+            let mut done = fit::all(text, &search, new, places)?;
+            done.found.detail.get_or_insert_with(|| "entities read as characters".to_string());
+            return Ok(done);
+        }
+    }
+    let otherwise = || unnumbered(text, &literal, new).or_else(|| without_blanks(text, &literal, new));
+    match locate::locate(text, &literal) {
+        // What is found by likeness only may be there for certain without what was written around it.
+        Ok(places) if places.iter().any(|p| p.found.rung == Rung::Inexact) => match otherwise() {
+            Some(done) => done,
+            None => fit::all(text, &literal, new, places),
+        },
+        Ok(places) => fit::all(text, &literal, new, places),
+        Err(miss) => match otherwise() {
+            Some(done) => done,
+            None => Err(told(text, &miss, search, new, shape)),
+        },
+    }
+}
+
+fn told(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> String {
+    let why = miss.text(text, shape);
+    if search == new {
+        return format!("the search text and its replacement are the same, and {why}");
+    }
+    let made = if matches!(miss, Miss::Nothing { .. }) { made_already(text, new, shape) } else { None };
+    made.map_or(why.clone(), |made| format!("{made}{why}"))
+}
+
+/// What the model is told before the reason where the text that is to come stands in the file already, in one place: small
+/// models send what has landed once more.
+pub(super) fn made_already(text: &str, new: &str, shape: Shape) -> Option<String> {
+    if new.trim().len() < TELLING {
+        return None;
+    }
+    let search = Search { text: new, shape, all: false, down_to: Rung::TrailingSpace };
+    let places = locate::locate(text, &search).ok()?;
+    let line = number(text, places.first()?.range.start);
+    Some(format!(
+        "the new text is in the file already, at line {line}. If that is this change, it is done: leave it out. Otherwise: "
+    ))
+}
+
+/// A shorter replacement may stand in a file by chance, in bytes.
+const TELLING: usize = 8;
+
+/// A block of lines. Where it has more than one line of `=======`, the file says which of them parts it: the longest search
+/// text that is there. If that is only the shortest, what the others are is not certain.
+pub(super) fn block(ground: &Ground, search: &str, new: &str) -> Result<Done, String> {
+    let mut dividers = Vec::new();
+    let mut at = 0;
+    for line in new.split('\n') {
+        if is_divider(line) {
+            dividers.push(at..at + line.len());
+        }
+        at += line.len() + 1;
+    }
+    for divider in dividers.iter().rev() {
+        let above = new[..divider.start].trim_end_matches('\n');
+        let longer = match divider.start {
+            0 => format!("{search}\n{DIVIDER}"),
+            _ => format!("{search}\n{DIVIDER}\n{above}"),
+        };
+        let wanted = Search { text: &longer, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
+        if locate::locate(ground.text, &wanted).is_ok() {
+            let rest = new.get(divider.end + 1..).unwrap_or_default();
+            return place(ground, &longer, rest, Shape::Lines, false);
+        }
+    }
+    let mut done = place(ground, search, new, Shape::Lines, false)?;
+    if !dividers.is_empty() {
+        done.found =
+            Found { rung: Rung::Inexact, detail: Some(format!("the block has more than one line of {DIVIDER}")) };
+    }
+    Ok(done)
+}
+
+const DIVIDER: &str = "=======";
+
+/// The same where the search text was copied with the numbers that its lines were shown with, and stands in one place
+/// without them.
+fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
+    let bare = numbers::without(literal.text)?;
+    let numbered = new.lines().any(|line| numbers::of(line).is_some());
+    // A replacement in which only some lines have numbers is not understood.
+    let new = if numbered { numbers::without(new)? } else { new.to_string() };
+    let shape = if bare.lines().count() > 1 { Shape::Lines } else { literal.shape };
+    let search = Search { text: &bare, shape, all: false, down_to: Rung::LookAlikes };
+    Some(fit::all(text, &search, &new, surely(text, &search, "line numbers left out")?))
+}
+
+/// The same where the search text and its replacement have blank lines at their ends, as many in both, that the file has
+/// not.
+fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
+    let (ends, bare) = blank_ends(literal.text)?;
+    let (other, new) = blank_ends(new)?;
+    if ends != other || ends == (0, 0) {
+        return None;
+    }
+    let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };
+    Some(fit::all(text, &search, new, surely(text, &search, "blank lines at its ends left out")?))
+}
+
+/// How many blank lines a text begins and ends with, and what is between them; `None` if that is nothing.
+fn blank_ends(text: &str) -> Option<((usize, usize), &str)> {
+    let blank = |line: &&str| line.trim().is_empty();
+    let before: Vec<&str> = text.split_inclusive('\n').take_while(blank).collect();
+    let rest = &text[before.iter().map(|l| l.len()).sum::<usize>()..];
+    let after = rest.split('\n').rev().take_while(blank).count();
+    (!rest.is_empty()).then(|| ((before.len(), after), rest.trim_end_matches(['\n', '\r', ' ', '\t'])))
+}
+
+/// The place of a text that is not quite what the model wrote, and what was left out of that.
+fn surely(text: &str, search: &Search, left_out: &str) -> Option<Vec<Place>> {
+    let mut places = locate::locate(text, search).ok()?;
+    for place in &mut places {
+        place.found.rung = place.found.rung.max(Rung::TrailingSpace);
+        place.found.detail.get_or_insert_with(|| left_out.to_string());
+    }
+    Some(places)
+}
+
+const RAW: &str = "(The file is not valid text, so only an exact search can find something in it.)";
+
+/// A text with XML's entities read as the characters they stand for; `None` if it has none.
+pub(super) fn entities(text: &str) -> Option<String> {
+    const ENTITIES: [(&str, &str); 13] = [
+        ("&lt;", "<"),
+        ("&#60;", "<"),
+        ("&gt;", ">"),
+        ("&#62;", ">"),
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        ("&#x2F;", "/"),
+        ("&#38;", "&"),
+        ("&#x26;", "&"),
+        ("&amp;", "&"),
+    ];
+    if !ENTITIES.iter().any(|(entity, _)| text.contains(entity)) {
+        return None;
+    }
+    // `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`.
+    Some(ENTITIES.iter().fold(text.to_string(), |text, (entity, plain)| text.replace(entity, plain)))
+}

@@ -1,0 +1,283 @@
+//! Paths in a text: on a line of their own in the dress models give them, and in the middle of a sentence.
+
+use std::borrow::Cow;
+
+use super::Known;
+
+/// A line that is nothing but a path, perhaps with a label or marks around it.
+pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
+    let mut text = line.trim();
+    if text.len() > LONGEST_LINE {
+        return None;
+    }
+    loop {
+        let stripped = decoration(text).map_or(text, |rest| rest.trim_start());
+        let stripped = stripped.trim_end_matches(CLOSING);
+        let stripped = ENDS.iter().find_map(|end| stripped.strip_suffix(end)).unwrap_or(stripped).trim();
+        let stripped = unbracketed(stripped);
+        if stripped == text {
+            break;
+        }
+        text = stripped;
+    }
+    let text = slashed(text);
+    is_path(&text, known).then(|| text.into_owned())
+}
+
+/// Longer lines are no paths, in bytes.
+const LONGEST_LINE: usize = 300;
+
+/// The path in `[path]`, or the target of `[name](path)`.
+fn unbracketed(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('[') else { return text };
+    match inner.split_once("](") {
+        Some((_, target)) => target.strip_suffix(')').unwrap_or(text),
+        None => inner.strip_suffix(']').unwrap_or(text),
+    }
+}
+
+/// A path as it is written on Windows, with `/`.
+pub(super) fn slashed(word: &str) -> Cow<'_, str> {
+    let odd = |part: &str| part.is_empty() || part.contains(['/', ' ']);
+    match word.contains('\\') && !word.split('\\').any(odd) {
+        true => word.replace('\\', "/").into(),
+        false => word.into(),
+    }
+}
+
+/// What may stand before a path on its line.
+const DECORATION: [&str; 22] = [
+    "######", "#####", "####", "###", "##", "#", "//", "<!--", "/*", "--", ";", "- ", "* ", "+ ", "**", "`", "\"", "'",
+    "*", "@", "===", ": ",
+];
+/// Single characters that may stand after it.
+const CLOSING: [char; 9] = ['*', '`', '"', '\'', ':', '：', '】', '」', '』'];
+/// What else may stand after it.
+const ENDS: [&str; 11] = [
+    "-->",
+    "*/",
+    "---",
+    "===",
+    "(new)",
+    "(new file)",
+    "(modified)",
+    "(updated)",
+    "(changed)",
+    "(created)",
+    "(deleted)",
+];
+const LABELS: [&str; 9] =
+    ["path:", "file:", "filename:", "file path:", "filepath:", "file name:", "title:", "path =", "file"];
+/// The same in other languages, before a colon.
+const FOREIGN_LABELS: [&str; 9] =
+    ["ファイル", "ファイル名", "ファイルパス", "パス", "文件", "文件名", "文件路径", "路径", "파일"];
+
+fn decoration(text: &str) -> Option<&str> {
+    if let Some(rest) = DECORATION.iter().find_map(|d| text.strip_prefix(d)) {
+        return Some(rest);
+    }
+    let label = |l: &&str| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l));
+    if let Some(label) = LABELS.iter().find(|l| label(l)) {
+        let rest = &text[label.len()..];
+        // The bare word `file` is a label only before a space, and the marks of emphasis may stand after it.
+        return (label.ends_with([':', '=']) || rest.starts_with([' ', ':', '*'])).then_some(rest);
+    }
+    if let Some((label, rest)) = text.split_once([':', '：'])
+        && FOREIGN_LABELS.contains(&label.trim_end().trim_end_matches('*'))
+    {
+        return Some(rest);
+    }
+    // A picture, an arrow or a bracket of another script.
+    if let Some(first) = text.chars().next().filter(|c| !c.is_ascii() && !c.is_alphanumeric()) {
+        return Some(&text[first.len_utf8()..]);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=3)
+        .contains(&digits)
+        .then(|| text[digits..].strip_prefix(". ").or_else(|| text[digits..].strip_prefix(") ")))?
+}
+
+/// Whether the beginning of a line may become a path on a line of its own.
+pub(super) fn may_be_path(partial: &str, known: &[Known]) -> bool {
+    let mut text = partial.trim_start();
+    if partial.len() > LONGEST_LINE {
+        return false;
+    }
+    while let Some(rest) = decoration(text) {
+        let rest = rest.trim_start_matches([' ', '\t']);
+        if rest.len() == text.len() {
+            break;
+        }
+        text = rest;
+    }
+    // Up to two words may yet turn out to be a label.
+    let lower = text.to_ascii_lowercase();
+    if LABELS.iter().chain(&["<!--", "==="]).any(|l| l.starts_with(lower.as_str()))
+        || text.bytes().all(|b| b.is_ascii_digit())
+    {
+        return true;
+    }
+    let is_known = |k: &Known| k.path.starts_with(text) || text.starts_with(&k.path);
+    if known.iter().any(is_known) || (text.starts_with('[') && !text.contains(char::is_whitespace)) {
+        return true;
+    }
+    let mut words = text.split_ascii_whitespace();
+    let Some(word) = words.next() else { return true };
+    let after = text[word.len()..].trim_start().trim_end_matches(CLOSING);
+    let ends = ENDS.iter().any(|end| end.starts_with(after));
+    let closes = |w: &str| w.trim_matches(CLOSING).is_empty() || ENDS.iter().any(|end| end.starts_with(w));
+    !has_outside(word, true) && !is_long(word) && (ends || words.all(closes))
+}
+
+/// Characters that no path on a line of its own has.
+const OUTSIDE: &[char] = &[
+    '<', '>', '|', '?', '{', '}', '(', ')', '=', ';', ',', '\\', '!', '&', '$', '%', '^', '。', '、', '，', '！', '？',
+    '；', '：',
+];
+
+/// Whether a word has a character that no path has; a folder may be in round brackets (`app/(shop)/page.tsx`).
+/// `slashes`: it may yet turn out to be written with backslashes.
+fn has_outside(word: &str, slashes: bool) -> bool {
+    let mut before = None;
+    let mut open = false;
+    word.chars().any(|c| {
+        let folder = (c == '(' && before == Some('/')) || (c == ')' && open);
+        open = (open || c == '(') && c != '/' && c != ')';
+        before = Some(c);
+        let slash = slashes && c == '\\';
+        !folder && !slash && OUTSIDE.contains(&c)
+    })
+}
+
+/// Whether a word begins with more than a folder's or a file's name: a sentence in a script without spaces.
+fn is_long(word: &str) -> bool {
+    word.split(['/', '\\', '.']).next().unwrap_or_default().chars().count() > LONGEST_NAME
+}
+
+/// The longest name that begins a path, in characters.
+const LONGEST_NAME: usize = 30;
+
+/// Whether a word is a path: known, or with a folder or an extension.
+pub(super) fn is_path(word: &str, known: &[Known]) -> bool {
+    if word.is_empty() || word.len() > 255 {
+        return false;
+    }
+    let bare = word.strip_prefix("./").unwrap_or(word);
+    if known.iter().any(|k| k.path == bare) {
+        return true;
+    }
+    if has_outside(word, false)
+        || is_long(word)
+        || word.contains(char::is_whitespace)
+        || word.contains("://")
+        || word.contains(['`', '*', '"'])
+    {
+        return false;
+    }
+    const NAMES: [&str; 6] = ["Makefile", "Dockerfile", "LICENSE", "README", "Justfile", "Gemfile"];
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let extension = name.rsplit_once('.').map(|(_, ext)| ext);
+    let extended = extension.is_some_and(|e| {
+        (1..=12).contains(&e.len())
+            && e.starts_with(|c: char| c.is_ascii_alphabetic())
+            && e.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    });
+    extended
+        || NAMES.contains(&name)
+        || (word.contains('/') && !name.is_empty() && name.chars().any(char::is_alphanumeric) && !name.ends_with('.'))
+}
+
+/// The one known path that a line of prose mentions.
+pub(super) fn mentioned<'k>(line: &str, known: &'k [Known]) -> Option<&'k str> {
+    let mut hits = known.iter().filter(|k| names(line, &k.path));
+    let hit = hits.next()?;
+    hits.next().is_none().then_some(hit.path.as_str())
+}
+
+/// Whether a line has this path in it, not as a part of another one.
+fn names(line: &str, path: &str) -> bool {
+    let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
+    line.match_indices(path).any(|(at, _)| {
+        let before = &line[..at];
+        let before = before.strip_suffix("./").or_else(|| before.strip_suffix("@/")).unwrap_or(before);
+        let mut after = line[at + path.len()..].chars();
+        let ends = match after.next() {
+            Some('.') => !after.next().is_some_and(joins),
+            next => !next.is_some_and(joins),
+        };
+        ends && !before.chars().next_back().is_some_and(|c| joins(c) || c == '.')
+    })
+}
+
+/// Whether two paths are one but for `./`.
+pub(super) fn same_path(a: &str, b: &str) -> bool {
+    a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_in_their_usual_dress() {
+        for line in [
+            "src/a.rs",
+            "`src/a.rs`",
+            "**src/a.rs**",
+            "### src/a.rs",
+            "path: src/a.rs",
+            "File: `src/a.rs`:",
+            "# src/a.rs",
+            "// src/a.rs",
+            "1. src/a.rs",
+            "- **src/a.rs**:",
+            "<!-- src/a.rs -->",
+            "**File:** src/a.rs",
+            "./src/a.rs",
+            "**File**: `src/a.rs`",
+            "[src/a.rs]",
+            "[a.rs](src/a.rs)",
+            "📄 src/a.rs",
+            "=== src/a.rs ===",
+            "src/a.rs (new file)",
+            "**`src/a.rs`** (modified):",
+            "ファイル: src/a.rs",
+            "文件：`src/a.rs`",
+            "【src/a.rs】",
+        ] {
+            let path = path_line(line, &[]).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(path.trim_start_matches("./"), "src/a.rs", "{line}");
+            for (at, _) in line.char_indices() {
+                assert!(may_be_path(&line[..at], &[]), "{line} up to {at}");
+            }
+        }
+        for line in ["Done.", "Here it is:", "e.g.", "3.14", "https://a.b/c", "foo.bar()", "a - b.c", "and/or nothing"]
+        {
+            assert_eq!(path_line(line, &[]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_not_held_back_for_a_path() {
+        for line in [
+            "申し訳ありません、",
+            "Here is",
+            "これは在庫を追加するときに数量が負の値にならないようにするための変更で数量を確認",
+        ] {
+            assert!(!may_be_path(line, &[]), "{line}");
+        }
+        assert!(may_be_path("app/(shop", &[]) && path_line("app/(shop)/page.tsx", &[]).is_some());
+        assert_eq!(path_line("foo(bar).rs", &[]), None);
+    }
+
+    #[test]
+    fn a_sentence_mentions_a_path_that_is_no_part_of_another() {
+        let known = ["a.py", "b/a.py"].map(|path| Known { path: path.into(), text: "".into() });
+        for line in ["In `b/a.py`:", "b/a.pyを修正します。", "see ./b/a.py.", "(b/a.py)"] {
+            assert_eq!(mentioned(line, &known), Some("b/a.py"), "{line}");
+        }
+        for line in ["a.pyc", "c/b/a.py", "a.py.bak", "a.py and b/a.py"] {
+            assert_eq!(mentioned(line, &known), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Tool calls as Python writes them: `replaceInFile(path="a.py", search="x", replace="y")`, alone or several in a list, also
+//! inside of `print(…)`.
+
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::starts::Calls;
+use super::{Context, EditId, Piece, Progress};
+use crate::edit::{calls, json};
+
+/// What stands before a call's name.
+const BEFORE: [&str; 3] = ["[", "print(", "await "];
+/// More white space than this inside the beginning of a call is not waited through, in bytes.
+const SPACE: usize = 300;
+
+/// The beginning of a call: how long it is up to its first argument, the tool, and the brackets around the call.
+struct Head {
+    length: usize,
+    tool: String,
+    around: usize,
+}
+
+/// Whether a text begins with such a call: a tool's name, a bracket and one of its parameters.
+pub(super) fn begins(text: &str) -> Calls {
+    match head(text.trim_start()) {
+        Ok(_) => Calls::Yes,
+        Err(calls) => calls,
+    }
+}
+
+fn head(text: &str) -> Result<Head, Calls> {
+    let (mut rest, mut around) = (text, 0);
+    while let Some(before) = BEFORE.iter().find(|b| rest.starts_with(**b)) {
+        around += usize::from(before.ends_with(['[', '(']));
+        rest = rest[before.len()..].trim_start();
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let name = &rest[..rest.len() - rest.trim_start_matches(is_name).len()];
+    let tool = name.rsplit('.').next().unwrap_or_default();
+    let after = &rest[name.len()..];
+    if after.is_empty() {
+        let qualifiers = ["default_api", "functions", "tools", "print(", "await "];
+        let may = calls::may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
+        return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
+    }
+    let Some(inside) = after.strip_prefix('(').filter(|_| calls::is_tool(tool)) else { return Err(Calls::No) };
+    let argument = inside.trim_start();
+    let key = &argument[..argument.len() - argument.trim_start_matches(is_name).len()];
+    let equals = argument[key.len()..].trim_start();
+    if (equals.is_empty() || equals == "=") && inside.len() < SPACE {
+        return Err(Calls::Wait);
+    }
+    if !equals.starts_with('=') || equals.starts_with("==") || !calls::is_parameter(tool, key) {
+        return Err(Calls::No);
+    }
+    Ok(Head { length: text.len() - argument.len(), tool: tool.to_string(), around })
+}
+
+/// Calls being read, from the first one's name.
+#[derive(Debug, Default)]
+pub(super) struct Python {
+    call: Option<Open>,
+    /// Brackets around the calls that are open.
+    around: usize,
+}
+
+/// What the model is told of a value that is not one.
+const NO_VALUE: &str = "an argument is not written as `name=value` with a plain string, a number, True or False. Send the call \
+                        again with each text as one string in quotes.";
+const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
+
+impl Python {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let Some(call) = &mut self.call else { return self.between(input, ctx) };
+        if !call.read(input, ctx) {
+            return Progress::Wait;
+        }
+        self.call = None;
+        Progress::Again
+    }
+
+    /// Before a call: its name; or after one: what closes the brackets around it, or the next of a list.
+    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+        let rest = input.rest();
+        let text = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', ';']);
+        let space = rest.len() - text.len();
+        let open = self.around > 0;
+        if open && text.starts_with([')', ']']) {
+            self.around -= 1;
+            input.skip(space + 1);
+            return if self.around == 0 { Progress::Done } else { Progress::Again };
+        }
+        let head = if text.is_empty() { Err(Calls::Wait) } else { head(text) };
+        match head {
+            Ok(head) if open || space == 0 => {
+                input.skip(space + head.length);
+                self.around += head.around;
+                self.call = Some(Open::new(head.tool, ctx));
+                Progress::Again
+            }
+            Err(Calls::Wait) if open && space < SPACE && !input.ended() => Progress::Wait,
+            _ => Progress::Done,
+        }
+    }
+
+    /// The answer is over.
+    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+        let Some(mut call) = self.call.take() else { return };
+        // Only the last bracket may be missing.
+        let complete = call.string.is_none() && call.depth == 0 && !call.argument.trim().is_empty();
+        match (cut, complete) {
+            (true, _) => call.broken(super::CUT, ctx),
+            (false, true) => {
+                call.take(ctx);
+                call.finish(ctx);
+            }
+            (false, false) => call.broken(BROKE_OFF, ctx),
+        }
+    }
+}
+
+/// One call, from its first argument.
+#[derive(Debug)]
+struct Open {
+    id: EditId,
+    tool: String,
+    /// All of it so far, for the model if it cannot be read.
+    raw: String,
+    arguments: Map<String, Value>,
+    /// The argument being read.
+    argument: String,
+    /// Brackets that are open in it.
+    depth: usize,
+    /// The quotes of the string that is open in it.
+    string: Option<String>,
+    wrong: Option<&'static str>,
+}
+
+impl Open {
+    fn new(tool: String, ctx: &mut Context) -> Self {
+        let id = ctx.new_id();
+        let name = calls::own_name(&tool).unwrap_or(&tool).to_string();
+        ctx.out.push(Piece::CallStarted { id, name });
+        let raw = format!("{tool}(");
+        Open { id, tool, raw, arguments: Map::new(), argument: String::new(), depth: 0, string: None, wrong: None }
+    }
+
+    /// Reads what has come; whether that was all of the call.
+    fn read(&mut self, input: &mut Input, ctx: &mut Context) -> bool {
+        let rest = input.rest().to_string();
+        let mut at = 0;
+        let mut over = false;
+        while at < rest.len() && !over {
+            let Some(taken) = self.take_some(&rest[at..], input.ended()) else { break };
+            let piece = &rest[at..at + taken];
+            let outer = self.string.is_none() && self.depth == 0;
+            over = outer && piece == ")";
+            if over || (outer && piece == ",") {
+                self.take(ctx);
+            } else {
+                self.argument.push_str(piece);
+                self.bracket(piece);
+            }
+            at += taken;
+        }
+        self.raw.push_str(&rest[..at]);
+        input.skip(at);
+        if over {
+            self.finish(ctx);
+        }
+        over
+    }
+
+    /// How much of the text belongs together: quotes, an escape, one character outside of strings, or a run inside of one.
+    /// `None` if more must come to tell.
+    fn take_some(&mut self, text: &str, ended: bool) -> Option<usize> {
+        let first = text.chars().next()?;
+        let same = text.chars().take_while(|c| *c == first).count();
+        let unsure = same == text.len() && !ended;
+        let Some(quotes) = &self.string else {
+            if !matches!(first, '"' | '\'') {
+                return Some(first.len_utf8());
+            }
+            // `""` is an empty string.
+            return match same {
+                1 | 2 if unsure => None,
+                2 => Some(2),
+                _ => {
+                    let quotes = &text[..if same > 2 { 3 } else { 1 }];
+                    self.string = Some(quotes.to_string());
+                    Some(quotes.len())
+                }
+            };
+        };
+        if first == '\\' {
+            let escaped = text.chars().nth(1);
+            return if escaped.is_none() && !ended { None } else { Some(1 + escaped.map_or(0, char::len_utf8)) };
+        }
+        if !quotes.starts_with(first) {
+            return Some(text.find(['\\', '"', '\'']).unwrap_or(text.len()).max(first.len_utf8()));
+        }
+        if quotes.len() == 1 {
+            self.string = None;
+            return Some(1);
+        }
+        // Of four or more quotes the last three close.
+        match same {
+            _ if unsure => None,
+            0..3 => Some(same),
+            _ => {
+                self.string = None;
+                Some(same)
+            }
+        }
+    }
+
+    fn bracket(&mut self, piece: &str) {
+        if self.string.is_none() {
+            match piece {
+                "(" | "[" | "{" => self.depth += 1,
+                ")" | "]" | "}" => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes the argument that is whole.
+    fn take(&mut self, ctx: &mut Context) {
+        let argument = std::mem::take(&mut self.argument);
+        if argument.trim().is_empty() {
+            return;
+        }
+        let read = argument.split_once('=').and_then(|(key, text)| Some((key.trim(), value(text)?)));
+        let Some((key, value)) = read else {
+            self.wrong = Some(NO_VALUE);
+            return;
+        };
+        let first = if self.arguments.is_empty() { "{" } else { ", " };
+        let text = format!("{first}{}: {value}", Value::from(key));
+        ctx.out.push(Piece::CallGrew { id: self.id, text });
+        self.arguments.insert(key.to_string(), value);
+    }
+
+    fn finish(&mut self, ctx: &mut Context) {
+        if let Some(why) = self.wrong {
+            return self.broken(why, ctx);
+        }
+        let arguments = std::mem::take(&mut self.arguments);
+        match calls::read(&json!({"name": self.tool, "arguments": arguments})) {
+            Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
+            None => self.broken("its arguments are none that this tool takes", ctx),
+        }
+    }
+
+    fn broken(&mut self, why: &str, ctx: &mut Context) {
+        let text = std::mem::take(&mut self.raw);
+        ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
+    }
+}
+
+/// What may stand before a string's quotes.
+const PREFIXES: [char; 6] = ['r', 'b', 'u', 'R', 'B', 'U'];
+
+/// A value: strings one after another, in brackets or not, are one string.
+fn value(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(text).trim();
+    if !inner.trim_start_matches(PREFIXES).starts_with(['"', '\'']) {
+        return json::repair(text).ok();
+    }
+    let (mut joined, mut rest) = (String::new(), inner);
+    while !rest.is_empty() {
+        let (text, after) = string(rest)?;
+        joined.push_str(&text);
+        rest = after.trim_start();
+    }
+    Some(joined.into())
+}
+
+/// A string in quotes, and what follows it.
+fn string(text: &str) -> Option<(String, &str)> {
+    let bare = text.trim_start_matches(PREFIXES);
+    let raw = text[..text.len() - bare.len()].contains(['r', 'R']);
+    let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| bare.starts_with(q))?;
+    let (mut out, mut rest) = (String::new(), &bare[quotes.len()..]);
+    loop {
+        let c = rest.chars().next()?;
+        let more = quotes.len() == 3 && rest.get(3..).is_some_and(|r| r.starts_with(c));
+        if rest.starts_with(quotes) && !more {
+            return Some((out, &rest[quotes.len()..]));
+        }
+        rest = &rest[c.len_utf8()..];
+        if c != '\\' || raw {
+            out.push(c);
+            continue;
+        }
+        rest = escape(rest, &mut out)?;
+    }
+}
+
+/// What a backslash stands for together with what follows it; the rest.
+fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
+    let c = text.chars().next()?;
+    let rest = &text[c.len_utf8()..];
+    match c {
+        'n' => out.push('\n'),
+        't' => out.push('\t'),
+        'r' => out.push('\r'),
+        '\n' => {}
+        '\\' | '"' | '\'' => out.push(c),
+        'x' | 'u' => {
+            let digits = rest.get(..if c == 'x' { 2 } else { 4 })?;
+            out.push(char::from_u32(u32::from_str_radix(digits, 16).ok()?)?);
+            return Some(&rest[digits.len()..]);
+        }
+        // Python keeps a backslash that means nothing (`\d` of a pattern).
+        _ => out.extend(['\\', c]),
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_known_by_its_tool_and_a_parameter() {
+        for text in
+            ["replaceInFile(path=", "[read_file(path=", "print(default_api.list(\n    path=", "await writeFile(file="]
+        {
+            for (at, _) in text.char_indices().skip(1) {
+                assert_eq!(begins(&text[..at]), Calls::Wait, "{text} up to {at}");
+            }
+            assert_eq!(begins(&format!("{text}'a'")), Calls::Yes, "{text}");
+        }
+        for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
+            assert_eq!(begins(text), Calls::No, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_as_python_has_them() {
+        let cases = [
+            (r#" "a\n\"b\"" "#, Some(Value::from("a\n\"b\""))),
+            (r"'\d\x41あ'", Some("\\dA\u{3042}".into())),
+            (r#"r"a\n""#, Some("a\\n".into())),
+            ("(\"a\"\n  'b')", Some("ab".into())),
+            ("\"\"\"x\n\"y\"\"\"\"", Some("x\n\"y\"".into())),
+            ("True", Some(true.into())),
+            ("12", Some(12.into())),
+            ("a + \"b\"", None),
+            ("\"a\" + b", None),
+        ];
+        for (text, read) in cases {
+            assert_eq!(value(text), read, "{text}");
+        }
+    }
+}
