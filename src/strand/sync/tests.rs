@@ -297,6 +297,26 @@ fn a_sync_cut_short_after_its_ops_is_taken_up_again() {
 }
 
 #[test]
+fn a_file_that_was_moved_without_its_name_takes_nothing_away() {
+    let mut world = World::new();
+    for text in ["slot n = Int = 0\n", "slot n = Int = (\n"] {
+        std::fs::remove_file(world.store.root().join("slots/n.strand")).unwrap();
+        world.write("slots/m.strand", text);
+        let done = world.sync();
+        assert_eq!((done.errors, done.ops, world.has("slot.n")), (1, 0, true), "{}", words(&done));
+        assert_eq!(
+            (world.read("slots/n.strand"), world.read("slots/m.strand")),
+            (world.text("slot.n"), text.to_owned())
+        );
+    }
+    // With the name in the text it is a rename.
+    std::fs::remove_file(world.store.root().join("slots/n.strand")).unwrap();
+    world.write("slots/m.strand", "slot m = Int = 0\n");
+    let done = world.sync();
+    assert_eq!((done.errors, done.ops, world.has("slot.m"), world.has("slot.n")), (0, 1, true, false));
+}
+
+#[test]
 fn files_that_hold_no_text_or_another_definition_are_refused_alone() {
     let mut world = World::new();
     std::fs::write(world.store.root().join("slots/n.strand"), b"slot n = Text = \"\xff\"\n").unwrap();

@@ -42,6 +42,7 @@ impl Work {
     ) -> Vec<Wish> {
         let gone: Gone = recorded.iter().filter(|(path, _)| !files.contains_key(*path)).collect();
         let (mut renames, mut added, mut changed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let mut moved = BTreeSet::new();
         for (path, text) in files {
             let record = recorded.get(path);
             if self.held.contains(path) || record.is_some_and(|record| record.is_text(text)) {
@@ -50,6 +51,7 @@ impl Work {
             let definition = match read_file(path, text, record, state) {
                 Ok(definition) => definition,
                 Err(message) => {
+                    moved.extend(named_in(text));
                     self.refuse(path, message);
                     continue;
                 }
@@ -77,19 +79,26 @@ impl Work {
                 }
             }
         }
-        let removed = self.removals(state, &gone, &renames);
+        let removed = self.removals(state, &gone, &renames, &moved);
         let renamed = renames.into_iter().map(|(def, to)| Wish::Rename { def, to });
         let added = in_order(added).into_iter().map(|(path, definition)| Wish::Add { path, definition });
         renamed.chain(added).chain(changed).chain(removed).collect()
     }
 
-    /// The definitions whose files are gone. One that changed since keeps its file.
-    fn removals(&mut self, state: &State, gone: &Gone, renames: &BTreeMap<DefId, String>) -> Vec<Wish> {
+    /// The definitions whose files are gone. One that changed since keeps its file, and so does one that stands in
+    /// another file that was refused: it was moved, not given up.
+    fn removals(
+        &mut self,
+        state: &State,
+        gone: &Gone,
+        renames: &BTreeMap<DefId, String>,
+        moved: &BTreeSet<QName>,
+    ) -> Vec<Wish> {
         let mut removed = Vec::new();
         let paths = if gone.is_empty() { BTreeMap::new() } else { paths(state) };
         for (path, record) in gone {
             let Some(view) = state.view(record.def).filter(|view| view.visible()) else { continue };
-            if renames.contains_key(&record.def) {
+            if renames.contains_key(&record.def) || moved.contains(&view.qname()) {
                 continue;
             }
             if view.text() == record.text {
@@ -178,6 +187,12 @@ fn in_order(added: Vec<(String, Definition)>) -> Vec<(String, Definition)> {
     order.into_iter().filter_map(|at| added[at].take()).collect()
 }
 
+/// What the definitions in the text of a file are called, whatever else is wrong with it.
+fn named_in(text: &str) -> Vec<QName> {
+    let found = parse_definitions(text).unwrap_or_default();
+    found.into_iter().map(|found| QName::new(found.layer, found.name)).collect()
+}
+
 /// The one definition of a file, whose layer and name must be those of its path.
 fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> Result<Definition, Message> {
     let fault = |fault: &SyntaxError| Unparsed::new(path, text, fault);
@@ -193,7 +208,10 @@ fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> 
     let known = record.and_then(|record| state.view(record.def)).map(|view| view.label.clone());
     let (layer, name) = (parsed.layer, parsed.name);
     if layer.folder() != folder || (name != stem && Some(&name) != known.as_ref()) {
-        return Err(whole(format!("the file of {layer}.{name} is {}/{name}.strand", layer.folder())));
+        let folder = layer.folder();
+        return Err(whole(format!(
+            "the file of {layer}.{name} is {folder}/{name}.strand; to rename it, change the name in the text as well"
+        )));
     }
     if let Some(message) = name_fault(layer, &name) {
         return Err(Message::Refused(format!("E0003 at {path}: {message}")));
