@@ -98,8 +98,27 @@ impl Store {
     /// Accepts sealed ops as one transaction, by this store's policy and locks.
     pub fn accept(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let gated = self.gate(ops)?;
+        let mut gated = self.gate(ops)?;
+        self.join_records(&mut gated)?;
         self.keep(gated, &[])
+    }
+
+    /// Records nothing twice: a bundle that is offered again, and refused again, keeps the record it has.
+    fn join_records(&self, gated: &mut Gated) -> Result<(), Error> {
+        if gated.conflicts.is_empty() {
+            return Ok(());
+        }
+        let known = self.conflicts()?;
+        let rejected = &mut gated.result.rejected;
+        gated.conflicts.retain(|new| {
+            let same = |old: &&Conflict| Conflict { id: new.id.clone(), at: new.at, ..(*old).clone() } == *new;
+            let Some(old) = known.iter().find(same) else { return true };
+            for rejected in rejected.iter_mut().filter(|rejected| rejected.conflict.as_ref() == Some(&new.id)) {
+                rejected.conflict = Some(old.id.clone());
+            }
+            false
+        });
+        Ok(())
     }
 
     /// What accepting would come to, without doing it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, disk};
+use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, checkpoint, disk};
 use crate::strand::id::{DefId, OpId, now_ms};
 use crate::strand::op::Op;
 use crate::strand::state::State;
@@ -61,6 +61,8 @@ impl Store {
         let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
         atomic_write(&kept, &old)?;
         log.replace(&ops.iter().map(Op::to_line).collect::<Vec<_>>())?;
+        // It stands on a log that is no more.
+        checkpoint::remove(root);
         Ok((ops.len(), kept))
     }
 

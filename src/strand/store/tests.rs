@@ -64,6 +64,9 @@ fn strict_refuses_the_newcomer_and_pull_withdraws_it() {
     let result = push(&mut b, &mut master).unwrap();
     assert_eq!(result.exit(), 4);
     assert_eq!(result.rejected[0].edges, [("tile.NewForm:1".to_owned(), "slot.draft".to_owned())]);
+    // Offered again, it is refused again under the record it has.
+    let again = push(&mut b, &mut master).unwrap();
+    assert_eq!((again.rejected, master.conflicts().unwrap().len()), (result.rejected, 1));
     let pulled = pull(&mut b, &mut master, true).unwrap();
     assert_eq!(pulled.withdrawn.len(), 1);
     assert_eq!(b.state().state_hash(), master.state().state_hash());
