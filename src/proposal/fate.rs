@@ -31,7 +31,7 @@ pub enum FateKind {
     Equal,
     /// Today's bytes are not what nebula last wrote.
     Foreign {
-        /// When it was changed.
+        /// When it was changed: unix milliseconds.
         at: Option<i64>,
         /// Lines that differ from what nebula wrote.
         counts: Counts,

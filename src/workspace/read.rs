@@ -48,7 +48,7 @@ impl Stamp {
         self.size
     }
 
-    /// When its bytes were changed last.
+    /// When its bytes were changed last: unix milliseconds.
     pub fn modified(&self) -> i64 {
         self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
     }

@@ -329,6 +329,43 @@ fn a_change_between_reading_again_and_writing_is_not_overwritten() {
 }
 
 #[test]
+fn what_someone_else_wrote_over_a_write_that_fails_is_not_put_back() {
+    let w = every_way_world();
+    let path = w.dir.path().join("edited");
+    let archive = probed(&w, steps() - 1, move || {
+        fs::write(&path, "theirs\n")?;
+        Err(io::ErrorKind::StorageFull.into())
+    });
+    match apply(&every_way(&w), &w.workspace, &archive) {
+        Err(ApplyError::Write { not_put_back, changeset: Some(_), .. }) => assert_eq!(not_put_back, ["edited"]),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(w.now("edited").text(), Some("theirs\n"));
+    assert_eq!((w.now("deleted").text(), w.now("src/other").text()), (Some("gone\n"), Some("old other\n")));
+    assert_eq!((w.now("made/deep/new"), w.leftovers()), (State::Absent, 0));
+}
+
+#[test]
+fn a_crash_in_a_move_leaves_the_file_at_one_end_at_least() {
+    let world = || World::with(&[("from", "text\n")]);
+    let moving = |w: &World| {
+        let ends = FileChange::moved("from", "to", w.now("from"), w.now("from"), "test", &[]);
+        let proposal = Proposal { id: ProposalId(1), title: "test".into(), files: ends.into() };
+        proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided")
+    };
+    for at in 0.. {
+        let w = world();
+        let archive = probed(&w, at, || std::panic::resume_unwind(Box::new("a crash")));
+        let crashed = catch_unwind(AssertUnwindSafe(|| apply(&moving(&w), &w.workspace, &archive)));
+        assert!(["from", "to"].iter().any(|path| w.now(path).text() == Some("text\n")), "step {at}");
+        if let Ok(moved) = crashed {
+            assert_eq!((moved.expect("moved").paths.len(), w.now("from")), (2, State::Absent));
+            break;
+        }
+    }
+}
+
+#[test]
 fn what_an_edit_does_not_say_stays() {
     let mut w = World::with(&[("real", "a\n")]);
     fs::set_permissions(w.dir.path().join("real"), fs::Permissions::from_mode(0o751)).expect("set");

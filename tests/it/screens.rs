@@ -394,7 +394,8 @@ fn a_theme_with_a_mistake_says_where_it_is() {
         .expect("written");
     let options =
         Options { folder: Some(folder.path().into()), start: Start::Session(SessionChoice::New), ..Options::default() };
-    let mut stage = Stage::with(140, 40, options);
+    // Wide enough for the folder of any machine's temporary files.
+    let mut stage = Stage::with(300, 40, options);
     stage.tell(opened(status()));
     stage.keys("/theme<enter>mine");
     let text = stage.text();

@@ -82,8 +82,10 @@ fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
 /// Runs a command in a shell that can make no file longer: a full disk.
 fn on_a_full_disk(world: &World, args: &str) -> Output {
     let strand = env!("CARGO_BIN_EXE_strand");
-    let script = format!("trap '' XFSZ; ulimit -f 0; exec {strand} {args}");
-    Command::new("sh").args(["-c", &script]).current_dir(world.path()).env("USER", "me").output().unwrap()
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec \"$0\" {args}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, strand]).current_dir(world.path());
+    command.env_clear().env("USER", "me").output().unwrap()
 }
 
 #[test]
