@@ -29,6 +29,8 @@ pub struct Ground {
     covered: usize,
     /// How many files were in play when the rules were last looked at.
     in_play: usize,
+    /// How many messages were gone through for results to leave out when the context window was full.
+    pub left_out: usize,
     /// The system prompts made so far.
     made: Vec<(Setting, Arc<str>)>,
 }
@@ -53,13 +55,20 @@ impl Ground {
     pub fn read(kept: Option<&str>) -> Self {
         let Some(kept) = kept.and_then(|text| serde_json::from_str::<Kept>(text).ok()) else { return Self::default() };
         let told = kept.told.map_or_else(|| kept.base.facts(), |told| told.facts());
-        Ground { base: Some(kept.base.facts()), told, covered: kept.covered, ..Self::default() }
+        Ground {
+            base: Some(kept.base.facts()),
+            told,
+            covered: kept.covered,
+            left_out: kept.left_out,
+            ..Self::default()
+        }
     }
 
-    fn kept(&self) -> Option<String> {
+    /// As memory keeps it; none before the first request.
+    pub fn kept(&self) -> Option<String> {
         let base = self.base.as_ref()?;
         let told = (self.told != *base).then(|| FactsRecord::of(&self.told));
-        let kept = Kept { base: FactsRecord::of(base), told, covered: self.covered };
+        let kept = Kept { base: FactsRecord::of(base), told, covered: self.covered, left_out: self.left_out };
         // Records of strings and numbers always serialise.
         serde_json::to_string(&kept).ok()
     }
@@ -138,6 +147,7 @@ async fn update(env: &Arc<Env>, session: &mut Session, anew: bool, fresh: bool) 
     tell_rules(env, session, rules_view(&now.1, &active, &session.in_play)).await;
     let facts = Facts { live: now.0.clone(), rules: active };
     if anew {
+        session.ground.left_out = session.window.gone_through();
         session.ground.told = facts.clone();
         session.ground.base = Some(facts);
         session.ground.made.clear();
@@ -278,6 +288,8 @@ struct Kept {
     told: Option<FactsRecord>,
     #[serde(default)]
     covered: usize,
+    #[serde(default)]
+    left_out: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -363,9 +375,11 @@ mod tests {
             live: Live { git: Some("branch main; clean".into()), tree: "./: a".into(), ..Live::default() },
             rules: vec![ActiveRule::new("AGENTS.md", "workspace", "Be kind.")],
         };
-        let mut ground = Ground { base: Some(base.clone()), told: base.clone(), covered: 3, ..Ground::default() };
+        let mut ground =
+            Ground { base: Some(base.clone()), told: base.clone(), covered: 3, left_out: 2, ..Ground::default() };
         let read = Ground::read(ground.kept().as_deref());
-        assert_eq!((read.base.as_ref(), &read.told, read.covered), (Some(&base), &base, 3));
+        assert_eq!((read.base.as_ref(), &read.told), (Some(&base), &base));
+        assert_eq!((read.covered, read.left_out), (3, 2));
         ground.told.live.git = Some("branch main; 1 changed (a)".into());
         let read = Ground::read(ground.kept().as_deref());
         assert_eq!((read.base.as_ref(), &read.told), (Some(&base), &ground.told));

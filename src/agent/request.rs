@@ -152,6 +152,11 @@ pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, Tur
                 session.seen.remove(path);
             }
         }
+        // A resumed session leaves out the same.
+        session.ground.left_out = session.window.gone_through();
+        if let Some(kept) = session.ground.kept() {
+            env.kept(env.memory.set_extra(&session.id, &kept));
+        }
         let title = format!("the context window is full: {} old results are left out", fitted.newly_left_out.len());
         env.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
     }

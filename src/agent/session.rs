@@ -91,7 +91,13 @@ impl Session {
         let items = std::thread::scope(|scope| {
             let items = scope.spawn(|| replayed::items(&rows));
             for row in &rows {
+                let before = session.messages.len();
                 session.take_in(row);
+                let gone_through = session.ground.left_out;
+                if before < gone_through && gone_through <= session.messages.len() {
+                    let left_out = session.window.leave_out(&session.messages, gone_through);
+                    left_out.iter().filter_map(|l| l.path.as_ref()).for_each(|path| drop(session.seen.remove(path)));
+                }
                 if summary.as_ref().is_some_and(|s| s.upto == row.id) {
                     // The summary does not hold the texts: what was read before it is known no more.
                     session.seen.clear();

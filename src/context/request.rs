@@ -96,6 +96,20 @@ impl Window {
         self.tokens(self.last) as f64 / budget.room().max(1) as f64
     }
 
+    /// How many messages of the conversation have been gone through: what could be left out of them is.
+    pub fn gone_through(&self) -> usize {
+        self.left_out.keys().max().map_or(0, |newest| newest + 1)
+    }
+
+    /// Leaves out of a conversation that was stored what was left out of it before: all that can be among its first so
+    /// many messages.
+    pub fn leave_out(&mut self, conversation: &[Arc<Message>], gone_through: usize) -> Vec<LeftOut> {
+        let all = (0..gone_through.min(conversation.len())).filter_map(|index| shortened(index, conversation));
+        let (left_out, short): (Vec<LeftOut>, Vec<Arc<Message>>) = all.unzip();
+        self.left_out.extend(left_out.iter().map(|l| l.index).zip(short));
+        left_out
+    }
+
     /// Forgets which messages were left out, as after the conversation was cut or summarised.
     pub fn reset(&mut self) {
         self.left_out.clear();
@@ -129,11 +143,10 @@ impl Window {
                     break;
                 }
                 let message = &conversation[index];
-                if message.role != Role::Tool || self.left_out.contains_key(&index) || message.text.len() < WORTH_IT {
+                if self.left_out.contains_key(&index) {
                     continue;
                 }
-                let left_out = shorten(index, message, &conversation[..index]);
-                let short = Arc::new(Message { text: left_out.line.clone(), blobs: Vec::new(), ..(**message).clone() });
+                let Some((left_out, short)) = shortened(index, conversation) else { continue };
                 size = size + bytes(&short) - bytes(message);
                 messages[offset + index - from] = short.clone();
                 self.left_out.insert(index, short);
@@ -226,9 +239,14 @@ fn bytes(message: &Message) -> usize {
     message.text.len() + calls + message.blobs.len() * PER_BLOB + PER_MESSAGE
 }
 
-fn shorten(index: usize, message: &Message, before: &[Arc<Message>]) -> LeftOut {
+/// What stands for a message that is left out, and the message that is sent then; none: it stays.
+fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Arc<Message>)> {
+    let message = &conversation[index];
+    if message.role != Role::Tool || message.text.len() < WORTH_IT {
+        return None;
+    }
     // The nearest call of that id: some servers count anew in every answer.
-    let calls = before.iter().rev().flat_map(|m| &m.calls);
+    let calls = conversation[..index].iter().rev().flat_map(|m| &m.calls);
     let call = message.answers.as_deref().and_then(|id| calls.into_iter().find(|c| c.id == id));
     let tool = call.map_or("result", |c| c.name.as_str()).to_string();
     let arguments = call.and_then(|c| serde_json::from_str::<Value>(&c.arguments).ok());
@@ -238,7 +256,9 @@ fn shorten(index: usize, message: &Message, before: &[Arc<Message>]) -> LeftOut 
     let lines = message.text.lines().count();
     let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
     let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    LeftOut { index, tool, path, line: format!("{what}: {lines}, left out") }
+    let line = format!("{what}: {lines}, left out");
+    let short = Message { text: line.clone(), blobs: Vec::new(), ..(**message).clone() };
+    Some((LeftOut { index, tool, path, line }, Arc::new(short)))
 }
 
 #[cfg(test)]
@@ -283,6 +303,11 @@ mod tests {
         assert_eq!(fitted.messages[2].text, lines[0]);
         assert_eq!(fitted.messages[2].answers.as_deref(), Some("c0"));
         assert!(Arc::ptr_eq(&fitted.messages[20], &all[20]));
+
+        let mut stored = Window::default();
+        assert_eq!(stored.leave_out(&all, window.gone_through()), fitted.newly_left_out);
+        let resumed = stored.fit(&all, None, 0, budget);
+        assert!(resumed.messages == fitted.messages && resumed.newly_left_out.is_empty());
 
         all.push(Arc::new(Message::user("and now?")));
         let again = window.fit(&all, None, 0, budget);

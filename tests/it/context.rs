@@ -381,9 +381,9 @@ async fn rules_are_listed_and_broken_ones_told_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_window_leaves_the_oldest_results_out() {
     let long = "a line of some length\n".repeat(1500);
-    let reads = (0..6).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let reads = (0..7).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
     let mut world = World::new().model(reads.chain([say("Read all.")]));
-    for i in 0..6 {
+    for i in 0..7 {
         world = world.file(&format!("f{i}.txt"), &long);
     }
     let settings = json!({"models": {"recording": {"contextWindow": 40_000}}});
@@ -395,11 +395,21 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     let requests = live.requests();
     let last = requests.last().expect("a request");
     let results: Vec<&str> = last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.as_str()).collect();
-    assert_eq!(results.len(), 6);
+    assert_eq!(results.len(), 7);
     assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
-    assert!(results[5].len() > 30_000, "the newest is whole");
+    assert!(results[6].len() > 30_000, "the newest is whole");
     let told = |e: &Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("context window"));
     assert!(live.events.iter().any(told));
+    let sent = last.messages.clone();
+    live.close().await;
+
+    let world = world.model([say("Still.")]);
+    let mut live = world.start();
+    live.open(SessionChoice::Continue);
+    live.submit("and now?");
+    live.end().await;
+    let again = live.requests().pop().expect("a request").messages;
+    assert_eq!(again[..sent.len()], sent[..], "a resumed session leaves out the same");
     live.close().await;
 }
 
