@@ -80,8 +80,9 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
             _ = ask_to_end.recv() => Exit::Ended,
             _ = hang_up.recv() => Exit::HungUp,
         };
+        // The second one waits for nothing more; `timeout` sends two at once.
         if let Some(first) = stopped.replace(by) {
-            break Ok(first);
+            break printer.done("interrupted", "", first);
         }
         say(Command::Interrupt);
     };

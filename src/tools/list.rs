@@ -59,6 +59,6 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     if total == 0 {
         text = "(empty)".into();
     }
-    let summary = format!("{total} names");
+    let summary = if total == 1 { "1 name".into() } else { format!("{total} names") };
     Ok(Prepared::Answer(Answer { text, summary, preview: names.into_iter().take(12).collect(), seen: None }))
 }

@@ -34,7 +34,9 @@ impl Desk<'_> {
                 let diff = super::super::diff::unified(&only(file, h), self.terminal);
                 self.out.write_all(&diff)?;
                 self.out.flush()?;
-                let what = format!("{}: hunk {} of {}?", file.path, h + 1, file.hunks.len());
+                let found = file.hunks[h].found.as_ref().and_then(|found| found.detail.as_deref());
+                let detail = found.map_or(String::new(), |detail| format!(", {detail}"));
+                let what = format!("{}: hunk {} of {}{detail}?", file.path, h + 1, file.hunks.len());
                 if self.agrees(&what)? {
                     decision.files[i].hunks[h] = Choice::Accept;
                 }

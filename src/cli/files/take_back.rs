@@ -11,7 +11,8 @@ use crate::agent::announce::Remembered;
 use crate::archive::{Choices, Id, Request, Restoration};
 use crate::cli::diff::unified;
 use crate::memory::{ChangesetRecord, ChangesetState};
-use crate::proposal::{Choice, Counts, Decision, Fate, FateKind, ForeignChoice, ProposalId};
+use crate::proposal::merge::CONFLICT;
+use crate::proposal::{Choice, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
 
 /// What is to be taken back.
 struct Plan {
@@ -146,17 +147,23 @@ impl Desk<'_> {
         if restoration.proposal.files.is_empty() {
             return self.nothing_to_do(&restoration, ask);
         }
-        // Chosen hunk by hunk, each is shown as it is asked for.
-        let by_hunk = ask.hunk && self.can_ask;
-        if !ask.json && !by_hunk {
+        // Conflicts are chosen one by one.
+        let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
+        // A hunk is shown as it is asked for.
+        let shown_later = by_hunk && self.can_ask;
+        if !(ask.json || shown_later) {
             self.show_diffs(&restoration)?;
         }
-        if !scripted && !self.can_ask {
+        if !self.can_ask && (by_hunk || !scripted) {
             self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
-            self.complain("nothing was changed: without a terminal this needs --yes")?;
+            let instead = if by_hunk { "hunks cannot be chosen" } else { "this needs --yes" };
+            self.complain(&format!("nothing was changed: without a terminal {instead}"))?;
             return Ok(NOT_APPROVED);
         }
-        let decision = self.decision(&restoration, ask, scripted)?;
+        let decision = match by_hunk {
+            true => self.choose_hunks(&restoration.proposal)?,
+            false => self.decision(&restoration, scripted)?,
+        };
         let decided = self.decide(&restoration.proposal, &decision)?;
         if decided.files().is_empty() {
             self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
@@ -175,10 +182,7 @@ impl Desk<'_> {
         Ok(self.archive.restore(self.workspace, &plan.request, &written, choices, ProposalId(0), &plan.title)?)
     }
 
-    fn decision(&mut self, restoration: &Restoration, ask: &AskArgs, scripted: bool) -> Result<Decision> {
-        if ask.hunk && self.can_ask {
-            return self.choose_hunks(&restoration.proposal);
-        }
+    fn decision(&mut self, restoration: &Restoration, scripted: bool) -> Result<Decision> {
         let what = format!("restore {}?", count(restoration.proposal.files.len(), "file"));
         let choice = if scripted || self.agrees(&what)? { Choice::Accept } else { Choice::Reject };
         Ok(Decision::all(&restoration.proposal, choice))
@@ -282,6 +286,11 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
     records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
 }
 
+/// Whether a merge met lines that both changed.
+fn has_conflict(file: &FileChange) -> bool {
+    file.hunks.iter().filter_map(|h| h.found.as_ref()?.detail.as_deref()).any(|detail| detail == CONFLICT)
+}
+
 /// The word for a fate in `--json`.
 fn word(kind: &FateKind) -> &'static str {
     match kind {
@@ -299,7 +308,7 @@ fn in_words(kind: &FateKind) -> (char, &'static str, String) {
         FateKind::Equal => ('=', "already equal", String::new()),
         FateKind::Foreign { at, counts, .. } => {
             let at = at.and_then(|ms| Local.timestamp_millis_opt(ms).single());
-            let at = at.map_or(String::new(), |t| format!("at {}", t.format("%Y-%m-%d %H:%M:%S")));
+            let at = at.map_or("deleted".into(), |t| format!("at {}", t.format("%Y-%m-%d %H:%M:%S")));
             let detail = [plus_minus(*counts), at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             ('!', "changed since by someone else", detail.join("  "))
         }

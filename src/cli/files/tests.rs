@@ -242,6 +242,31 @@ fn hunks_can_be_chosen() {
 }
 
 #[test]
+fn a_conflict_of_a_merge_is_asked_about_by_itself() {
+    let w = World::new();
+    let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n{last}\n");
+    w.write("a", &text("1", "8"));
+    w.edit("a", &text("one", "eight"));
+    w.write("a", &text("uno", "eight"));
+    let ran = w.run(&["undo"], Some("m\nn\ny\n"));
+    assert_eq!((ran.code, w.read("a")), (DONE, text("uno", "8")), "{ran:?}");
+    assert!(ran.err.contains("hunk 1 of 2, conflict: someone else changed these lines?"), "{}", ran.err);
+    assert!(ran.err.contains("hunk 2 of 2?"), "{}", ran.err);
+    fs::remove_file(w.workspace.full("a")).expect("deleted");
+    assert!(w.run(&["undo", "--dry-run"], None).out.contains("changed since by someone else  +0 −8  deleted"));
+}
+
+#[test]
+fn hunks_are_not_chosen_by_a_script() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let ran = w.run(&["undo", "--hunk", "--yes"], None);
+    assert_eq!((ran.code, w.read("a").as_str()), (NOT_APPROVED, "two\n"));
+    assert!(ran.err.contains("without a terminal hunks cannot be chosen"), "{}", ran.err);
+}
+
+#[test]
 fn history_tells_time_cause_and_lines_with_memory_or_without() {
     let w = World::new();
     w.write("a", "one\n");
