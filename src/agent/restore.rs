@@ -224,7 +224,7 @@ pub async fn run(
         }
         let open = restoration.fates.iter().any(|f| matches!(f.kind, FateKind::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
-            let title = format!("{}: every file is as it was then already", plan.title);
+            let title = format!("{}: every file is already as it was then", plan.title);
             env.say(Level::Info, title, "Nothing was changed.").await;
             return None;
         }

@@ -70,7 +70,9 @@ impl App {
                 self.early.push(notice);
             }
             Event::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
-            Event::Notice(notice) => self.say = Some(format!("{}: {}", notice.title, notice.detail)),
+            Event::Notice(notice) => {
+                self.say = Some(format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail))
+            }
             Event::FilesChanged => return self.files_changed(),
             Event::Drifted(paths) => {
                 self.say = match paths.as_slice() {

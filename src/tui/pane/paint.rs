@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look};
 use crate::proposal::Counts;
+use crate::tui::text::number::thousands;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{self, cut};
 use crate::tui::theme::{Role, Theme};
@@ -183,7 +184,7 @@ pub fn count_columns(counts: Counts, widths: [usize; 2], look: Look<'_>) -> Vec<
 }
 
 fn signed(counts: Counts, look: Look<'_>) -> (String, String) {
-    let say = |sign: &str, n: usize| if n == 0 { String::new() } else { format!("{sign}{n}") };
+    let say = |sign: &str, n: usize| if n == 0 { String::new() } else { format!("{sign}{}", thousands(n)) };
     (say(look.glyphs.added, counts.added), say(look.glyphs.removed, counts.removed))
 }
 

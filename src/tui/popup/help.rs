@@ -1,7 +1,7 @@
 //! The keys of the context in focus, from the table that binds them.
 
 use super::page::{Content, KeyRow, Page};
-use crate::tui::action::{Action, Context, GROUPS};
+use crate::tui::action::{Action, Context, GROUPS, Group};
 use crate::tui::keys::Keys;
 
 /// Cells of the keys' column.
@@ -11,7 +11,8 @@ const KEYS: usize = 14;
 pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
-        for group in GROUPS.iter().filter(|g| g.context == *around && !g.section.is_empty()) {
+        let listed = |g: &&Group| g.context == *around && !g.section.is_empty() && reaches(context, g.actions[0]);
+        for group in GROUPS.iter().filter(listed) {
             let shown: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
             let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == shown.join(" "));
@@ -20,8 +21,10 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
             }
             let help = if group.help.is_empty() { group.actions[0].help() } else { group.help };
             let mut keys = shown.join(" ");
-            // Two long keys say their modifier once.
-            if let (true, [one, other]) = (keys.len() > KEYS, group.actions) {
+            // Two long keys say their modifier once; time has its arrows.
+            if let [one, other] = group.actions
+                && (keys.len() > KEYS || *one == Action::BackInTime)
+            {
                 keys = table.pair(context, [*one, *other]).unwrap_or(keys);
             }
             let row = KeyRow { keys, help: help.into() };
@@ -34,6 +37,17 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     // What works everywhere comes last.
     sections.sort_by_key(|(s, _)| s == "everywhere");
     Page::new(format!("keys of {name}"), "from keys.toml".into(), Content::Keys(sections, context == Context::Diff))
+}
+
+/// Whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
+/// are neither panes nor a mode.
+fn reaches(inner: Context, action: Action) -> bool {
+    let panes = matches!(action, Action::ToggleMode | Action::NextPane | Action::FocusDiff | Action::Escape);
+    match inner {
+        Context::Sessions => !panes && action != Action::ChooseModel,
+        Context::Welcome => !panes,
+        _ => true,
+    }
 }
 
 /// How the key for an action is written, unless an inner context takes the key.
@@ -63,5 +77,30 @@ mod tests {
         // Enter writes here, so it is not said to open what is selected.
         assert_eq!(all.iter().filter(|r| r.keys == "Enter").count(), 1);
         assert_eq!(all.iter().filter(|r| r.keys == "Esc").count(), 1);
+    }
+
+    /// The lines of the help of a context.
+    fn lines(context: Context) -> Vec<(String, String)> {
+        let Content::Keys(sections, _) = help(&Keys::default(), context, "x").content else { panic!("keys") };
+        sections.into_iter().flat_map(|(_, rows)| rows).map(|r| (r.keys, r.help)).collect()
+    }
+
+    #[test]
+    fn no_line_is_cut_in_two_columns() {
+        for (context, _) in Context::ALL {
+            for (keys, help) in lines(context) {
+                assert!(help.chars().count() <= 33, "{context:?} {keys}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_keys_that_do_something_are_listed() {
+        for (context, not) in [(Context::Sessions, "Tab"), (Context::Sessions, "Ctrl-O"), (Context::Welcome, "Tab")] {
+            assert!(!lines(context).iter().any(|(keys, _)| keys == not), "{context:?} {not}");
+        }
+        assert!(lines(Context::Diff).iter().any(|(keys, _)| keys == "Tab"));
+        let time = ("Left/Right".to_string(), "earlier, later version".to_string());
+        assert!(lines(Context::Archive).contains(&time));
     }
 }

@@ -134,9 +134,13 @@ impl Rows<'_, '_, '_> {
     fn body(&mut self, tools: &Tools, i: usize, entry: &Entry) {
         let dim = self.style(Role::Dim);
         let room = usize::from(self.pen.width().saturating_sub(4));
-        for line in &entry.reason {
+        for (i, line) in entry.reason.iter().enumerate() {
+            let mut line = show::plain(line).into_owned();
+            if entry.reason_goes_on && i + 1 == entry.reason.len() {
+                line = format!("{} {}", cut::words(&line, room.saturating_sub(2), "").trim_end(), self.ctx.glyphs.cut);
+            }
             if let Some(y) = self.row() {
-                self.pen.put(3, y, &show::plain(line), room, dim);
+                self.pen.put(3, y, &line, room, dim);
             }
         }
         if entry.drifted

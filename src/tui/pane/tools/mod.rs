@@ -63,6 +63,8 @@ struct Entry {
     began: Option<i64>,
     fields: Vec<Field>,
     reason: Vec<String>,
+    /// Whether it has more rows than are shown.
+    reason_goes_on: bool,
     /// Someone else changed the file since this call read or wrote it.
     drifted: bool,
 }
@@ -119,6 +121,7 @@ impl Tools {
             began,
             fields: Vec::new(),
             reason: Vec::new(),
+            reason_goes_on: false,
             drifted: false,
         });
         self.stale = true;
@@ -335,7 +338,10 @@ impl Tools {
             let reason = entry.call.reason.as_deref().filter(|r| *r != "interrupted").unwrap_or_default();
             let lines = told_here(reason).lines();
             let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
-            entry.reason = rows.take(REASON).collect();
+            let mut rows: Vec<String> = rows.take(REASON + 1).collect();
+            entry.reason_goes_on = rows.len() > REASON;
+            rows.truncate(REASON);
+            entry.reason = rows;
         }
         let (mut y, mut tops) = (0, Vec::with_capacity(self.calls.len() + 1));
         for i in 0..self.calls.len() {

@@ -109,6 +109,16 @@ fn a_file_that_someone_else_changed_is_marked_until_it_is_read_again() {
 }
 
 #[test]
+fn a_long_reason_says_that_it_goes_on() {
+    let mut failed = call("readFile", "a.rs", CallState::Failed, "", 1);
+    failed.reason = Some("words that say why ".repeat(30));
+    let mut tools = Tools::default();
+    add(&mut tools, vec![failed], NOW);
+    let shown = drawn(&mut tools, 60, 8).text();
+    assert_eq!(shown.lines().filter(|l| l.trim_end().ends_with('…')).count(), 1, "{shown}");
+}
+
+#[test]
 fn a_reason_leaves_out_what_its_colon_announces() {
     assert_eq!(super::told_here("a.rs: not there. It reads now:"), "a.rs: not there.");
     assert_eq!(super::told_here("it fits 3 places, at lines 1, 2, 3:"), "it fits 3 places, at lines 1, 2, 3");
