@@ -194,12 +194,14 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
             .filter(|e| matches!(e.op, edit::Op::Delete | edit::Op::Move { .. }))
             .filter_map(|e| e.path.as_deref())
             .collect();
-        let mut lookup = |path: &str| -> Result<Current, String> {
-            let access = if entries.contains(&path) { Access::Entry } else { Access::File };
-            let path = env.workspace.resolve(path, access).map_err(|e| e.to_string())?;
+        let mut lookup = |given: &str| -> Result<Current, String> {
+            let access = if entries.contains(&given) { Access::Entry } else { Access::File };
+            let path = env.workspace.resolve(given, access).map_err(|e| e.to_string())?;
             let state = env.workspace.read(&path).map_err(|e| e.to_string())?.state;
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
-            Ok(Current { path, state, seen: known })
+            let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
+            let instead = if within { env.workspace.meant_by(&path) } else { Vec::new() };
+            Ok(Current { path, state, seen: known, instead })
         };
         let rules = Rules { in_play, all_or_nothing: false };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);

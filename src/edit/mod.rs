@@ -163,4 +163,9 @@ impl Edit {
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
         Edit { path: Some(path.into()), op, format, by: by.into(), whole: true }
     }
+
+    /// Whether it changes a part of a file, which must be there.
+    pub fn is_within(&self) -> bool {
+        matches!(self.op, Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_)) && place::fresh(&self.op).is_none()
+    }
 }

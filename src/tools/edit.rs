@@ -1,29 +1,18 @@
 //! `editFile`: overwrites a file that was read before and has not changed since.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Prepared, Tool, texts};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
-    name: "editFile",
-    description: include_str!("editFile.md"),
-    kind: Kind::Write,
-    main: "path",
-    parameters,
-    prepare,
-};
+pub const TOOL: Tool = Tool::changing("editFile", include_str!("editFile.md"), parameters, prepare);
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The path of the existing file to edit."},
-            "new_content": {"type": "string", "description": "The new, full content that will overwrite the entire existing file."}
-        },
-        "required": ["path", "new_content"]
-    })
+    texts(&[
+        ("path", "The path of the existing file to edit."),
+        ("new_content", "The new, full content that will overwrite the entire existing file."),
+    ])
 }
 
 fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {

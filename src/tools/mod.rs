@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub use args::Args;
@@ -230,6 +230,17 @@ pub enum Place {
 }
 
 impl Tool {
+    /// A tool that changes the file of its `path`, given its name, what the model reads about it, its arguments and how a
+    /// call is prepared.
+    const fn changing(
+        name: &'static str,
+        description: &'static str,
+        parameters: fn() -> Value,
+        prepare: fn(&Args, &Context<'_>) -> Result<Prepared, String>,
+    ) -> Tool {
+        Tool { name, description, kind: Kind::Write, main: "path", parameters, prepare }
+    }
+
     /// The main argument of a call as the screen shows it: a path, or words in quotes.
     pub fn main_of(&self, args: &Value) -> String {
         let Some(text) = args.get(self.main).and_then(Value::as_str) else { return String::new() };
@@ -240,6 +251,14 @@ impl Tool {
             _ => format!("\"{line}\""),
         }
     }
+}
+
+/// The schema of arguments that are all strings and all needed: the name of each, and what the model reads about it.
+fn texts(parameters: &[(&str, &str)]) -> Value {
+    let text = |(name, about): &(&str, &str)| (name.to_string(), json!({"type": "string", "description": about}));
+    let properties: serde_json::Map<String, Value> = parameters.iter().map(text).collect();
+    let required: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
 }
 
 #[cfg(test)]

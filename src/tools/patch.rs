@@ -1,8 +1,8 @@
 //! `applyPatch`: a unified diff or the `*** Begin Patch` envelope, over many files.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Kind, Prepared, Tool, texts};
 use crate::edit::stream::{End, Parser, Piece};
 use crate::edit::{Edit, Format};
 
@@ -17,11 +17,7 @@ pub const TOOL: Tool = Tool {
 };
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"patch": {"type": "string", "description": "The patch, as text."}},
-        "required": ["patch"]
-    })
+    texts(&[("patch", "The patch, as text.")])
 }
 
 fn prepare(args: &Args, _: &Context<'_>) -> Result<Prepared, String> {

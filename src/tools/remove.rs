@@ -1,26 +1,15 @@
 //! `deleteFile`: deletes a file.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Prepared, Tool, texts};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
-    name: "deleteFile",
-    description: include_str!("deleteFile.md"),
-    kind: Kind::Write,
-    main: "path",
-    parameters,
-    prepare,
-};
+pub const TOOL: Tool = Tool::changing("deleteFile", include_str!("deleteFile.md"), parameters, prepare);
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"path": {"type": "string", "description": "The path of the file to delete."}},
-        "required": ["path"]
-    })
+    texts(&[("path", "The path of the file to delete.")])
 }
 
 fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {

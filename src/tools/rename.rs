@@ -1,29 +1,15 @@
 //! `moveFile`: moves or renames a file.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Prepared, Tool, texts};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
-    name: "moveFile",
-    description: include_str!("moveFile.md"),
-    kind: Kind::Write,
-    main: "path",
-    parameters,
-    prepare,
-};
+pub const TOOL: Tool = Tool::changing("moveFile", include_str!("moveFile.md"), parameters, prepare);
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The path of the file to move."},
-            "to": {"type": "string", "description": "Where to; nothing may be there yet."}
-        },
-        "required": ["path", "to"]
-    })
+    texts(&[("path", "The path of the file to move."), ("to", "Where to; nothing may be there yet.")])
 }
 
 fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {

@@ -2,30 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Prepared, Tool, texts};
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
-    name: "replaceInFile",
-    description: include_str!("replaceInFile.md"),
-    kind: Kind::Write,
-    main: "path",
-    parameters,
-    prepare,
-};
+pub const TOOL: Tool = Tool::changing("replaceInFile", include_str!("replaceInFile.md"), parameters, prepare);
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The path of the existing file to edit."},
-            "search": {"type": "string", "description": "The passage as it stands in the file, exactly, long enough to occur once."},
-            "replace": {"type": "string", "description": "What it becomes."},
-            "replaceAll": {"type": "boolean", "description": "Replace every occurrence. Defaults to false."}
-        },
-        "required": ["path", "search", "replace"]
-    })
+    let mut schema = texts(&[
+        ("path", "The path of the existing file to edit."),
+        ("search", "The passage as it stands in the file, exactly, long enough to occur once."),
+        ("replace", "What it becomes."),
+    ]);
+    schema["properties"]["replaceAll"] =
+        json!({"type": "boolean", "description": "Replace every occurrence. Defaults to false."});
+    schema
 }
 
 fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {

@@ -1,29 +1,18 @@
 //! `writeFile`: creates a file.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::{Args, Context, Prepared, Tool, texts};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
-    name: "writeFile",
-    description: include_str!("writeFile.md"),
-    kind: Kind::Write,
-    main: "path",
-    parameters,
-    prepare,
-};
+pub const TOOL: Tool = Tool::changing("writeFile", include_str!("writeFile.md"), parameters, prepare);
 
 fn parameters() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The full path of the new file to be created."},
-            "content": {"type": "string", "description": "The content to write into the new file."}
-        },
-        "required": ["path", "content"]
-    })
+    texts(&[
+        ("path", "The full path of the new file to be created."),
+        ("content", "The content to write into the new file."),
+    ])
 }
 
 fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {

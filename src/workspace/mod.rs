@@ -3,6 +3,7 @@
 //!
 //! Paths cross this boundary normalised: relative to the root, with `/`, of the file really meant (links followed).
 
+mod alike;
 pub mod find;
 mod index;
 mod path;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
+pub use alike::may_mean;
 pub use path::{Access, PathError, lexical, normalise};
 pub use read::{Read, ReadError, Stamp, is_text};
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use nebula::edit::stream::{End, Known, Parser, Piece};
 use nebula::edit::{self, Current, Edit, Fate, Format, Outcome, Rules, calls};
 use nebula::proposal::State;
+use nebula::workspace::may_mean;
 
 /// Files by path.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -79,7 +80,9 @@ pub fn place(edits: &[Edit], files: &Files) -> Outcome {
     let mut lookup = |path: &str| {
         let path = path.strip_prefix("./").unwrap_or(path).to_string();
         let state = files.get(&path).map_or(State::Absent, |bytes| State::file(bytes.as_slice()));
-        Ok(Current { path, state, seen: true })
+        let meant = files.keys().filter(|file| state.is_absent() && may_mean(&path, file));
+        let instead = meant.cloned().collect();
+        Ok(Current { path, state, seen: true, instead })
     };
     let in_play = (files.len() == 1).then(|| files.keys().next().cloned()).flatten();
     edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: false })

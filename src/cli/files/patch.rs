@@ -140,12 +140,14 @@ impl Desk<'_> {
             .filter(|e| matches!(e.op, Op::Delete | Op::Move { .. }))
             .filter_map(|e| e.path.as_deref())
             .collect();
-        let mut lookup = |path: &str| -> Result<Current, String> {
+        let mut lookup = |given: &str| -> Result<Current, String> {
             // Deleting and moving mean a link itself; all else the file it leads to.
-            let access = if entries.contains(&path) { Access::Entry } else { Access::File };
-            let path = self.workspace.resolve(path, access).map_err(|e| e.to_string())?;
+            let access = if entries.contains(&given) { Access::Entry } else { Access::File };
+            let path = self.workspace.resolve(given, access).map_err(|e| e.to_string())?;
             let state = self.workspace.read(&path).map_err(|e| e.to_string())?.state;
-            Ok(Current { path, state, seen: true })
+            let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
+            let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
+            Ok(Current { path, state, seen: true, instead })
         };
         let outcome = edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: true });
         let failed: Vec<&EditResult> =

@@ -20,6 +20,8 @@ pub struct Current {
     pub state: State,
     /// Whether the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
+    /// Where nothing is: the files the path may mean. An edit of a part of a file goes to the only one.
+    pub instead: Vec<String>,
 }
 
 /// Finds out what a path (as a model wrote it) is now. The error is for the model and says why the path may not be used.
@@ -45,7 +47,7 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
         let name = edit.path.clone().or_else(|| rules.in_play.clone());
         let (path, fate) = match name {
             None => (String::from("(no path)"), Fate::Failed(NO_PATH.to_string())),
-            Some(name) => match group.open(&name) {
+            Some(name) => match group.open_for(&name, edit) {
                 Err(why) => (name, Fate::Failed(why)),
                 Ok(file) => {
                     home.push(file);
@@ -101,6 +103,8 @@ struct File {
     path: String,
     before: State,
     seen: bool,
+    /// What its path may mean, where nothing is.
+    instead: Vec<String>,
     now: Now,
     /// Its permissions, where they are known or asked for.
     mode: Option<u32>,
@@ -120,9 +124,28 @@ enum End {
 }
 
 impl Group<'_, '_> {
+    /// The file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds its place
+    /// there.
+    fn open_for(&mut self, name: &str, edit: &Edit) -> Result<usize, String> {
+        let current = self.current(name)?;
+        let gone = current.state.is_absent() && !self.by_path.contains_key(&current.path);
+        if gone
+            && edit.is_within()
+            && !is_example(name, &edit.op)
+            && let [instead] = current.instead.as_slice()
+        {
+            return self.open(instead);
+        }
+        self.open_as(current)
+    }
+
     /// The file of that name, by its index; read at its first mention.
     fn open(&mut self, name: &str) -> Result<usize, String> {
         let current = self.current(name)?;
+        self.open_as(current)
+    }
+
+    fn open_as(&mut self, current: Current) -> Result<usize, String> {
         if let Some(index) = self.by_path.get(&current.path) {
             return Ok(*index);
         }
@@ -138,8 +161,16 @@ impl Group<'_, '_> {
         let meant = slashed.strip_prefix('@').map_or(slashed.as_str(), |rest| rest.strip_prefix('/').unwrap_or(rest));
         let current = (self.lookup)(name);
         let there = current.as_ref().is_ok_and(|c| !c.state.is_absent());
-        if there || meant == name {
+        if there || (meant == name && current.is_ok()) {
             return current;
+        }
+        // A path from the workspace's root on, as in `@/src/a.rs`.
+        if current.is_err()
+            && let Some(inner) = slashed.strip_prefix('/')
+            && let Ok(other) = (self.lookup)(inner)
+            && !other.state.is_absent()
+        {
+            return Ok(other);
         }
         match (self.lookup)(meant) {
             Ok(other) if !other.state.is_absent() || slashed != name => Ok(other),
@@ -160,7 +191,7 @@ impl Group<'_, '_> {
             ));
         }
         if matches!(self.files[from].now, Now::Gone) {
-            return Err(ABSENT.to_string());
+            return Err(self.files[from].absent());
         }
         if self.files[from].moved.is_some() || self.files[target].moved.is_some() {
             return Err("it is moved twice in one go. Move it once, to its last place.".to_string());
@@ -245,7 +276,8 @@ fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
     ))
 }
 
-const ABSENT: &str = "there is no such file. Look at the folder with `list`, or make the file.";
+/// Of more files than this that a path may mean none is named.
+const MOST_MEANT: usize = 8;
 
 impl File {
     fn new(current: Current) -> Self {
@@ -265,6 +297,7 @@ impl File {
             },
             before: current.state,
             seen: current.seen,
+            instead: current.instead,
             now,
             steps: Vec::new(),
             placed: Vec::new(),
@@ -272,6 +305,15 @@ impl File {
             moved: None,
             out: false,
         }
+    }
+
+    /// What the model is told where nothing is.
+    fn absent(&self) -> String {
+        let mean = match self.instead.len() {
+            1..=MOST_MEANT => format!(" Did you mean {}?", self.instead.join(" or ")),
+            _ => String::new(),
+        };
+        format!("there is no such file.{mean} Look at the folder with `list`, or make the file.")
     }
 
     fn is_gone(&self) -> bool {
@@ -296,7 +338,7 @@ impl File {
 
     fn delete(&mut self) -> Result<Fate, String> {
         if matches!(self.now, Now::Gone) {
-            return Err(ABSENT.to_string());
+            return Err(self.absent());
         }
         if self.moved.is_some() {
             return Err("it is moved here in the same go. Delete it where it is now.".to_string());
@@ -308,7 +350,7 @@ impl File {
 
     fn set_mode(&mut self, mode: u32) -> Result<Fate, String> {
         match &self.now {
-            Now::Gone => return Err(ABSENT.to_string()),
+            Now::Gone => return Err(self.absent()),
             Now::Other(_) => return Err("it is a link, which has no permissions of its own.".to_string()),
             Now::Text { .. } if self.mode == Some(mode) => return Ok(Fate::Same),
             Now::Text { .. } => self.mode = Some(mode),
@@ -336,7 +378,7 @@ impl File {
         }
         let (encoding, text) = match &self.now {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
-            Now::Gone if expected && edit.format == Format::Tools => return Err(ABSENT.to_string()),
+            Now::Gone if expected && edit.format == Format::Tools => return Err(self.absent()),
             Now::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
             Now::Text { .. } if !self.seen => return Err(unread(expected)),
             Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
@@ -361,7 +403,7 @@ impl File {
             Now::Other(_) => return Err(NO_TEXT.to_string()),
             Now::Gone => match place::fresh(&edit.op) {
                 Some(content) => return self.write(&content, (index, edit), false),
-                None => return Err(ABSENT.to_string()),
+                None => return Err(self.absent()),
             },
         };
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();

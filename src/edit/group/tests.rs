@@ -10,7 +10,7 @@ fn replace(path: &str, search: &str, with: &str) -> Edit {
 fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> Outcome {
     let mut lookup = |path: &str| {
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
-        Ok(Current { path: path.to_string(), state, seen: true })
+        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
     apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing })
 }
@@ -57,7 +57,7 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
             "a.sh" => file(0o755),
             _ => State::Absent,
         };
-        Ok(Current { path: path.to_string(), state, seen: true })
+        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
     let outcome = apply(&edits, &mut lookup, &Rules::default());
     assert!(outcome.ok(), "{}", outcome.text());

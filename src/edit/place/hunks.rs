@@ -88,6 +88,7 @@ impl Placer<'_> {
             Ok(placed) => Ok(placed),
             Err(several @ Miss::Several { .. }) => Err(self.told(&several)),
             Err(_) if let Some(placed) = self.without_prose() => Ok(Some(placed)),
+            Err(_) if let Some(placed) = self.unescaped() => Ok(Some(placed)),
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.told(if lenient == strict { &miss } else { &lenient_miss })),
         }
@@ -101,6 +102,17 @@ impl Placer<'_> {
         let apart = body.get(end).is_some_and(|l| l.trim().is_empty());
         let placed = self.search(&Body::strict(&body[..end]), Rung::Elided).ok()?;
         placed.filter(|_| apart)
+    }
+
+    /// The hunk with entities read as characters, if that is there for certain.
+    fn unescaped(&self) -> Option<Placed> {
+        let plain = |line: &String| super::entities(line).unwrap_or_else(|| line.clone());
+        let body: Vec<String> = self.hunk.body.iter().map(plain).collect();
+        let placed = self.search(&Body::strict(&body), Rung::Elided).ok().filter(|_| body != self.hunk.body)?;
+        placed.map(|(splices, mut found)| {
+            found.detail.get_or_insert_with(|| "entities read as characters".to_string());
+            (splices, found)
+        })
     }
 
     fn told(&self, miss: &Miss) -> String {

@@ -12,6 +12,7 @@ use std::ops::Range;
 pub(super) use whole::{made, whole};
 
 use self::passage::entities;
+pub(super) use self::passage::unfenced;
 use super::bytes::Encoding;
 use super::{Edit, Format, Op};
 use crate::proposal::{Found, Rung};

@@ -29,7 +29,11 @@ pub(super) fn place(ground: &Ground, search: &str, new: &str, shape: Shape, all:
             return Ok(done);
         }
     }
-    let otherwise = || unnumbered(text, &literal, new).or_else(|| without_blanks(text, &literal, new));
+    let otherwise = || {
+        unnumbered(text, &literal, new)
+            .or_else(|| without_blanks(text, &literal, new))
+            .or_else(|| without_fences(text, &literal, new))
+    };
     match locate::locate(text, &literal) {
         // What is found by likeness only may be there for certain without what was written around it.
         Ok(places) if places.iter().any(|p| p.found.rung == Rung::Inexact) => match otherwise() {
@@ -125,6 +129,20 @@ fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done
     }
     let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };
     Some(fit::all(text, &search, new, surely(text, &search, "blank lines at its ends left out")?))
+}
+
+/// The same where both the search text and its replacement are in a fence, which the file has not.
+fn without_fences(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
+    let (bare, new) = (unfenced(literal.text)?, unfenced(new)?);
+    let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };
+    Some(fit::all(text, &search, new, surely(text, &search, "without the fence around it")?))
+}
+
+/// What is inside of a fence around a whole text.
+pub(in crate::edit) fn unfenced(text: &str) -> Option<&str> {
+    let (first, rest) = text.trim_matches('\n').split_once('\n')?;
+    let rest = rest.strip_suffix("```")?;
+    (first.starts_with("```") && !first[3..].contains('`')).then(|| rest.strip_suffix('\n').unwrap_or(rest))
 }
 
 /// How many blank lines a text begins and ends with, and what is between them; `None` if that is nothing.

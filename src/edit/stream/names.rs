@@ -1,10 +1,12 @@
 //! The names of files in the headers of unified diffs, as `diff` and `git` write them.
 
+use super::paths::slashed;
+
 /// The name in a `---` or `+++` line; `None` for `/dev/null`.
 pub(super) fn file_name(text: &str) -> Option<String> {
     let name = match text.strip_prefix('"') {
         Some(quoted) => unquoted(quoted),
-        None => without_note(text.split('\t').next().unwrap_or(text).trim()).to_string(),
+        None => slashed(without_note(text.split('\t').next().unwrap_or(text).trim())).into_owned(),
     };
     (name != "/dev/null").then_some(name)
 }

@@ -31,7 +31,7 @@ pub(super) const ELEMENTS: [(&str, Kind); 14] = [
 ];
 
 /// Names of fields, with the ones we give them.
-pub(super) const FIELDS: [(&str, &str); 20] = [
+pub(super) const FIELDS: [(&str, &str); 22] = [
     ("path", "path"),
     ("search", "search"),
     ("replace", "replace"),
@@ -47,6 +47,8 @@ pub(super) const FIELDS: [(&str, &str); 20] = [
     ("old_string", "search"),
     ("old_str", "search"),
     ("find", "search"),
+    ("old", "search"),
+    ("new", "replace"),
     ("new_string", "replace"),
     ("new_str", "replace"),
     ("replacement", "replace"),
@@ -190,7 +192,13 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
         names.find_map(|(name, _)| at([open, name, ">"], false))
     };
     let ending = |(skip, whole): (usize, bool)| Ending::At { skip: if whole { skip } else { 0 }, whole };
-    let found = at(["</", field.tag, ">"], true).or_else(|| {
+    let own = at(["</", field.tag, ">"], true);
+    if let Some((skip, _)) = own
+        && let Some(inner) = is_inner(field, &from[skip..], ended)
+    {
+        return inner;
+    }
+    let found = own.or_else(|| {
         let starts_line = || {
             field.text.trim_end_matches([' ', '\t']).ends_with('\n')
                 || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty())
@@ -223,3 +231,26 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
     }
     if wait { Ending::Wait } else { Ending::No }
 }
+
+/// Whether a closing tag belongs to one of its name in the text itself (a file may hold `<content>…</content>`): one is open
+/// there, and what follows is neither another field nor the end of the element.
+fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
+    let opening = [format!("<{}>", field.tag), format!("<{} ", field.tag)];
+    let opened: usize = opening.iter().map(|tag| field.text.matches(tag.as_str()).count()).sum();
+    if is_short(field.name) || opened == 0 || opened <= field.text.matches(&format!("</{}>", field.tag)).count() {
+        return None;
+    }
+    let next = after.trim_start();
+    let elements = ELEMENTS.iter().map(|(name, _)| format!("</{name}>"));
+    let others = FIELDS.iter().filter(|(tag, _)| *tag != field.tag).map(|(tag, _)| format!("<{tag}>"));
+    let mut ends = elements.chain(others);
+    if ends.any(|tag| next.starts_with(&tag)) || (next.is_empty() && ended) {
+        return None;
+    }
+    let longest = ELEMENTS.iter().map(|(name, _)| name.len() + 3).max().unwrap_or_default();
+    let may = next.is_empty() || (next.starts_with('<') && next.len() < longest && !next.contains('>'));
+    Some(if may && !ended && after.len() < HELD { Ending::Wait } else { Ending::No })
+}
+
+/// More text after a closing tag is not waited through, in bytes.
+const HELD: usize = 4 << 10;

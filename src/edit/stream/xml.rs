@@ -3,6 +3,7 @@
 use super::input::Input;
 use super::tags::{ELEMENTS, Ending, FIELDS, Field, Kind, attribute, end_of, is_short};
 use super::{Context, EditId, Part, Progress};
+use crate::edit::place::unfenced;
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// An element being read.
@@ -374,15 +375,8 @@ const BLANK: usize = 400;
 
 /// Search and replacement without a fence that was put around both.
 fn without_fences(search: String, replace: String) -> (String, String) {
-    let inner = |text: &str| -> Option<String> {
-        let text = text.trim_matches('\n');
-        let (first, rest) = text.split_once('\n')?;
-        let rest = rest.strip_suffix("```")?;
-        (first.starts_with("```") && !first[3..].contains('`'))
-            .then(|| rest.strip_suffix('\n').unwrap_or(rest).to_string())
-    };
-    match (inner(&search), inner(&replace)) {
-        (Some(search), Some(replace)) => (search, replace),
+    match (unfenced(&search), unfenced(&replace)) {
+        (Some(search), Some(replace)) => (search.to_string(), replace.to_string()),
         _ => (search, replace),
     }
 }
