@@ -52,7 +52,7 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
         None => connect(&env).await,
     }
     for warning in warnings {
-        let detail = "The defaults are used for what is wrong; the file is left as it is.";
+        let detail = "What is wrong in it does not count; the file is left as it is.";
         env.tell(Level::Warning, warning, detail).await;
     }
     if !untrusted.is_empty() {

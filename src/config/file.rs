@@ -42,9 +42,7 @@ pub(super) fn read(path: &Path) -> Read {
     let name = path.display();
     match parse(path) {
         Ok(None) => Read::default(),
-        Err(error) => {
-            Read { keys: Map::new(), complaints: vec![format!("{}; it is left as it is and not used", error.message)] }
-        }
+        Err(error) => Read { keys: Map::new(), complaints: vec![format!("{}; the defaults are used", error.message)] },
         Ok(Some((text, mut keys))) => {
             let mut complaints = Vec::new();
             let mut complain = |path: &[String], what: String| {

@@ -101,13 +101,7 @@ impl Front {
             if let Some(exit) = self.exit {
                 return Ok(exit);
             }
-            let next = self.next_draw(drawn);
-            let sleep = async {
-                match next {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let sleep = until(self.next_draw(drawn));
             let (mut typed, mut urgent) = (false, false);
             let messages = tokio::select! {
                 biased;
@@ -118,25 +112,13 @@ impl Front {
                         Some(Err(_)) | None => vec![Msg::Gone],
                     }
                 }
-                signal = signals.next() => match signal {
-                    Signal::Continued => {
-                        self.screen.again()?;
-                        self.dirty = true;
-                        Vec::new()
+                signal = signals.next() => {
+                    let messages = self.signal(signal)?;
+                    if let Some(exit) = self.exit {
+                        return Ok(exit);
                     }
-                    // Also told by the terminal's own stream, but one that comes together with a key can get lost there;
-                    // and a size that is the old one again may have cut what was drawn.
-                    Signal::Resized => {
-                        let (columns, rows) = crossterm::terminal::size()?;
-                        self.screen.resize(columns, rows)?;
-                        self.screen.redraw()?;
-                        vec![Msg::Resize(columns, rows)]
-                    }
-                    Signal::End(number) => {
-                        self.commands.send(Command::Shutdown).ok();
-                        return Ok(Exit::Signal(number));
-                    }
-                },
+                    messages
+                }
                 // What arrives before the next frame is due is taken in with it, all at once; but who has asked for
                 // something sees the answer at once.
                 event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
@@ -167,6 +149,30 @@ impl Front {
         self.screen.draw(&self.app)?;
         self.dirty = false;
         Ok(())
+    }
+
+    /// Answers a signal, with what the screen is told of it.
+    fn signal(&mut self, signal: Signal) -> Result<Vec<Msg>, Error> {
+        match signal {
+            Signal::Continued => {
+                self.screen.again()?;
+                self.dirty = true;
+                Ok(Vec::new())
+            }
+            // Also told by the terminal's own stream, but one that comes together with a key can get lost there;
+            // and a size that is the old one again may have cut what was drawn.
+            Signal::Resized => {
+                let (columns, rows) = crossterm::terminal::size()?;
+                self.screen.resize(columns, rows)?;
+                self.screen.redraw()?;
+                Ok(vec![Msg::Resize(columns, rows)])
+            }
+            Signal::End(number) => {
+                self.commands.send(Command::Shutdown).ok();
+                self.exit = Some(Exit::Signal(number));
+                Ok(Vec::new())
+            }
+        }
     }
 
     /// When the next frame is due without anything happening.
@@ -300,6 +306,14 @@ impl Front {
                 Some(event) = events.recv() => messages.push(Msg::Agent(event)),
             }
         }
+    }
+}
+
+/// Waits until then; without a time, for ever.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 

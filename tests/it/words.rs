@@ -236,7 +236,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
     let config = Notice {
         level: Level::Warning,
         title: "/home/me/.nebula/config.json:3:12: expected `,` or `}`".into(),
-        detail: "The defaults are used for what is wrong; the file is left as it is.".into(),
+        detail: "What is wrong in it does not count; the file is left as it is.".into(),
         actions: Vec::new(),
     };
     let wanted = |folder: &Path| {

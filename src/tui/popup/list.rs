@@ -269,7 +269,29 @@ impl List {
     /// Draws it and tells where the cursor goes.
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         let (area, rows) = self.parts(buf.area, body);
-        let note = match (self.waiting, self.kind.clone()) {
+        self.frame(area, buf, ctx);
+        let caret = self.line(area, buf, ctx);
+        rule(area, area.y + 3, buf, ctx);
+        let names = self.entries.iter().map(|e| wrap::cells(&e.name)).max().unwrap_or(0);
+        let details = self.entries.iter().any(|e| !e.detail.is_empty());
+        let names = if details { names.clamp(11, 24) } else { inner(area) };
+        for (i, (index, at)) in self.hits.iter().enumerate().skip(self.top).take(usize::from(rows.height)) {
+            let row = Rect { y: rows.y + (i - self.top) as u16, height: 1, ..rows };
+            self.row(&self.entries[*index], at, row, names, i == self.selected, buf, ctx);
+        }
+        if self.hits.is_empty() && !self.waiting {
+            let words = self.nothing(ctx);
+            paint::text(buf, rows.x + 2, rows.y, inner(area), &words, ctx.theme.style(Role::Dim));
+        }
+        let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
+        thumb(bar, self.hits.len(), self.top, buf, ctx);
+        self.about(area, rows.bottom(), buf, ctx);
+        Some(caret)
+    }
+
+    /// The border with title, count and keys.
+    fn frame(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let note = match (self.waiting, &self.kind) {
             (true, _) => "asking".into(),
             (_, Kind::Remove(_) | Kind::Commit(_)) => String::new(),
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
@@ -283,62 +305,50 @@ impl List {
         keys.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
         keys.extend(super::keys(ctx, Context::List, [(Action::Close, "close")]));
         border(area, &self.title, &note, &keys, buf, ctx);
-        let inner = usize::from(area.width.saturating_sub(6));
-        let dim = ctx.theme.style(Role::Dim);
+    }
+
+    /// What was typed, and where its caret is.
+    fn line(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Position {
         let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
         paint::text(buf, area.x + 3, area.y + 2, 1, ctx.glyphs.prompt, prompt);
-        let typed = self.editor.rows(inner.saturating_sub(3).max(2));
+        let room = inner(area);
+        let typed = self.editor.rows(room.saturating_sub(3).max(2));
         let row = &typed.rows[typed.caret.0];
-        paint::text(buf, area.x + 5, area.y + 2, inner.saturating_sub(2), &row.text(), ctx.theme.style(Role::Text));
-        rule(area, area.y + 3, buf, ctx);
-        let name_width = self.entries.iter().map(|e| wrap::cells(&e.name)).max().unwrap_or(0);
-        let details = self.entries.iter().any(|e| !e.detail.is_empty());
-        let name_width = if details { name_width.clamp(11, 24) } else { inner };
-        for (i, (index, at)) in self.hits.iter().enumerate().skip(self.top).take(usize::from(rows.height)) {
-            let y = rows.y + (i - self.top) as u16;
-            self.row(
-                &self.entries[*index],
-                at,
-                Rect { y, height: 1, ..rows },
-                name_width,
-                i == self.selected,
-                buf,
-                ctx,
-            );
-        }
-        if self.hits.is_empty() && !self.waiting {
-            let take = ctx.key(Context::List, Action::Choose).filter(|_| self.kind == Kind::Models);
-            let words = match take {
-                Some(key) => format!("{key} takes the name as typed"),
-                None if self.kind == Kind::Prompts && self.entries.is_empty() => {
-                    "none yet: write one as .nebula/prompts/NAME.md".into()
-                }
-                None => "nothing matches".into(),
-            };
-            paint::text(buf, rows.x + 2, rows.y, inner, &words, dim);
-        }
-        let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
-        thumb(bar, self.hits.len(), self.top, buf, ctx);
-        let foot = rows.bottom();
-        if foot + 4 <= area.bottom() && self.foot() > 0 {
-            rule(area, foot, buf, ctx);
-            if let Some(entry) = self.selected() {
-                let mut y = foot + 1;
-                if !entry.usage.is_empty() {
-                    let (name, rest) = entry.usage.split_once(' ').unwrap_or((&entry.usage, ""));
-                    let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
-                    let used = paint::text(buf, area.x + 3, y, inner, name, bold);
-                    paint::text(buf, area.x + 4 + used as u16, y, inner.saturating_sub(used + 1), rest, dim);
-                    y += 1;
-                }
-                let rows = usize::from((area.bottom() - 1).saturating_sub(y));
-                for row in foot_rows(&entry.long, inner).into_iter().take(rows) {
-                    paint::text(buf, area.x + 3, y, inner, row, ctx.theme.style(Role::Text));
-                    y += 1;
-                }
+        paint::text(buf, area.x + 5, area.y + 2, room.saturating_sub(2), &row.text(), ctx.theme.style(Role::Text));
+        Position::new(area.x + 5 + typed.caret.1 as u16, area.y + 2)
+    }
+
+    /// What is said where no row is.
+    fn nothing(&self, ctx: &Ctx<'_>) -> String {
+        match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == Kind::Models) {
+            Some(key) => format!("{key} takes the name as typed"),
+            None if self.kind == Kind::Prompts && self.entries.is_empty() => {
+                "none yet: write one as .nebula/prompts/NAME.md".into()
             }
+            None => "nothing matches".into(),
         }
-        Some(Position::new(area.x + 5 + typed.caret.1 as u16, area.y + 2))
+    }
+
+    /// What the selected entry does, below a rule in row `y`.
+    fn about(&self, area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        if y + 4 > area.bottom() || self.foot() == 0 {
+            return;
+        }
+        rule(area, y, buf, ctx);
+        let Some(entry) = self.selected() else { return };
+        let (room, text) = (inner(area), ctx.theme.style(Role::Text));
+        let mut y = y + 1;
+        if !entry.usage.is_empty() {
+            let (name, rest) = entry.usage.split_once(' ').unwrap_or((&entry.usage, ""));
+            let used = paint::text(buf, area.x + 3, y, room, name, text.add_modifier(Modifier::BOLD));
+            let dim = ctx.theme.style(Role::Dim);
+            paint::text(buf, area.x + 4 + used as u16, y, room.saturating_sub(used + 1), rest, dim);
+            y += 1;
+        }
+        let rows = (area.bottom() - 1).saturating_sub(y);
+        for (row, y) in foot_rows(&entry.long, room).into_iter().zip(y..y + rows) {
+            paint::text(buf, area.x + 3, y, room, row, text);
+        }
     }
 
     #[allow(clippy::too_many_arguments)] // a row of a table: what, where, how wide, in which state
@@ -360,6 +370,11 @@ impl List {
             select(area, buf, ctx);
         }
     }
+}
+
+/// Cells between border and border, with their margins.
+fn inner(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(6))
 }
 
 /// A text in rows of `width` cells.
