@@ -151,8 +151,9 @@ fn look_for_local(env: &Arc<Env>) {
     let env = Arc::clone(env);
     tokio::spawn(async move {
         let found = provider::find().await;
-        match found.into_iter().next() {
-            Some(server) => take_local(&env, server).await,
+        let usual = env.live().model;
+        match provider::choose(found, &usual) {
+            Some((server, model)) => take_local(&env, server, model).await,
             None => env.change(|live| live.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()),
         }
         env.looking.send_replace(false);
@@ -167,9 +168,10 @@ fn settle_on_model(env: &Arc<Env>, provider: Arc<dyn Provider>) {
     tokio::spawn(async move {
         let offered = tokio::time::timeout(TO_LIST, provider.models()).await;
         let offered = offered.ok().and_then(Result::ok).unwrap_or_default();
-        let lacks = !offered.contains(&usual) && env.live().model == usual;
-        if let Some(model) = provider::likely(&offered).filter(|_| lacks) {
+        let meant = env.live().model == usual;
+        if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             env.change(|live| live.model.clone_from(model));
+            env.tell_status().await;
             let title = format!("{} offers no {usual}: {model} answers", provider.place());
             env.say(Level::Info, title, "Ctrl-O chooses another").await;
         }
@@ -181,17 +183,17 @@ fn settle_on_model(env: &Arc<Env>, provider: Arc<dyn Provider>) {
 /// A server that is there lists its models from memory.
 const TO_LIST: std::time::Duration = std::time::Duration::from_secs(2);
 
-async fn take_local(env: &Arc<Env>, server: provider::LocalServer) {
+async fn take_local(env: &Arc<Env>, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
             plug(env, provider).await;
-            env.change(|live| {
-                live.tried = Vec::new();
-                if let Some(model) = provider::likely(&server.models) {
-                    live.model.clone_from(model);
-                }
-            });
-            env.say(Level::Info, format!("connected to {} on this computer", server.name), "").await;
+            let usual = env.live().model;
+            let lacks = lock(&env.config).model_is_chosen() && !model.starts_with(&usual);
+            let detail = if lacks { format!("It has no {usual}: {model} answers") } else { String::new() };
+            env.change(|live| (live.tried, live.model) = (Vec::new(), model));
+            // Before it is said: `task --json` begins with who answers.
+            env.tell_status().await;
+            env.say(Level::Info, format!("connected to {} on this computer", server.name), detail).await;
         }
         Err(e) => env.say(Level::Error, e.message, e.hint).await,
     }

@@ -6,11 +6,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::CommitArgs;
+use super::reach::{Reached, reach};
 use super::{Context, print};
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
-use crate::provider::{self, Hurry, Provider};
+use crate::provider::Hurry;
 
 /// Exit code for what was not approved.
 const NOT_APPROVED: i32 = 3;
@@ -27,12 +28,11 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         return Ok(NOT_APPROVED);
     }
     print::aside(staged.stat.trim_end());
-    let provider = connect(context)?;
+    let Reached { provider, model } = connect(context)?;
     let templates = Templates::new(context.workspace.root(), context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
-    let model = &context.config.model;
-    let proposed = context.block_on(commit::propose(&*provider, model, templates, root, language, Hurry::default()));
+    let proposed = context.block_on(commit::propose(&*provider, &model, templates, root, language, Hurry::default()));
     let mut message = match proposed {
         Ok(message) => message,
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),
@@ -60,11 +60,11 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     Ok(0)
 }
 
-fn connect(context: &Context) -> Result<std::sync::Arc<dyn Provider>> {
-    if let Some(recorded) = context.parts()?.provider {
-        return Ok(recorded);
+fn connect(context: &Context) -> Result<Reached> {
+    if let Some(provider) = context.parts()?.provider {
+        return Ok(Reached { provider, model: context.config.model.clone() });
     }
-    provider::connect(&context.config.connection()).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
+    reach(context).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
 }
 
 /// Asks until the message is settled; `None`: it is not to be committed.

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod files;
 mod print;
 mod rag;
+mod reach;
 mod sessions;
 mod settings;
 mod task;

@@ -7,10 +7,10 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use super::args::{Cli, ConfigCmd, ModelArgs};
+use super::reach::{Reached, reach};
 use super::{Context, print};
 use crate::config::{self, size, workspace_config};
 use crate::memory::{self, Memory, StatsRow};
-use crate::provider;
 
 /// `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
@@ -20,11 +20,9 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         print::say(name)?;
         return Ok(0);
     }
-    let present = context.config.model.clone();
-    let offered = match provider::connect(&context.config.connection()) {
-        Ok(provider) => context.block_on(provider.models()),
-        Err(e) => Err(e),
-    };
+    let reached = reach(context);
+    let present = reached.as_ref().map_or_else(|_| context.config.model.clone(), |reached| reached.model.clone());
+    let offered = reached.and_then(|reached| context.block_on(reached.provider.models()));
     if args.json {
         print::say(json!({"model": present, "offered": offered.unwrap_or_default()}))?;
         return Ok(0);
@@ -202,9 +200,10 @@ fn connection(context: &mut Context) -> Check {
         (Some(name), None) => format!("{name} is not set"),
         (None, _) => "no key needed".into(),
     };
-    let (ok, says) = match provider::connect(&connection) {
+    let (ok, says) = match reach(context) {
         Err(e) => (false, format!("{e}. {}", e.hint)),
-        Ok(provider) => match context.block_on(provider.models()) {
+        Ok(Reached { provider, .. }) => match context.block_on(provider.models()) {
+            Ok(names) if names.len() == 1 => (true, format!("{}: 1 model, {key}", provider.place())),
             Ok(names) => (true, format!("{}: {} models, {key}", provider.place(), names.len())),
             Err(e) => (false, format!("{e}. {}", e.hint)),
         },

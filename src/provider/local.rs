@@ -31,8 +31,26 @@ impl LocalServer {
     }
 }
 
+/// Of the servers that are there the one that has the `usual` model, else the first, and the model to begin with.
+pub fn choose(servers: Vec<LocalServer>, usual: &str) -> Option<(LocalServer, String)> {
+    let at = servers.iter().position(|server| named(&server.models, usual).is_some()).unwrap_or(0);
+    let server = servers.into_iter().nth(at)?;
+    let model = begin_with(&server.models, usual)?.clone();
+    Some((server, model))
+}
+
+/// The `usual` model where it is on offer, else the likeliest.
+pub fn begin_with<'m>(models: &'m [String], usual: &str) -> Option<&'m String> {
+    named(models, usual).or_else(|| likely(models))
+}
+
+/// The model of this name; Ollama lists `qwen3` as `qwen3:latest`.
+fn named<'m>(models: &'m [String], name: &str) -> Option<&'m String> {
+    models.iter().find(|model| model.strip_suffix(":latest").unwrap_or(model) == name || *model == name)
+}
+
 /// The model to begin with where nobody chose: the first for code, else the first that writes text.
-pub fn likely(models: &[String]) -> Option<&String> {
+fn likely(models: &[String]) -> Option<&String> {
     const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
     let writes = |name: &&String| !NO_WRITERS.iter().any(|part| name.to_lowercase().contains(part));
     let codes = |name: &&String| name.to_lowercase().contains("code");
@@ -74,7 +92,7 @@ fn connection(port: u16) -> Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::likely;
+    use super::{LocalServer, choose, likely};
 
     #[test]
     fn a_model_that_writes_code_goes_first_and_one_that_embeds_last() {
@@ -83,5 +101,21 @@ mod tests {
         assert_eq!(pick(&["bge-m3", "llama3.2"]).as_deref(), Some("llama3.2"));
         assert_eq!(pick(&["nomic-embed-text"]).as_deref(), Some("nomic-embed-text"));
         assert_eq!(pick(&[]), None);
+    }
+
+    #[test]
+    fn the_server_that_has_the_usual_model_answers_with_it() {
+        let pick = |usual: &str| {
+            let server = |port, models: &[&str]| {
+                let models = models.iter().map(|n| n.to_string()).collect();
+                LocalServer { name: String::new(), port, models }
+            };
+            choose(vec![server(1, &["llama3.2", "a-coder"]), server(2, &["qwen3:latest", "b-coder"])], usual)
+                .map(|(server, model)| (server.port, model))
+        };
+        assert_eq!(pick("llama3.2"), Some((1, "llama3.2".into())));
+        assert_eq!(pick("qwen3"), Some((2, "qwen3:latest".into())));
+        assert_eq!(pick("gpt-4.1-nano"), Some((1, "a-coder".into())));
+        assert!(choose(Vec::new(), "qwen3").is_none());
     }
 }

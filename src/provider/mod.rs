@@ -27,7 +27,7 @@ mod think;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
-pub use local::{LocalServer, PORTS, find, find_on, likely};
+pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};
 pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};

@@ -454,12 +454,11 @@ fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<S
 
 #[test]
 fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
-    let ask = |models: &'static [&str], flags: &[&str]| {
+    let run = |models: &'static [&str], words: &[&str]| {
         let (url, asked) = local_server(models);
         let world = World::new();
         let done = Process::new(env!("CARGO_BIN_EXE_nebula"))
-            .args(["task", "hello"])
-            .args(flags)
+            .args(words)
             .env_remove("NEBULA_HOME")
             .env_remove("OPENAI_API_KEY")
             .env("HOME", world.home())
@@ -469,10 +468,18 @@ fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
             .output()
             .expect("it runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        asked.try_recv().expect("it was asked")
+        (String::from_utf8(done.stdout).expect("text"), asked.try_recv().ok())
+    };
+    let ask = |models: &'static [&str], flags: &[&str]| {
+        run(models, &[&["task", "hello"], flags].concat()).1.expect("it was asked")
     };
     assert_eq!(ask(&["all-minilm", "llama3.2", "qwen2.5-coder"], &[]), "qwen2.5-coder");
     assert_eq!(ask(&["gpt-4.1-nano", "qwen2.5-coder"], &[]), "gpt-4.1-nano");
     assert_eq!(ask(&["llama3.2"], &["--model", "my-own"]), "my-own");
     assert_eq!(ask(&[], &[]), "gpt-4.1-nano");
+    // What is told of it is the same everywhere.
+    let (out, _) = run(&["llama3.2"], &["task", "hello", "--json"]);
+    assert!(out.starts_with("{\"type\":\"session\"") && out.lines().next().expect("one").contains("llama3.2"), "{out}");
+    let (out, _) = run(&["llama3.2"], &["model", "--json"]);
+    assert_eq!(out.trim(), r#"{"model":"llama3.2","offered":["llama3.2"]}"#);
 }
