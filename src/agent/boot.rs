@@ -13,7 +13,7 @@ use crate::archive::{self, Archive};
 use crate::config::Config;
 use crate::edit::Format;
 use crate::memory::{self, Memory};
-use crate::protocol::{Approval, Event, Level};
+use crate::protocol::{Approval, Event, Level, Notice};
 use crate::provider::{self, Provider, Recorder};
 use crate::workspace::Workspace;
 
@@ -27,7 +27,8 @@ pub async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),
     };
-    let opened = tokio::task::spawn_blocking(move || Memory::open(options)).await;
+    let listener = passing(&events);
+    let opened = tokio::task::spawn_blocking(move || Memory::open_telling(options, listener)).await;
     let (memory, notices) = opened.unwrap_or_else(|_| Memory::open(memory::Options::nowhere()));
     let live = Live {
         provider: None,
@@ -94,18 +95,33 @@ pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, a
 fn listen_to_memory(env: &Arc<Env>) {
     let weak = Arc::downgrade(env);
     let runtime = tokio::runtime::Handle::current();
+    let say = passing(&env.events);
     env.memory.listen(Box::new(move |notice| {
         let Some(env) = weak.upgrade() else { return };
-        runtime.spawn(async move {
-            match notice {
-                memory::Notice::InMemoryOnly { .. } if env.open_session().is_some() => {
+        match notice {
+            memory::Notice::InMemoryOnly { .. } if env.open_session().is_some() => {
+                runtime.spawn(async move {
                     env.tell_memory_trouble().await;
                     env.tell_status().await;
-                }
-                passing => env.say(Level::Warning, passing.to_string(), "").await,
+                });
             }
-        });
+            passing => say(passing),
+        }
     }));
+}
+
+/// Says in passing what memory tells of. It is said at once: whoever calls memory may hold up the runtime meanwhile.
+fn passing(events: &Events) -> memory::Listener {
+    let events = events.clone();
+    let runtime = tokio::runtime::Handle::current();
+    Box::new(move |notice| {
+        let notice =
+            Notice { level: Level::Warning, title: notice.to_string(), detail: String::new(), actions: Vec::new() };
+        if let Some(event) = events.send_at_once(Event::Notice(notice)) {
+            let events = events.clone();
+            runtime.spawn(async move { events.send(event).await });
+        }
+    })
 }
 
 /// From here on this provider answers. The first one is recorded, where that was asked for.

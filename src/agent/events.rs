@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::proposal::ProposalId;
 use crate::protocol::{Event, Item, ItemId, Level, Notice, NoticeAction, QuestionId, TurnId};
@@ -26,6 +26,15 @@ impl Events {
     /// Sends one event.
     pub async fn send(&self, event: Event) {
         let _ = self.to.send(event).await;
+    }
+
+    /// Sends one event at once from outside the runtime, whose threads may be waiting for just what this tells of. It
+    /// comes back where the front end is behind.
+    pub fn send_at_once(&self, event: Event) -> Option<Event> {
+        match self.to.try_send(event) {
+            Err(TrySendError::Full(event)) => Some(event),
+            Ok(()) | Err(TrySendError::Closed(_)) => None,
+        }
     }
 
     /// Adds an entry to the conversation.

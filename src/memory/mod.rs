@@ -119,7 +119,16 @@ impl Memory {
     /// Opens the database, making or migrating it as needed. Never fails: where the file cannot be used, memory
     /// lives in RAM, and a notice says why. A damaged file is moved aside under a name the notice tells.
     pub fn open(options: Options) -> (Memory, Vec<Notice>) {
-        let (store, notices) = Store::open(&options);
+        Self::opened(options, None)
+    }
+
+    /// The same with somebody to tell meanwhile: a locked database is waited for here too.
+    pub fn open_telling(options: Options, listener: Listener) -> (Memory, Vec<Notice>) {
+        Self::opened(options, Some(listener))
+    }
+
+    fn opened(options: Options, listener: Option<Listener>) -> (Memory, Vec<Notice>) {
+        let (store, notices) = Store::open(&options, listener);
         (Memory { options, store: Mutex::new(store) }, notices)
     }
 

@@ -41,8 +41,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn open(options: &Options) -> (Store, Vec<Notice>) {
-        let (conn, spare, notices) = match open_file(options) {
+    pub(super) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<Notice>) {
+        let (conn, spare, notices) = match open_file(options, listener.as_ref()) {
             Ok((conn, notices)) => (conn, None, notices),
             Err(error) => {
                 let trouble = trouble_of(&error, &options.path).unwrap_or(Trouble::Io);
@@ -51,7 +51,7 @@ impl Store {
             }
         };
         let (holds, unlocked, renamed) = (HashMap::new(), HashSet::new(), HashMap::new());
-        (Store { conn, spare, holds, unlocked, renamed, listener: None, options: options.clone() }, notices)
+        (Store { conn, spare, holds, unlocked, renamed, listener, options: options.clone() }, notices)
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -100,15 +100,7 @@ impl Store {
         }
         let listener = &self.listener;
         let conn = &mut self.conn;
-        let result = patiently(
-            self.options.wait,
-            |first| {
-                if let (true, Some(listener)) = (first, listener) {
-                    listener(Notice::Waiting);
-                }
-            },
-            || transact(conn, f),
-        );
+        let result = patiently(self.options.wait, listener.as_ref(), || transact(conn, f));
         if safety == Safety::Full {
             self.conn.pragma_update(None, "synchronous", "NORMAL")?;
         }
@@ -138,8 +130,8 @@ impl Store {
         let (mut file, notices) = match spare.trouble {
             // What looked damaged from one connection is judged again from a fresh one, so that a database another
             // nebula has replaced meanwhile is not moved aside.
-            Trouble::Corrupt => open_checked(options)?,
-            _ => open_file(options)?,
+            Trouble::Corrupt => open_checked(options, None)?,
+            _ => open_file(options, None)?,
         };
         let renamed = spare.carry_over(&self.conn, &mut file)?;
         self.renamed.extend(renamed);
@@ -180,15 +172,19 @@ fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T,
     Ok(value)
 }
 
-/// Tries until it works, fails for another reason than a lock, or the wait is over.
-fn patiently<T>(wait: Duration, waiting: impl Fn(bool), mut f: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+/// Tries until it works, fails for another reason than a lock, or the wait is over; tells once that it waits.
+fn patiently<T>(
+    wait: Duration,
+    mut listener: Option<&Listener>,
+    mut f: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
     let begun = Instant::now();
-    let mut first = true;
     loop {
         match f() {
             Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait => {
-                waiting(first);
-                first = false;
+                if let Some(listener) = listener.take() {
+                    listener(Notice::Waiting);
+                }
                 std::thread::sleep(Duration::from_millis(10));
             }
             result => return result,
@@ -214,16 +210,16 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Opens and migrates the file; a damaged one is moved aside and a new one begun. One that looked damaged before is
 /// read whole first.
-fn open_file(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
+fn open_file(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
     if fs::remove_file(beside(&options.path, SUSPECT)).is_ok() {
-        return open_checked(options);
+        return open_checked(options, listener);
     }
-    open_quickly(options)
+    open_quickly(options, listener)
 }
 
-fn open_quickly(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
+fn open_quickly(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
     make_folder(&options.path)?;
-    let open = || patiently(options.wait, |_| (), || connect(&options.path, options.wait));
+    let open = || patiently(options.wait, listener, || connect(&options.path, options.wait));
     match open() {
         Err(e) if e.trouble() == Some(Trouble::Corrupt) => {
             let to = move_aside(&options.path)?;
@@ -234,8 +230,8 @@ fn open_quickly(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
 }
 
 /// Opens the file, and reads all of it to see whether it is damaged.
-fn open_checked(options: &Options) -> Result<(Connection, Vec<Notice>), Error> {
-    let (conn, notices) = open_quickly(options)?;
+fn open_checked(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
+    let (conn, notices) = open_quickly(options, listener)?;
     let verdict = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match verdict {
         Ok(word) if word == "ok" => Ok((conn, notices)),

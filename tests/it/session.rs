@@ -89,6 +89,43 @@ async fn an_answer_that_is_held_back_is_cut() {
     check_protocol(&live);
 }
 
+/// With one thread for the agent, which is the one that waits: as in the program.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_locked_memory_is_waited_for_and_that_is_said_meanwhile() {
+    let world = World::new().model([say("Hello.")]);
+    let database = world.home().join(".nebula/memory.db");
+    world.start().close().await;
+    let lock = |database: &std::path::Path| {
+        let other = rusqlite::Connection::open(database).expect("a database");
+        other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+        other
+    };
+    let waiting = |e: &Event| match e {
+        Event::Notice(n) if n.title.contains("waiting for it") => Some(()),
+        _ => None,
+    };
+    let other = lock(&database);
+    let mut live = world.start();
+    live.submit("hi");
+    live.until(waiting).await;
+    drop(other);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let ram = |e: &Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("RAM"));
+    assert!(!live.events.iter().any(ram), "{:?}", live.events);
+    live.close().await;
+
+    // Also while it is opened: whoever takes every lock of a database keeps it from being read.
+    let other = rusqlite::Connection::open(&database).expect("a database");
+    other.execute_batch("PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE").expect("locked");
+    let mut live = world.start();
+    live.until(waiting).await;
+    drop(other);
+    live.submit("hi");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!live.events.iter().any(ram), "{:?}", live.events);
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_cut_is_not_run_and_a_whole_one_before_the_cut_is() {
     let edit = |arguments: &str| Delta::Call {
