@@ -334,14 +334,7 @@ impl Encoder {
                 self.args(args);
             }
             ExprKind::Make(head, variant, args) => {
-                let args = args.as_deref().unwrap_or(&[]);
-                self.node("construction", 2 + args.len());
-                self.reference(head);
-                match variant {
-                    Some(variant) => self.leaf("variant", variant),
-                    None => self.absent(),
-                }
-                self.args(args);
+                self.construction(head, variant.as_deref(), args.as_deref().unwrap_or(&[]));
             }
             ExprKind::Assign(slot, value) => {
                 self.node("assign", 2);
@@ -368,15 +361,7 @@ impl Encoder {
                 self.expr(yes);
                 self.expr(no);
             }
-            ExprKind::Match(subject, arms) => {
-                self.node("match", 1 + arms.len());
-                self.expr(subject);
-                for (pattern, value) in arms {
-                    self.node("arm", 2);
-                    self.pattern(pattern);
-                    self.expr(value);
-                }
-            }
+            ExprKind::Match(subject, arms) => self.matching(subject, arms),
             ExprKind::List(items) => {
                 self.node("list", items.len());
                 items.iter().for_each(|item| self.expr(item));
@@ -388,6 +373,26 @@ impl Encoder {
                     self.expr(value);
                 }
             }
+        }
+    }
+
+    fn construction(&mut self, head: &Ref, variant: Option<&str>, args: &[Arg]) {
+        self.node("construction", 2 + args.len());
+        self.reference(head);
+        match variant {
+            Some(variant) => self.leaf("variant", variant),
+            None => self.absent(),
+        }
+        self.args(args);
+    }
+
+    fn matching(&mut self, subject: &Expr, arms: &[(Pattern, Expr)]) {
+        self.node("match", 1 + arms.len());
+        self.expr(subject);
+        for (pattern, value) in arms {
+            self.node("arm", 2);
+            self.pattern(pattern);
+            self.expr(value);
         }
     }
 

@@ -6,8 +6,8 @@ use super::id::{DefId, Layer, OpId, QName};
 use super::issue::{depends, heads};
 use super::lang::ast::{Body, Element, Expr, ExprKind, Prim, Ref, To};
 use super::lang::parse::parse_body;
+use super::lang::place::Place;
 use super::lang::print;
-use super::lang::resolve::Place;
 use super::op::{Kind, Op};
 use super::state::State;
 

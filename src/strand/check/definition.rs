@@ -9,7 +9,7 @@ use super::types::Ty;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Action, Body, Field, Guard, Prim, Ref, Selector, Stmt, To, Type, TypeBody};
 use crate::strand::lang::names::{PRIMS, builtin_type};
-use crate::strand::lang::resolve::Place;
+use crate::strand::lang::place::Place;
 
 impl Checker<'_> {
     pub(super) fn body(&mut self, body: &Body) {

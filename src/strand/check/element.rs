@@ -8,7 +8,7 @@ use super::types::Ty;
 use crate::strand::id::DefId;
 use crate::strand::lang::ast::{Body, Element, Expr, ExprKind, To};
 use crate::strand::lang::names::element_args;
-use crate::strand::lang::resolve::Place;
+use crate::strand::lang::place::Place;
 
 impl Checker<'_> {
     /// The events a tile raises, with the type each sends.

@@ -1,7 +1,7 @@
 //! Faults: what can be wrong, as data. Their words are made on output.
 
 use crate::strand::id::{DefId, Layer};
-use crate::strand::lang::resolve::Place;
+use crate::strand::lang::place::Place;
 
 use super::types::Ty;
 

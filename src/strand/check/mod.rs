@@ -18,7 +18,7 @@ pub use render::{Diagnostic, render};
 use super::cold::{IdMap, IdSet};
 use super::id::{DefId, Layer};
 use super::lang::ast::{Ref, To};
-use super::lang::resolve::{Place, Places};
+use super::lang::place::{Place, Places};
 use super::state::{Changed, State, View};
 use expr::Context;
 use types::{Ty, Types};

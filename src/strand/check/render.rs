@@ -12,8 +12,8 @@ use crate::strand::lang::names::{ELEMENTS, FUNCTIONS, TYPES};
 use crate::strand::lang::parse::{
     category, parse_body, parse_elements, parse_members, parse_register, parse_statements,
 };
+use crate::strand::lang::place::Place;
 use crate::strand::lang::print::{self, Printed};
-use crate::strand::lang::resolve::Place;
 use crate::strand::lang::similar;
 use crate::strand::lang::token::escape;
 use crate::strand::lang::unit::{is_multi, split};

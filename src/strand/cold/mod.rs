@@ -17,7 +17,7 @@ pub use shelf::Shelf;
 
 use super::hash::Hash;
 use super::id::{DefId, Layer, OpId};
-use super::lang::resolve::Place;
+use super::lang::place::Place;
 use super::op::Op;
 use super::state::{Status, Watch};
 

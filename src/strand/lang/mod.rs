@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod names;
 pub mod parse;
+pub mod place;
 pub mod print;
 pub mod resolve;
 pub mod similar;

@@ -5,72 +5,15 @@ use super::ast::{
     Action, Arg, Body, Element, Expr, ExprKind, Field, Guard, Pattern, Prim, Ref, Selector, Stmt, To, Type, TypeBody,
 };
 use super::names::{builtin_type, element_args, is_builtin_fn};
+use super::place::{Place, Places};
 use super::unit::Reg;
-use crate::strand::few::Few;
 use crate::strand::id::Layer;
-
-/// Where in a definition something stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// A header register of a body with several units, or an effect's `needs`.
-    Header(&'static str),
-    /// A unit by its number from 1.
-    Unit(u32),
-}
-
-impl std::fmt::Display for Place {
-    /// As after the colon of `tile.NewForm:1` and `reducer.add:on`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Place::Header(name) => f.write_str(name),
-            Place::Unit(n) => write!(f, "{n}"),
-        }
-    }
-}
-
-impl Place {
-    /// The order of output: headers as unit 0.
-    pub fn rank(self) -> u32 {
-        match self {
-            Place::Header(_) => 0,
-            Place::Unit(n) => n,
-        }
-    }
-}
 
 /// Looks names up for [`resolve`].
 pub trait Env {
     /// What a name leads to, looked up in these layers in order. Sets `to` and `layer`, and
     /// `name` to the current name of what was found.
     fn lookup(&mut self, reference: &mut Ref, layers: &[Layer], place: Place);
-}
-
-/// The place of every node of a resolved body.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// Where each place begins: the number before that of its first node. Neighbours mostly share theirs.
-    starts: Few<(u32, Place)>,
-    nodes: u32,
-}
-
-impl Places {
-    /// Gives the next node its number.
-    fn push(&mut self, place: Place) -> u32 {
-        if self.starts.last().is_none_or(|(_, last)| *last != place) {
-            self.starts.push((self.nodes, place));
-        }
-        self.nodes += 1;
-        self.nodes
-    }
-
-    /// Where a node stands, by its number from 1.
-    pub fn get(&self, node: u32) -> Option<Place> {
-        if node == 0 || node > self.nodes {
-            return None;
-        }
-        let after = self.starts.partition_point(|(before, _)| *before < node);
-        self.starts.get(after.checked_sub(1)?).map(|(_, place)| *place)
-    }
 }
 
 /// Resolves every name of a body and numbers its nodes from 1.
@@ -317,23 +260,37 @@ impl Walk<'_> {
         self.args(args);
     }
 
+    /// A bare name: of a binder in scope, else of a slot.
+    fn name(&mut self, name: &mut Ref) {
+        if let Some(index) = self.local(name) {
+            name.to = To::Local(index);
+            name.bound = None;
+            name.node = self.number();
+            return;
+        }
+        self.global(name, &[Layer::Slot]);
+        if self.locals.iter().any(|(local, _)| *local == name.name) {
+            self.hidden.push((self.place, name.name.clone()));
+        }
+    }
+
+    /// One arm of a match: its binders are in scope in its value.
+    fn arm(&mut self, pattern: &Pattern, value: &mut Expr) {
+        let depth = self.locals.len();
+        match pattern {
+            Pattern::Some(name) => self.bind(name),
+            Pattern::Variant(_, binders) => binders.iter().for_each(|name| self.bind(name)),
+            _ => {}
+        }
+        self.expr(value);
+        self.locals.truncate(depth);
+    }
+
     fn expr(&mut self, expr: &mut Expr) {
         expr.node = self.number();
         match &mut expr.kind {
             ExprKind::Name(name) if name.layer == Layer::Fn => self.global(name, &[Layer::Fn]),
-            ExprKind::Name(name) => match self.local(name) {
-                Some(index) => {
-                    name.to = To::Local(index);
-                    name.bound = None;
-                    name.node = self.number();
-                }
-                None => {
-                    self.global(name, &[Layer::Slot]);
-                    if self.locals.iter().any(|(local, _)| *local == name.name) {
-                        self.hidden.push((self.place, name.name.clone()));
-                    }
-                }
-            },
+            ExprKind::Name(name) => self.name(name),
             ExprKind::Call(callee, args) => self.call(callee, args),
             ExprKind::Make(head, _, args) => {
                 if builtin_type(&head.name).is_some() {
@@ -367,16 +324,7 @@ impl Walk<'_> {
             }
             ExprKind::Match(subject, arms) => {
                 self.expr(subject);
-                for (pattern, value) in arms {
-                    let depth = self.locals.len();
-                    match pattern {
-                        Pattern::Some(name) => self.bind(name),
-                        Pattern::Variant(_, binders) => binders.iter().for_each(|name| self.bind(name)),
-                        _ => {}
-                    }
-                    self.expr(value);
-                    self.locals.truncate(depth);
-                }
+                arms.iter_mut().for_each(|(pattern, value)| self.arm(pattern, value));
             }
             ExprKind::List(items) => items.iter_mut().for_each(|item| self.expr(item)),
             ExprKind::Map(pairs) => {

@@ -16,8 +16,8 @@ use super::graph::{Graph, Node, Offered};
 use super::hash::Encoded;
 use super::id::{DefId, Layer, OpId, QName, UnitId};
 use super::lang::ast::{Body, To};
+use super::lang::place::{Place, Places};
 use super::lang::print;
-use super::lang::resolve::{Place, Places};
 use super::op::Op;
 pub use resolving::Watch;
 

@@ -10,8 +10,9 @@ use crate::strand::few::Few;
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
+use crate::strand::lang::place::{Place, Places};
 use crate::strand::lang::print;
-use crate::strand::lang::resolve::{Env, Place, Places, resolve};
+use crate::strand::lang::resolve::{Env, resolve};
 
 /// What a definition's references depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Expressions, in brackets only where their shape needs them.
 
 use super::Printed;
-use crate::strand::lang::ast::{Binary, Expr, ExprKind, Pattern};
+use crate::strand::lang::ast::{Arg, Binary, Expr, ExprKind, Pattern, Ref};
 use crate::strand::lang::token::escape;
 
 /// How tightly a form binds; an operand of a looser form needs parentheses.
@@ -57,16 +57,7 @@ impl Printed {
                 self.reference(callee);
                 self.args(args);
             }
-            ExprKind::Make(head, variant, args) => {
-                self.reference(head);
-                if let Some(variant) = variant {
-                    self.push(".");
-                    self.push(variant);
-                }
-                if let Some(args) = args {
-                    self.args(args);
-                }
-            }
+            ExprKind::Make(head, variant, args) => self.construction(head, variant.as_deref(), args.as_deref()),
             ExprKind::Emit(effect, args) => {
                 self.push("emit ");
                 self.reference(effect);
@@ -104,28 +95,8 @@ impl Printed {
                 self.push(".");
                 self.push(name);
             }
-            ExprKind::If(condition, yes, no) => {
-                self.push("if ");
-                self.expr(condition, 0);
-                self.push(" then ");
-                self.expr(yes, 0);
-                self.push(" else ");
-                self.expr(no, 0);
-            }
-            ExprKind::Match(subject, arms) => {
-                self.push("match ");
-                self.expr(subject, 0);
-                self.push(" { ");
-                for (index, (pattern, value)) in arms.iter().enumerate() {
-                    if index > 0 {
-                        self.push("; ");
-                    }
-                    self.pattern(pattern);
-                    self.push(" -> ");
-                    self.expr(value, 0);
-                }
-                self.push(" }");
-            }
+            ExprKind::If(condition, yes, no) => self.choice(condition, yes, no),
+            ExprKind::Match(subject, arms) => self.matching(subject, arms),
             ExprKind::List(items) => {
                 self.push("[");
                 self.separated(items, |p, item| p.expr(item, 0));
@@ -141,6 +112,42 @@ impl Printed {
                 self.push("}");
             }
         }
+    }
+
+    /// `Todo(id=1)`, `Filter.All`, `Status.Failed(reason="..")`.
+    fn construction(&mut self, head: &Ref, variant: Option<&str>, args: Option<&[Arg]>) {
+        self.reference(head);
+        if let Some(variant) = variant {
+            self.push(".");
+            self.push(variant);
+        }
+        if let Some(args) = args {
+            self.args(args);
+        }
+    }
+
+    fn choice(&mut self, condition: &Expr, yes: &Expr, no: &Expr) {
+        self.push("if ");
+        self.expr(condition, 0);
+        self.push(" then ");
+        self.expr(yes, 0);
+        self.push(" else ");
+        self.expr(no, 0);
+    }
+
+    fn matching(&mut self, subject: &Expr, arms: &[(Pattern, Expr)]) {
+        self.push("match ");
+        self.expr(subject, 0);
+        self.push(" { ");
+        for (index, (pattern, value)) in arms.iter().enumerate() {
+            if index > 0 {
+                self.push("; ");
+            }
+            self.pattern(pattern);
+            self.push(" -> ");
+            self.expr(value, 0);
+        }
+        self.push(" }");
     }
 
     pub(super) fn binary(&mut self, op: Binary, left: &Expr, right: &Expr) {

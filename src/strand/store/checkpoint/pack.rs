@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::strand::cold::Name;
 use crate::strand::id::{Layer, OpId};
-use crate::strand::lang::resolve::Place;
+use crate::strand::lang::place::Place;
 use crate::strand::state::Watch;
 
 /// Identities one after the other.

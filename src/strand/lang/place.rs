@@ -1,0 +1,60 @@
+//! Where in a definition something stands: header or unit, and the place of each node of a body.
+
+use crate::strand::few::Few;
+
+/// Where in a definition something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A header register of a body with several units, or an effect's `needs`.
+    Header(&'static str),
+    /// A unit by its number from 1.
+    Unit(u32),
+}
+
+impl std::fmt::Display for Place {
+    /// As after the colon of `tile.NewForm:1` and `reducer.add:on`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Header(name) => f.write_str(name),
+            Place::Unit(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+impl Place {
+    /// The order of output: headers as unit 0.
+    pub fn rank(self) -> u32 {
+        match self {
+            Place::Header(_) => 0,
+            Place::Unit(n) => n,
+        }
+    }
+}
+
+/// The place of every node of a resolved body.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Where each place begins: the number before that of its first node. Neighbours mostly share theirs.
+    starts: Few<(u32, Place)>,
+    nodes: u32,
+}
+
+impl Places {
+    /// Gives the next node its number.
+    pub(super) fn push(&mut self, place: Place) -> u32 {
+        if self.starts.last().is_none_or(|(_, last)| *last != place) {
+            self.starts.push((self.nodes, place));
+        }
+        self.nodes += 1;
+        self.nodes
+    }
+
+    /// Where a node stands, by its number from 1.
+    pub fn get(&self, node: u32) -> Option<Place> {
+        if node == 0 || node > self.nodes {
+            return None;
+        }
+        let after = self.starts.partition_point(|(before, _)| *before < node);
+        self.starts.get(after.checked_sub(1)?).map(|(_, place)| *place)
+    }
+}
