@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::ast::{Action, Arg, Body, Element, Expr, Field, Guard, Prim, Ref, Selector, Stmt, Type, TypeBody, Variant};
-use super::parse::category;
 use super::print;
 use crate::strand::id::{Layer, UnitId};
 
@@ -384,9 +383,4 @@ fn join_elements(units: Vec<Unit>) -> Option<Element> {
     let mut root = elements.into_iter().next()??;
     root.children.reverse();
     Some(root)
-}
-
-/// Whether a layer has a register of that name at all, in its header or in a unit.
-pub fn has_register(layer: Layer, unit: bool, name: &str) -> bool {
-    category(layer, unit, name).is_some()
 }

@@ -222,8 +222,7 @@ impl Log {
 
     pub(super) fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
         let mut entries = Entries { end: from, ..Entries::default() };
-        let mut ops: Vec<Option<(Op, Place)>> = Vec::new();
-        let mut place: HashMap<OpId, usize> = HashMap::new();
+        let mut taken = Taken::default();
         let (mut start, mut open, mut first_bad) = (0usize, Transaction::default(), None);
         let (mut line_number, mut base, mut stands_on_base) = (0, None, false);
         while let Some(length) = text[start..].iter().position(|byte| *byte == b'\n') {
@@ -266,20 +265,8 @@ impl Log {
                     entries.base = base.take();
                     continue;
                 }
-                if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
-                    for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
-                        entries.withdrawn.insert(id);
-                        if let Some(at) = place.remove(&id) {
-                            ops[at] = None;
-                        }
-                    }
-                    continue;
-                }
-                let op =
-                    Op::from_json(&value).map_err(|_| Error::Corrupt { path: self.path.clone(), line: line_number })?;
-                entries.withdrawn.remove(&op.id);
-                place.insert(op.id, ops.len());
-                ops.push(Some((op, stands)));
+                let taken = taken.take(&value, stands);
+                taken.map_err(|_| Error::Corrupt { path: self.path.clone(), line: line_number })?;
             }
             entries.end = from + start as u64;
             entries.sum = sum;
@@ -294,7 +281,8 @@ impl Log {
             return Err(Error::Corrupt { path: self.path.clone(), line: 2 });
         }
         entries.torn = from + text.len() as u64 - entries.end;
-        (entries.ops, entries.places) = ops.into_iter().flatten().unzip();
+        entries.withdrawn = taken.withdrawn;
+        (entries.ops, entries.places) = taken.ops.into_iter().flatten().unzip();
         Ok(entries)
     }
 
@@ -398,6 +386,36 @@ pub(super) fn transaction(lines: &[String]) -> (String, String) {
 
 fn is_header(line: &[u8]) -> bool {
     serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("strand").is_some())
+}
+
+/// What the lines of closed transactions came to so far.
+#[derive(Default)]
+struct Taken {
+    /// In order, with where they stand; none where one was withdrawn.
+    ops: Vec<Option<(Op, Place)>>,
+    /// Where among them each op is.
+    at: HashMap<OpId, usize>,
+    withdrawn: HashSet<OpId>,
+}
+
+impl Taken {
+    /// Takes in an op, or a line that withdraws some.
+    fn take(&mut self, value: &Value, stands: Place) -> Result<(), String> {
+        if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
+            for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
+                self.withdrawn.insert(id);
+                if let Some(at) = self.at.remove(&id) {
+                    self.ops[at] = None;
+                }
+            }
+            return Ok(());
+        }
+        let op = Op::from_json(value)?;
+        self.withdrawn.remove(&op.id);
+        self.at.insert(op.id, self.ops.len());
+        self.ops.push(Some((op, stands)));
+        Ok(())
+    }
 }
 
 /// The lines of a transaction whose commit line has not come yet.

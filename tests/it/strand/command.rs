@@ -380,6 +380,8 @@ fn a_refused_push_says_what_to_do_next() {
     world.out(0, &["--store", "project.strand", "remove", "slot.draft"]);
     let told = world.err(4, &["--store", "a", "op", "push"]);
     assert!(told.contains("dangling: tile.T:1 -> slot.draft") && told.contains("'strand op pull'"), "{told}");
+    let quiet = world.err(4, &["--quiet", "--store", "a", "op", "push"]);
+    assert!(quiet.starts_with("Error: dangling: tile.T:1 -> slot.draft") && quiet.lines().count() == 1, "{quiet}");
     world.out(4, &["--store", "a", "op", "pull"]);
     assert_eq!(world.err(0, &["--store", "a", "op", "push"]), "");
 }
