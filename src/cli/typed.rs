@@ -1,0 +1,239 @@
+//! What was typed, read: the words of a command or of a prompt, and in one line what is wrong with them.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+
+use super::args::{Cli, Cmd, Global};
+use super::{USAGE, print};
+use crate::config::FORMATS;
+use crate::edit::Format;
+
+/// What was typed. Ends the program with help, the version, or what is wrong with it.
+pub fn parse() -> Cli {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(cli) = plain(&words) {
+        return cli;
+    }
+    let program = std::env::args_os().take(1);
+    let words = apart(joined(words.into_iter()));
+    let cli = match <Cli as clap::Parser>::try_parse_from(program.chain(words.iter().cloned())) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            usage(&in_one_line(&error.render().to_string(), words.iter().find(|word| is_command(word))))
+        }
+        Err(help) => help.exit(),
+    };
+    let quoted = std::env::args_os().any(|word| word == "--");
+    if let Some(wrong) = wrong(&cli, quoted) {
+        usage(&wrong);
+    }
+    cli
+}
+
+/// What the table of arguments cannot tell is wrong; `quoted`: the prompt stands after `--` and is meant as it is.
+fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
+    if let [word] = cli.prompt.as_slice()
+        && !quoted
+        && let Some(near) = misspelt(word)
+    {
+        let how = format!("a prompt of one word goes in as: nebula -- {word}");
+        return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
+    }
+    // After `sessions export` the flag of this name is the file's format.
+    let format = cli.global.format.as_deref().filter(|_| !matches!(cli.command, Some(Cmd::Sessions { .. })));
+    let unknown = format.filter(|name| Format::parse(name).is_none())?;
+    Some(format!("there is no edit format {unknown}: it is one of {}", FORMATS.join(", ")))
+}
+
+/// Says what is wrong with what was typed, and ends the program.
+fn usage(what: &str) -> ! {
+    print::complain(what);
+    std::process::exit(USAGE.into())
+}
+
+/// What clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on. The `command` is
+/// what was typed, for where clap does not say it.
+fn in_one_line(text: &str, command: Option<&OsString>) -> String {
+    let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut line = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_string();
+    let mut help = command.map_or_else(|| "nebula".into(), |word| format!("nebula {}", word.to_string_lossy()));
+    for paragraph in paragraphs {
+        if let Some(tip) = paragraph.strip_prefix("tip: ") {
+            line.push_str(&format!("; {tip}"));
+        } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
+            let command = usage.split(' ').skip(1).take_while(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
+            help = std::iter::once("nebula").chain(command).collect::<Vec<_>>().join(" ");
+        }
+    }
+    format!("{line}; `{help} --help` shows what can be typed")
+}
+
+/// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
+fn plain(words: &[OsString]) -> Option<Cli> {
+    let go_on = match words {
+        [] => false,
+        [word] if word == "--continue" => true,
+        _ => return None,
+    };
+    Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
+}
+
+/// The arguments with the values of global flags joined to them (`--format=patch`): a value may read like a command,
+/// and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
+fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    const VALUED: [&str; 8] =
+        ["--mode", "--model", "--format", "--provider", "--workspace", "--max-steps", "--record", "--replay"];
+    let is_value = |next: &OsString| !next.as_encoded_bytes().starts_with(b"-");
+    let mut args = args.peekable();
+    let mut joined: Vec<OsString> = Vec::new();
+    while let Some(mut arg) = args.next() {
+        if arg == "--" || arg == "strand" {
+            joined.push(arg);
+            joined.extend(args);
+            break;
+        }
+        let valued = VALUED.iter().any(|flag| arg == *flag);
+        // The id is optional: a command after the flag is a command.
+        let resume = arg == "--resume";
+        if let Some(value) = args.next_if(|n| is_value(n) && (valued || resume && !is_command(n))) {
+            arg.push("=");
+            arg.push(value);
+        }
+        joined.push(arg);
+    }
+    joined
+}
+
+/// The arguments with a prompt kept together: where the first word is no command, no later one is, so that a sentence
+/// such as `fix the undo` never runs one. `help` shows help, alone or before a command.
+fn apart(args: Vec<OsString>) -> Vec<OsString> {
+    let is_word = |arg: &OsString| !arg.as_encoded_bytes().starts_with(b"-");
+    let first = args.iter().position(|arg| is_word(arg) || arg == "--");
+    let Some(first) = first.filter(|at| args[*at] != "--" && !is_command(&args[*at])) else { return args };
+    if args[first] == "help" && args.get(first + 1).is_none_or(is_command) {
+        let mut asked = args;
+        asked.remove(first);
+        asked.push("--help".into());
+        return asked;
+    }
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (words, mut flags): (Vec<_>, Vec<_>) = args[..end].iter().cloned().partition(is_word);
+    flags.push("--".into());
+    flags.extend(words);
+    flags.extend(args.into_iter().skip(end + 1));
+    flags
+}
+
+fn is_command(word: &OsString) -> bool {
+    commands().iter().any(|name| word == name.as_str())
+}
+
+/// The names of the commands.
+fn commands() -> Vec<String> {
+    let command = <Cli as clap::CommandFactory>::command();
+    command.get_subcommands().map(|c| c.get_name().to_string()).collect()
+}
+
+/// The command that a single word was probably meant as: a letter apart, in a long word two. A short word such as `hi`
+/// or `test` is a prompt.
+fn misspelt(word: &str) -> Option<String> {
+    let letters = word.chars().count();
+    let most = if letters < 4 { 0 } else { 1 + usize::from(letters > 6) };
+    let names = commands();
+    let near = names.iter().map(|name| (crate::config::distance(word, name), name)).min()?;
+    ((1..=most).contains(&near.0) && word.is_ascii() && !word.contains(' ')).then(|| near.1.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_told_in_one_line() {
+        let told = |words: &[&str]| {
+            let error =
+                <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect_err("refused");
+            in_one_line(&error.render().to_string(), words.first().map(OsString::from).as_ref())
+        };
+        assert_eq!(
+            told(&["undo", "--frob"]),
+            "unexpected argument '--frob' found; to pass '--frob' as a value, use '-- --frob'; \
+             `nebula undo --help` shows what can be typed"
+        );
+        assert!(
+            told(&["shi"]).starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
+        );
+        assert!(
+            told(&["task", "--approve", "x", "hi"])
+                .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows what can be typed")
+        );
+        let typed = |words: &[&str]| {
+            let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");
+            wrong(&cli, words.contains(&"--"))
+        };
+        assert!(
+            typed(&["task", "hi", "--format", "toolz"]).expect("wrong").starts_with("there is no edit format toolz")
+        );
+        assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
+        assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
+        assert!(typed(&["histroy"]).expect("wrong").contains("did you mean history?"));
+        for prompt in [&["--", "histori"][..], &["hi"], &["why"], &["test"], &["start"], &["run"]] {
+            assert_eq!(typed(prompt), None, "{prompt:?}");
+        }
+    }
+
+    #[test]
+    fn the_plain_starts_are_read_as_by_the_table() {
+        for words in [&[][..], &["--continue"]] {
+            let full = <Cli as clap::Parser>::try_parse_from(std::iter::once("nebula").chain(words.iter().copied()));
+            let plain = plain(&words.iter().map(Into::into).collect::<Vec<_>>());
+            assert_eq!(format!("{:?}", plain.expect("plain")), format!("{:?}", full.expect("read")));
+        }
+        assert!(plain(&["task".into()]).is_none() && plain(&["--continue".into(), "--help".into()]).is_none());
+    }
+
+    #[test]
+    fn a_word_of_a_prompt_is_no_command() {
+        let read = |line: &str| {
+            let words = apart(joined(line.split(' ').map(OsString::from)));
+            <Cli as clap::Parser>::try_parse_from(std::iter::once(OsString::from("nebula")).chain(words))
+        };
+        for (line, prompt) in [
+            ("fix the undo", "fix the undo"),
+            ("please redo --model x", "please redo"),
+            ("--continue please prune -- --yes", "please prune --yes"),
+            ("help me with the patch", "help me with the patch"),
+            ("--resume 0198 go undo it", "go undo it"),
+        ] {
+            let cli = read(line).unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert_eq!((cli.prompt.join(" "), cli.command.is_none()), (prompt.to_string(), true), "{line}");
+        }
+        assert!(matches!(read("--model x undo").map(|c| c.command), Ok(Some(Cmd::Files(_)))));
+        assert!(matches!(read("--resume task go").map(|c| c.command), Ok(Some(Cmd::Task(_)))));
+        for line in ["help", "help undo", "undo --help"] {
+            assert_eq!(read(line).expect_err("help").kind(), ErrorKind::DisplayHelp, "{line}");
+        }
+        let flag = read("please redo --yes").expect_err("no flag of a prompt");
+        assert_eq!(flag.kind(), ErrorKind::UnknownArgument);
+    }
+
+    #[test]
+    fn a_value_that_reads_like_a_command_is_a_value() {
+        let parse = |words: &[&str]| {
+            let words = std::iter::once(&"nebula").chain(words).map(OsString::from);
+            <Cli as clap::Parser>::try_parse_from(joined(words)).unwrap_or_else(|e| panic!("{e}"))
+        };
+        let cli = parse(&["--format", "patch", "--model", "demo"]);
+        assert_eq!((cli.global.format.as_deref(), cli.command.is_none()), (Some("patch"), true));
+        let cli = parse(&["patch", "--format", "patch", "-"]);
+        assert!(matches!(cli.command, Some(Cmd::Files(_))) && cli.global.format.as_deref() == Some("patch"));
+        assert!(matches!(parse(&["--continue", "task", "fix it"]).command, Some(Cmd::Task(_))));
+        let Some(Cmd::Strand { args }) = parse(&["strand", "view", "--format", "x"]).command else { panic!() };
+        assert_eq!(args, ["view", "--format", "x"]);
+        assert_eq!(parse(&["--", "--format", "x"]).prompt, ["--format", "x"]);
+        let none =
+            <Cli as clap::Parser>::try_parse_from(joined(["nebula", "--format"].map(OsString::from).into_iter()));
+        assert!(none.is_err());
+    }
+}
