@@ -131,6 +131,11 @@ pub fn slots_sum(slots: &Slots) -> String {
     blake3::hash(Json::Array(list).to_string().as_bytes()).to_hex().to_string()
 }
 
+/// `an Int`, `a Text`.
+fn a(ty: &str) -> String {
+    format!("{} {ty}", if ty.starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" })
+}
+
 impl<'s> Run<'s> {
     fn state(&self) -> &'s State {
         self.types.state()
@@ -191,7 +196,7 @@ impl<'s> Run<'s> {
         let ty = self.types.lower(ty);
         let fits = Value::from_json(self.types, &ty, value)
             .filter(|value| Eval::new(self.types, &|_| None).fits(&ty, value).is_ok());
-        let unfit = || Reason::Unfit(format!("{value} does not fit {}, a {}", slot.qname(), self.types.show(&ty)));
+        let unfit = || Reason::Unfit(format!("{value} does not fit {}, {}", slot.qname(), a(&self.types.show(&ty))));
         let value = fits.ok_or_else(unfit)?.to_json();
         let before = slots_sum(&self.slots);
         let from = self.value(slot.id)?;
@@ -240,8 +245,8 @@ impl<'s> Run<'s> {
         let value = value.ok_or_else(|| {
             let (reducer, ty) = (reducer.qname(), self.types.show(&ty));
             Reason::Unfit(match payload {
-                Some(payload) => format!("the payload {payload} does not fit {reducer}, which takes a {ty}"),
-                None => format!("{reducer} takes a {ty}, and there is no payload"),
+                Some(payload) => format!("the payload {payload} does not fit {reducer}, which takes {}", a(&ty)),
+                None => format!("{reducer} takes {}, and there is no payload", a(&ty)),
             })
         })?;
         Ok(Some((input.name.clone(), value)))

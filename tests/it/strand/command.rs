@@ -212,6 +212,7 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (6, &["run", "slot.drfat=1"], "did you mean slot.draft?"),
         (2, &["run", "slot.draft=milk"], "a text needs quotes: '\"milk\"'"),
         (2, &["run", "slot.draft=1"], "1 does not fit slot.draft, a Text"),
+        (2, &["run", "slot.nextId=1.5"], "1.5 does not fit slot.nextId, an Int"),
         (2, &["run", "TodoRow.toggle"], "reducer.todo-toggle takes a TodoId, and there is no payload"),
         (
             2,
