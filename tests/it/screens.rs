@@ -568,3 +568,14 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     stage.keys("--");
     assert_eq!(find(&stage, "archive ━━").1, y - 2);
 }
+
+#[test]
+fn no_tab_is_cut_in_the_narrowest_terminal() {
+    for scene in [working as Scene, asking] {
+        let mut stage = Stage::new(40, 10, "dark");
+        scene(&mut stage);
+        let text = stage.text();
+        let tabs = text.lines().find(|l| l.contains("tools")).expect("the line of tabs");
+        assert!(tabs.contains("chat") && tabs.contains("archive"), "{text}");
+    }
+}

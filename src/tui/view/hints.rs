@@ -135,6 +135,7 @@ fn word(app: &App, group: &Group) -> String {
         (Context::List, [Action::Choose]) => "choose".into(),
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => "leave all as it is".into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => "see the change".into(),
+        (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => "list".into(),
         (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),
         _ => group.hint.into(),
     }

@@ -130,10 +130,11 @@ impl Archive {
                 self.total += 1;
                 if self.fits(changeset) {
                     self.rows.insert(0, changeset.clone());
-                    // Who looks at an older one stays there.
+                    // Who looks at an older one stays there; at the head of the list the new one is seen.
                     if self.selected > 0 {
                         self.selected += 1;
-                        self.top.set(self.top.get() + 1);
+                        let top = self.top.get();
+                        self.top.set(if top > 0 { top + 1 } else { 0 });
                     } else {
                         self.file = 0;
                         self.aim();
@@ -405,6 +406,11 @@ impl Archive {
     /// What a tab shows.
     pub fn mark(&self) -> Option<Mark> {
         self.fates.is_some().then_some(Mark::Waiting)
+    }
+
+    /// Whether the comparison has taken the place of the list.
+    pub fn is_comparing(&self) -> bool {
+        self.full
     }
 
     /// Of the restore that waits here: files whose fate the person must choose, and all its files.

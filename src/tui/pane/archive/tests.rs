@@ -271,10 +271,11 @@ fn a_new_changeset_appears_at_once_and_the_selection_stays() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::HalfDown]);
     let before = archive.rows[archive.selected].id.clone();
-    let new = set(NOW, "another", "edit", &[("src/cart.rs", 1, 1)]);
+    let new = set(NOW, "tenfold prices", "edit", &[("src/cart.rs", 1, 1)]);
     archive.apply(&Event::Archived(new.clone()), NOW);
     archive.apply(&Event::Archived(new), NOW);
     assert_eq!((archive.rows.len(), archive.total), (11, 129));
+    assert!(drawn(&mut archive, 140, 35).text().contains("tenfold prices"));
     assert_eq!(archive.rows[archive.selected].id, before);
     assert!(!archive.times.contains_key("src/cart.rs"), "its versions are asked for again");
 }
