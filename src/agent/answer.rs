@@ -274,12 +274,7 @@ impl<'a> Intake<'a> {
             }
             Piece::EditDropped { id, why } => {
                 if let Some(growing) = self.grown(id) {
-                    let format = growing.format;
-                    let mut shown = growing.end(None);
-                    shown.end(&self.env.events, CallState::Failed, &why, &why).await;
-                    let record = ResultRecord::failed("", &shown.call.name).and_edit(&shown.call.main, format);
-                    let told = Some(format!("an edit was left out: {why}"));
-                    self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told, ..record })));
+                    self.edit_dropped(growing, &why).await;
                 }
             }
             Piece::CallStarted { id, name } => {
@@ -293,25 +288,41 @@ impl<'a> Intake<'a> {
                     self.env.events.send(Event::Grew(shown.id, text)).await;
                 }
             }
-            Piece::BrokenCall { id, text, why } => {
-                let mut shown = self.begun(id, "tool call").await;
-                let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
-                shown.end(&self.env.events, CallState::Failed, &why, &told).await;
-                let record = ResultRecord::failed("", &shown.call.name).and_edit("", Format::Tools);
-                self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
-            }
-            Piece::Call { id, name, arguments } => {
-                let mut shown = self.begun(id, &name).await;
-                if let Some(tool) = tools::find(&name) {
-                    shown.call.main = tool.main_of(&arguments);
-                }
-                let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
-                shown.call.name.clone_from(&call.name);
-                shown.call.arguments.clone_from(&call.arguments);
-                shown.set(&self.env.events, CallState::Waiting).await;
-                self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
-            }
+            Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
+            Piece::Call { id, name, arguments } => self.call_written(id, name, &arguments).await,
         }
+    }
+
+    /// An edit in the text that came to nothing.
+    async fn edit_dropped(&mut self, growing: Growing, why: &str) {
+        let format = growing.format;
+        let mut shown = growing.end(None);
+        shown.end(&self.env.events, CallState::Failed, why, why).await;
+        let record = ResultRecord::failed("", &shown.call.name).and_edit(&shown.call.main, format);
+        let told = Some(format!("an edit was left out: {why}"));
+        self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told, ..record })));
+    }
+
+    /// A call in the text that cannot be read.
+    async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
+        let mut shown = self.begun(id, "tool call").await;
+        let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
+        shown.end(&self.env.events, CallState::Failed, why, &told).await;
+        let record = ResultRecord::failed("", &shown.call.name).and_edit("", Format::Tools);
+        self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
+    }
+
+    /// A whole call in the text.
+    async fn call_written(&mut self, id: Option<EditId>, name: String, arguments: &serde_json::Value) {
+        let mut shown = self.begun(id, &name).await;
+        if let Some(tool) = tools::find(&name) {
+            shown.call.main = tool.main_of(arguments);
+        }
+        let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
+        shown.call.name.clone_from(&call.name);
+        shown.call.arguments.clone_from(&call.arguments);
+        shown.set(&self.env.events, CallState::Waiting).await;
+        self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
     }
 
     /// The entry of a call in the text: the one that has been growing, or a new one.
