@@ -12,8 +12,12 @@ use crate::protocol::Level;
 /// What is known of the archive's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Size {
-    /// Bytes: as measured last, and what joined since; `None`: not known yet.
+    /// Bytes, as measured last; `None`: not known yet.
     bytes: Option<u64>,
+    /// Bytes that joined, at most, since that measure was begun.
+    joined: u64,
+    /// It is being measured.
+    measuring: bool,
     /// It was told that it is nearly full.
     told: bool,
 }
@@ -25,9 +29,17 @@ const GOOD_FOR: i64 = 60 * 60 * 1000;
 pub fn look(env: &Arc<Env>) {
     let known = env.memory.archive_size(&env.project()).ok().flatten();
     match known.filter(|size| request::now() - size.at < GOOD_FOR) {
-        Some(size) => {
-            lock(&env.size).bytes = Some(size.bytes);
-            judge(env, size.bytes);
+        Some(known) => {
+            judge(env, known.bytes);
+            let max = max(env);
+            let again = {
+                let mut size = lock(&env.size);
+                size.bytes = Some(known.bytes);
+                size.must_be_measured(max)
+            };
+            if again {
+                measure(env);
+            }
         }
         None => measure(env),
     }
@@ -37,25 +49,48 @@ pub fn look(env: &Arc<Env>) {
 pub fn grew(env: &Arc<Env>, decided: &Decided) {
     let bytes = |state: &State| state.bytes().map_or(0, |b| b.len() as u64);
     let more: u64 = decided.files().iter().map(|f| bytes(f.before())).sum();
-    let reckoned = {
+    let max = max(env);
+    let again = {
         let mut size = lock(&env.size);
-        size.bytes = size.bytes.map(|bytes| bytes + more);
-        size.bytes.filter(|_| !size.told)
+        size.joined += more;
+        size.must_be_measured(max)
     };
-    // Equal states share storage, so that only a measure is believed.
-    if reckoned.is_some_and(|bytes| size::nearly_full(bytes, max(env)).is_some()) {
+    if again {
         measure(env);
     }
 }
 
+impl Size {
+    /// Whether it may be nearly full by now. Equal states share storage, so that only a measure is believed.
+    fn must_be_measured(&self, max: u64) -> bool {
+        let reckoned = self.bytes.map(|bytes| bytes + self.joined);
+        !self.told && reckoned.is_some_and(|bytes| size::nearly_full(bytes, max).is_some())
+    }
+}
+
+/// Measures, one at a time, and again where so much joins meanwhile that it matters.
 fn measure(env: &Arc<Env>) {
     let env = Arc::clone(env);
+    if std::mem::replace(&mut lock(&env.size).measuring, true) {
+        return;
+    }
     tokio::runtime::Handle::current().spawn_blocking(move || {
-        // An archive that cannot be read is told of by whoever needs it.
-        let Ok(bytes) = env.archive.size() else { return };
-        env.kept(env.memory.set_archive_size(&env.project(), bytes));
-        lock(&env.size).bytes = Some(bytes);
-        judge(&env, bytes);
+        let max = max(&env);
+        loop {
+            lock(&env.size).joined = 0;
+            // An archive that cannot be read is told of by whoever needs it.
+            let measured = env.archive.size().ok();
+            if let Some(bytes) = measured {
+                env.kept(env.memory.set_archive_size(&env.project(), bytes));
+                judge(&env, bytes);
+            }
+            let mut size = lock(&env.size);
+            size.bytes = measured.or(size.bytes);
+            size.measuring = measured.is_some() && size.must_be_measured(max);
+            if !size.measuring {
+                return;
+            }
+        }
     });
 }
 

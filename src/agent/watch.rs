@@ -15,14 +15,18 @@ use crate::workspace::watch::{Changes, Watch};
 pub fn begin(env: &Arc<Env>) {
     let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
     let starting = Arc::clone(env);
+    // What is given out from here on is told, by whoever made it or by the watch.
+    let listed = || env.archive.list().ok()?.first().copied();
+    let given = env.archive.newest_given().or_else(listed);
     tokio::spawn(async move {
         let env2 = Arc::clone(&starting);
         let watching = tokio::task::spawn_blocking(move || {
-            let newest = env2.archive.list().ok().and_then(|l| l.first().copied()).unwrap_or(Id::MIN);
-            // The agent itself may have archived something since, and told it.
-            let mut told = lock(&env2.newest);
-            *told = newest.max(*told);
-            drop(told);
+            let there = env2.archive.list().unwrap_or_default();
+            let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
+            {
+                let mut told = lock(&env2.newest);
+                *told = newest.max(*told);
+            }
             env2.workspace.watch(env2.archive.folder(), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);

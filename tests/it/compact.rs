@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use nebula::agent::{self, Parts};
+use nebula::agent::Parts;
 use nebula::protocol::{Command, Event, Item, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Provider, Replay, Request};
 use serde_json::json;
@@ -129,9 +129,9 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 async fn a_window_that_nobody_told_of_is_found() {
     let world = World::new();
     let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
-    let parts = Parts { provider: Some(model.clone()), ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
-    let mut live =
-        Live { handle: agent::spawn(parts), model: Arc::new(Replay::from_steps(Vec::new())), events: Vec::new() };
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = Parts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let mut live = world.start_with(parts, unasked);
     for i in 0..10 {
         live.submit(&format!("{i} {}", "word ".repeat(400)));
         live.end().await;

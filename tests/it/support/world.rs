@@ -13,7 +13,7 @@ use nebula::workspace::Workspace;
 
 /// Everything a session needs, in a folder that vanishes with it.
 pub struct World {
-    dir: tempfile::TempDir,
+    dir: Arc<tempfile::TempDir>,
     steps: Vec<Vec<Delta>>,
     flags: Flags,
     mode: Mode,
@@ -25,6 +25,8 @@ pub struct Live {
     pub model: Arc<Replay>,
     /// Everything that was told so far.
     pub events: Vec<Event>,
+    /// The world stays as long as its agent.
+    _dir: Arc<tempfile::TempDir>,
 }
 
 /// The model says this and is done.
@@ -55,7 +57,7 @@ pub fn call(name: &str, arguments: serde_json::Value) -> Vec<Delta> {
 
 impl World {
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a folder");
+        let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         std::fs::create_dir_all(dir.path().join("home")).expect("made");
         std::fs::create_dir_all(dir.path().join("work/.git")).expect("made");
         World { dir, steps: Vec::new(), flags: Flags::default(), mode: Mode::Agent }
@@ -126,7 +128,12 @@ impl World {
     /// Starts the agent.
     pub fn start(&self) -> Live {
         let model = Arc::new(Replay::from_steps(self.steps.clone()));
-        Live { handle: agent::spawn(self.parts(model.clone())), model, events: Vec::new() }
+        self.start_with(self.parts(model.clone()), model)
+    }
+
+    /// Starts an agent of these parts; `model` is what is asked for the requests it got.
+    pub fn start_with(&self, parts: Parts, model: Arc<Replay>) -> Live {
+        Live { handle: agent::spawn(parts), model, events: Vec::new(), _dir: Arc::clone(&self.dir) }
     }
 }
 
