@@ -117,6 +117,8 @@ async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: C
     if decided.files().is_empty() {
         return Settled::nothing(Outcome::Refused, Some(decision));
     }
+    // What is written here is not someone else's change, whenever the watch looks. What is known then is noted after it.
+    lock(&env.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let env2 = Arc::clone(env);
