@@ -5,7 +5,6 @@ use super::{Done, Ground, fit, numbers};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::number;
 use crate::edit::locate::{self, Miss, Place, Search, Shape};
-use crate::edit::stream::is_divider;
 use crate::proposal::{Found, Rung};
 
 /// Puts `new` where `search` is. The error is for the model.
@@ -80,7 +79,7 @@ pub(super) fn block(ground: &Ground, search: &str, new: &str) -> Result<Done, St
     let mut dividers = Vec::new();
     let mut at = 0;
     for line in new.split('\n') {
-        if is_divider(line) {
+        if line.trim_end() == DIVIDER {
             dividers.push(at..at + line.len());
         }
         at += line.len() + 1;

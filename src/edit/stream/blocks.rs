@@ -11,6 +11,9 @@ pub(super) struct Blocks {
     id: EditId,
     path: Option<String>,
     search: Vec<String>,
+    /// How long the first line's mark is, and the line that parts the two texts.
+    marks: usize,
+    divider: String,
     /// Nothing but notes about the place has come: `:start_line:4`, and the rule below it.
     noted: bool,
     /// `None` before the divider.
@@ -20,12 +23,13 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub fn new(path: Option<String>, fence: Option<usize>, ctx: &mut Context) -> Self {
+    pub fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut Context) -> Self {
         let id = ctx.start(Format::Blocks);
         if let Some(path) = &path {
             ctx.grew(id, Part::Path, path);
         }
-        Blocks { id, path, search: Vec::new(), noted: false, replace: None, fence }
+        let divider = String::new();
+        Blocks { id, path, search: Vec::new(), marks, divider, noted: false, replace: None, fence }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
@@ -33,7 +37,10 @@ impl Blocks {
             let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
             match &mut self.replace {
                 None if self.search.is_empty() && is_note(text, self.noted) => self.noted = true,
-                None if is_divider(text) => self.replace = Some(Vec::new()),
+                None if is_divider(text) => {
+                    self.divider = text.to_string();
+                    self.replace = Some(Vec::new());
+                }
                 // The divider was forgotten, or an empty search ends at once: what is meant is not certain.
                 None if is_replace_mark(text) => {
                     ctx.dropped(self.id, "the block has no ======= line. Send it again with one.".to_string());
@@ -43,6 +50,15 @@ impl Blocks {
                 None => {
                     grow(ctx, self.id, Part::Old, &self.search, text);
                     self.search.push(text.to_string());
+                }
+                // One as long as the first line's mark parts them: the one before was the underline of a heading.
+                Some(replace)
+                    if is_divider(text)
+                        && text.trim_end().len() == self.marks
+                        && self.divider.trim_end().len() != self.marks =>
+                {
+                    self.search.push(std::mem::replace(&mut self.divider, text.to_string()));
+                    self.search.append(replace);
                 }
                 Some(_) if is_replace_mark(text) => {
                     input.skip(line.next);

@@ -62,7 +62,13 @@ impl Contents {
                     && rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ ")))
                 || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
         };
-        let calls = starts::calls(head(rest));
+        let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
+        let calls = match above.as_deref().filter(|_| matches!(ctx.expected, None | Some(Format::Whole))) {
+            // Under a path it is that file, which may well hold a call, or data like one.
+            Some(path) if path.ends_with(".json") => Calls::No,
+            Some(_) => starts::objects(head(rest)),
+            None => starts::calls(head(rest)),
+        };
         if edits(first, rest) || calls == Calls::Yes {
             return Contents::Edits { skip: 0 };
         }
@@ -85,7 +91,6 @@ impl Contents {
         {
             return Contents::Diff;
         }
-        let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
         let mut skip = 0;
         let mut direct = above;
         if let Some(path) = paths::path_line(first, &ctx.known) {

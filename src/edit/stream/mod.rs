@@ -23,7 +23,6 @@ use self::input::Input;
 use self::named::Named;
 use self::patch::Patch;
 use self::python::Python;
-pub(super) use self::starts::is_divider;
 use self::text::Text;
 use self::whole::Whole;
 use self::xml::Xml;

@@ -13,7 +13,11 @@ pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
     loop {
         let stripped = decoration(text).map_or(text, |rest| rest.trim_start());
         let stripped = stripped.trim_end_matches(CLOSING);
-        let stripped = ENDS.iter().find_map(|end| stripped.strip_suffix(end)).unwrap_or(stripped).trim();
+        let ended = match stripped.as_bytes().last() {
+            Some(b'>' | b'/' | b'-' | b'=' | b')') => ENDS.iter().find_map(|end| stripped.strip_suffix(end)),
+            _ => None,
+        };
+        let stripped = ended.unwrap_or(stripped).trim();
         let stripped = unbracketed(stripped);
         if stripped == text {
             break;
@@ -82,19 +86,25 @@ fn decoration(text: &str) -> Option<&str> {
         // The bare word `file` is a label only before a space, and the marks of emphasis may stand after it.
         return (label.ends_with([':', '=']) || rest.starts_with([' ', ':', '*'])).then_some(rest);
     }
-    if let Some((label, rest)) = text.split_once([':', '：'])
-        && FOREIGN_LABELS.contains(&label.trim_end().trim_end_matches('*'))
-    {
-        return Some(rest);
-    }
-    // A picture, an arrow or a bracket of another script.
-    if let Some(first) = text.chars().next().filter(|c| !c.is_ascii() && !c.is_alphanumeric()) {
-        return Some(&text[first.len_utf8()..]);
+    if !text.starts_with(|c: char| c.is_ascii()) {
+        return foreign(text);
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     (1..=3)
         .contains(&digits)
         .then(|| text[digits..].strip_prefix(". ").or_else(|| text[digits..].strip_prefix(") ")))?
+}
+
+/// The same where it begins with a character of another script.
+fn foreign(text: &str) -> Option<&str> {
+    if let Some((label, rest)) = text.split_once([':', '：'])
+        && FOREIGN_LABELS.contains(&label.trim_end().trim_end_matches('*'))
+    {
+        return Some(rest);
+    }
+    // A picture, an arrow or a bracket.
+    let first = text.chars().next().filter(|c| !c.is_alphanumeric())?;
+    Some(&text[first.len_utf8()..])
 }
 
 /// Whether the beginning of a line may become a path on a line of its own.
@@ -129,11 +139,35 @@ pub(super) fn may_be_path(partial: &str, known: &[Known]) -> bool {
     !has_outside(word, true) && !is_long(word) && (ends || words.all(closes))
 }
 
-/// Characters that no path on a line of its own has.
-const OUTSIDE: &[char] = &[
-    '<', '>', '|', '?', '{', '}', '(', ')', '=', ';', ',', '\\', '!', '&', '$', '%', '^', '。', '、', '，', '！', '？',
-    '；', '：',
-];
+/// Whether no path on a line of its own has this character.
+fn is_outside(c: char) -> bool {
+    matches!(
+        c,
+        '<' | '>'
+            | '|'
+            | '?'
+            | '{'
+            | '}'
+            | '('
+            | ')'
+            | '='
+            | ';'
+            | ','
+            | '\\'
+            | '!'
+            | '&'
+            | '$'
+            | '%'
+            | '^'
+            | '。'
+            | '、'
+            | '，'
+            | '！'
+            | '？'
+            | '；'
+            | '：'
+    )
+}
 
 /// Whether a word has a character that no path has; a folder may be in round brackets (`app/(shop)/page.tsx`).
 /// `slashes`: it may yet turn out to be written with backslashes.
@@ -145,7 +179,7 @@ fn has_outside(word: &str, slashes: bool) -> bool {
         open = (open || c == '(') && c != '/' && c != ')';
         before = Some(c);
         let slash = slashes && c == '\\';
-        !folder && !slash && OUTSIDE.contains(&c)
+        !folder && !slash && is_outside(c)
     })
 }
 

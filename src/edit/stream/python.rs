@@ -153,11 +153,12 @@ impl Open {
         while at < rest.len() && !over {
             let Some(taken) = self.take_some(&rest[at..], input.ended()) else { break };
             let piece = &rest[at..at + taken];
+            let comment = self.string.is_none() && piece.starts_with('#');
             let outer = self.string.is_none() && self.depth == 0;
             over = outer && piece == ")";
             if over || (outer && piece == ",") {
                 self.take(ctx);
-            } else {
+            } else if !comment {
                 self.argument.push_str(piece);
                 self.bracket(piece);
             }
@@ -171,13 +172,17 @@ impl Open {
         over
     }
 
-    /// How much of the text belongs together: quotes, an escape, one character outside of strings, or a run inside of one.
+    /// How much of the text belongs together: quotes, an escape, a comment, one character outside of strings, or a run inside
+    /// of one.
     /// `None` if more must come to tell.
     fn take_some(&mut self, text: &str, ended: bool) -> Option<usize> {
         let first = text.chars().next()?;
         let same = text.chars().take_while(|c| *c == first).count();
         let unsure = same == text.len() && !ended;
         let Some(quotes) = &self.string else {
+            if first == '#' {
+                return text.find('\n').or(ended.then_some(text.len()));
+            }
             if !matches!(first, '"' | '\'') {
                 return Some(first.len_utf8());
             }

@@ -92,7 +92,7 @@ pub(super) fn search_mark(line: &str) -> Option<&str> {
 }
 
 /// How many of the same mark a text begins with.
-fn marks(text: &str, of: [u8; 2]) -> usize {
+pub(super) fn marks(text: &str, of: [u8; 2]) -> usize {
     let first = text.bytes().next().filter(|b| of.contains(b));
     first.map_or(0, |mark| text.bytes().take_while(|b| *b == mark).count())
 }
@@ -112,7 +112,7 @@ pub(super) fn may_be_search(partial: &str) -> bool {
 }
 
 /// `=======`.
-pub(in crate::edit) fn is_divider(line: &str) -> bool {
+pub(super) fn is_divider(line: &str) -> bool {
     let text = line.trim_end();
     (5..=9).contains(&text.len()) && text.bytes().all(|b| b == b'=')
 }
@@ -161,7 +161,7 @@ pub(super) fn calls(text: &str) -> Calls {
 }
 
 /// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
-fn objects(text: &str) -> Calls {
+pub(super) fn objects(text: &str) -> Calls {
     let text = text.trim_start();
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
     let Some(inner) = inner.strip_prefix('{').map(str::trim_start) else {

@@ -219,10 +219,12 @@ impl Text {
             return Next::Again;
         }
         if let Some(path) = starts::search_mark(text) {
+            let marks = starts::marks(text.trim(), [b'<', b'-']);
             let path = Some(path.to_string()).filter(|p| paths::is_path(p, &ctx.known));
             input.skip(line.next);
             let path = path.or_else(|| self.path_above(ctx));
-            return Next::Enter(State::Blocks(Blocks::new(path, self.fence.as_ref().map(|f| f.fence.indent), ctx)));
+            let fence = self.fence.as_ref().map(|f| f.fence.indent);
+            return Next::Enter(State::Blocks(Blocks::new(path, marks, fence, ctx)));
         }
         match self.is_patch(text, line, input, ctx) {
             Some(true) => {
