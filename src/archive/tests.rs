@@ -372,6 +372,22 @@ fn pruning_by_size_stops_when_it_is_enough() {
 }
 
 #[test]
+fn storage_that_versions_share_is_freed_with_the_last_of_them() {
+    let w = World::new();
+    w.write("a", &"x".repeat(1000));
+    w.record(&["a"]);
+    let first = w.archive.versions("a").expect("listed").remove(0).file;
+    // As where the file system knows no shared blocks, whatever this one does.
+    let mut id = Id::MIN;
+    for _ in 0..2 {
+        id = Id::after(id);
+        fs::hard_link(&first, first.with_file_name(id.to_string())).expect("linked");
+    }
+    let plan = w.archive.plan_prune(Keep { since: Some(i64::MAX), max_size: None }).expect("planned");
+    assert_eq!((plan.versions.len(), plan.bytes), (2, 0), "the newest version holds it still");
+}
+
+#[test]
 fn names_may_be_shortened() {
     let w = World::new();
     w.write("a", "1");

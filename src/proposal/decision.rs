@@ -172,3 +172,27 @@ fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
     }
     super::hunks::keep(change, &said.hunks).map(|bytes| State::File { bytes, mode })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::ProposalId;
+
+    #[test]
+    fn the_two_ends_of_a_move_are_decided_together() {
+        let text = State::file(&b"text\n"[..]);
+        let files = FileChange::moved("from", "to", text.clone(), text, "test", &[]).into();
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
+        for choice in [Choice::Accept, Choice::Reject] {
+            assert!(proposal.decide(&Decision::all(&proposal, choice)).is_ok());
+        }
+        for half in 0..2 {
+            let mut decision = Decision::all(&proposal, Choice::Accept);
+            decision.files[half].hunks[0] = Choice::Reject;
+            assert!(matches!(proposal.decide(&decision), Err(DecisionError::HalfMove(_))));
+        }
+        let mut short = Decision::all(&proposal, Choice::Accept);
+        short.files.pop();
+        assert_eq!(proposal.decide(&short), Err(DecisionError::Shape));
+    }
+}
