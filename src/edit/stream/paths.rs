@@ -76,17 +76,21 @@ const LABELS: [&str; 9] =
 const FOREIGN_LABELS: [&str; 9] =
     ["ファイル", "ファイル名", "ファイルパス", "パス", "文件", "文件名", "文件路径", "路径", "파일"];
 
+/// What `text` begins with, in front of a path, taken away. Asked of every line as it grows, so its first byte decides
+/// what is looked for.
 fn decoration(text: &str) -> Option<&str> {
-    if let Some(rest) = DECORATION.iter().find_map(|d| text.strip_prefix(d)) {
-        return Some(rest);
+    let first = *text.as_bytes().first()?;
+    if first.is_ascii_punctuation() {
+        return DECORATION.iter().find_map(|d| text.strip_prefix(d));
     }
     let label = |l: &&str| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l));
-    if let Some(label) = LABELS.iter().find(|l| label(l)) {
+    let labels: &[&str] = if first.is_ascii_alphabetic() { &LABELS } else { &[] };
+    if let Some(label) = labels.iter().find(|l| first.eq_ignore_ascii_case(&l.as_bytes()[0]) && label(l)) {
         let rest = &text[label.len()..];
         // The bare word `file` is a label only before a space, and the marks of emphasis may stand after it.
         return (label.ends_with([':', '=']) || rest.starts_with([' ', ':', '*'])).then_some(rest);
     }
-    if !text.starts_with(|c: char| c.is_ascii()) {
+    if !first.is_ascii() {
         return foreign(text);
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -121,10 +125,8 @@ pub(super) fn may_be_path(partial: &str, known: &[Known]) -> bool {
         text = rest;
     }
     // Up to two words may yet turn out to be a label.
-    let lower = text.to_ascii_lowercase();
-    if LABELS.iter().chain(&["<!--", "==="]).any(|l| l.starts_with(lower.as_str()))
-        || text.bytes().all(|b| b.is_ascii_digit())
-    {
+    let begins = |l: &&str| l.get(..text.len()).is_some_and(|l| l.eq_ignore_ascii_case(text));
+    if LABELS.iter().chain(&["<!--", "==="]).any(begins) || text.bytes().all(|b| b.is_ascii_digit()) {
         return true;
     }
     let is_known = |k: &Known| k.path.starts_with(text) || text.starts_with(&k.path);

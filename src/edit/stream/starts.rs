@@ -136,7 +136,9 @@ pub(super) fn is_patch(line: &str) -> bool {
 
 /// Whether the beginning of a line may come to begin a patch.
 pub(super) fn may_be_patch(partial: &str) -> bool {
-    PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
+    // Most lines are told by their first byte.
+    partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
+        && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }
 
 /// What some models write in front of a list of calls.
