@@ -75,6 +75,14 @@ enum Away {
     Suspend,
 }
 
+/// What ended a wait.
+#[derive(Default)]
+struct Woken {
+    messages: Vec<Msg>,
+    /// The next frame is drawn at once.
+    urgent: bool,
+}
+
 impl Front {
     async fn run(
         &mut self,
@@ -101,40 +109,9 @@ impl Front {
             if let Some(exit) = self.exit {
                 return Ok(exit);
             }
-            let sleep = until(self.next_draw(drawn));
-            let (mut typed, mut urgent) = (false, false);
-            let messages = tokio::select! {
-                biased;
-                key = input.next() => {
-                    (typed, urgent) = (true, true);
-                    match key {
-                        Some(Ok(event)) => self.sort(event),
-                        Some(Err(_)) | None => vec![Msg::Gone],
-                    }
-                }
-                signal = signals.next() => {
-                    let messages = self.signal(signal)?;
-                    if let Some(exit) = self.exit {
-                        return Ok(exit);
-                    }
-                    messages
-                }
-                // What arrives before the next frame is due is taken in with it, all at once; but who has asked for
-                // something sees the answer at once.
-                event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
-                    let mut all = vec![event.map_or(Msg::Gone, Msg::Agent)];
-                    gather(&mut all, &mut events);
-                    urgent = all.iter().any(|m| matches!(m, Msg::Agent(Event::Answer(..))));
-                    all
-                }
-                () = woken.notified() => { self.dirty = true; Vec::new() }
-                () = sleep => { self.dirty = true; Vec::new() }
-            };
-            let mut messages = messages;
-            // A burst of keys makes one frame.
-            while typed && messages.len() < 64 {
-                let Some(Ok(event)) = input.ready().await else { break };
-                messages.extend(self.sort(event));
+            let Woken { messages, urgent } = self.wait(&mut input, &mut signals, &mut events, &woken, drawn).await?;
+            if let Some(exit) = self.exit {
+                return Ok(exit);
             }
             away = self.take_in(messages)?;
             let due = urgent || drawn.elapsed() >= FRAME;
@@ -142,6 +119,44 @@ impl Front {
                 self.draw()?;
                 drawn = Instant::now();
             }
+        }
+    }
+
+    /// Waits for the next thing that concerns the screen.
+    async fn wait(
+        &mut self,
+        input: &mut Typed,
+        signals: &mut Signals,
+        events: &mut mpsc::Receiver<Event>,
+        woken: &Notify,
+        drawn: Instant,
+    ) -> Result<Woken, Error> {
+        let sleep = until(self.next_draw(drawn));
+        tokio::select! {
+            biased;
+            key = input.next() => {
+                let mut messages = match key {
+                    Some(Ok(event)) => self.sort(event),
+                    Some(Err(_)) | None => vec![Msg::Gone],
+                };
+                // A burst of keys makes one frame.
+                while messages.len() < 64 {
+                    let Some(Ok(event)) = input.ready().await else { break };
+                    messages.extend(self.sort(event));
+                }
+                Ok(Woken { messages, urgent: true })
+            }
+            signal = signals.next() => Ok(Woken { messages: self.signal(signal)?, urgent: false }),
+            // What arrives before the next frame is due is taken in with it, all at once; but who has asked for
+            // something sees the answer at once.
+            event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
+                let mut messages = vec![event.map_or(Msg::Gone, Msg::Agent)];
+                gather(&mut messages, events);
+                let urgent = messages.iter().any(|m| matches!(m, Msg::Agent(Event::Answer(..))));
+                Ok(Woken { messages, urgent })
+            }
+            () = woken.notified() => { self.dirty = true; Ok(Woken::default()) }
+            () = sleep => { self.dirty = true; Ok(Woken::default()) }
         }
     }
 

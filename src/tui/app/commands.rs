@@ -138,30 +138,14 @@ impl App {
                 self.browse();
                 Vec::new()
             }
-            "/file" => {
-                let mut finder = Finder::default();
-                let asked = finder.list.narrow(rest);
-                self.popups.push(Popup::Finder(finder));
-                self.ask_all(Owner::Finder, asked)
-            }
-            "/format" if rest.is_empty() => {
-                self.choose(Kind::Formats, "how the model writes its edits", &FORMATS);
-                Vec::new()
-            }
-            "/format" => set(Setting::Format(rest.into())),
-            "/theme" if rest.is_empty() => {
-                self.open_themes();
-                Vec::new()
-            }
-            "/theme" => self.take_theme(rest),
-            "/rag" => {
-                self.at = At::Input;
-                let at = self.input.caret();
-                self.input.replace(at..at, &format!("@rag {rest}"));
-                Vec::new()
-            }
-            "/prompt" if rest.is_empty() => self.open_prompts(""),
-            "/prompt" => self.submit(format!("/prompt {rest}")),
+            "/file" => self.open_finder(rest),
+            "/format" if !rest.is_empty() => set(Setting::Format(rest.into())),
+            "/format" => self.choose_format(),
+            "/theme" if !rest.is_empty() => self.take_theme(rest),
+            "/theme" => self.open_themes(),
+            "/rag" => self.mention_retrieval(rest),
+            "/prompt" if !rest.is_empty() => self.submit(format!("/prompt {rest}")),
+            "/prompt" => self.open_prompts(""),
             "/rules" => self.open_page("rules", Query::Rules),
             "/stats" => self.open_page("stats", Query::Stats),
             "/config" => self.open_page("configuration", Query::Config),
@@ -172,13 +156,7 @@ impl App {
             }
             "/trust" => set(Setting::Trust),
             "/compact" => vec![Effect::Send(Command::Compact)],
-            "/export" => match EXPORTS.iter().find(|(n, ..)| *n == rest) {
-                Some((.., format)) => vec![Effect::Send(Command::Export(*format))],
-                None => {
-                    self.open_export(None);
-                    Vec::new()
-                }
-            },
+            "/export" => self.export(rest),
             "/mouse" => self.set_mouse(match rest {
                 "on" => true,
                 "off" => false,
@@ -202,14 +180,41 @@ impl App {
         self.send(Command::Submit(Prompt { text }))
     }
 
-    fn choose(&mut self, kind: Kind, title: &str, rows: &[(&str, &str)]) {
-        let entries = rows.iter().map(|(n, d)| entry(n, d)).collect();
-        let mut list = List::new(kind, title, entries);
+    fn choose_format(&mut self) -> Vec<Effect> {
+        let entries = FORMATS.iter().map(|(n, d)| entry(n, d)).collect();
+        let mut list = List::new(Kind::Formats, "how the model writes its edits", entries);
         list.select(&self.status.format);
         self.popups.push(Popup::List(list));
+        Vec::new()
     }
 
-    fn open_themes(&mut self) {
+    fn open_finder(&mut self, words: &str) -> Vec<Effect> {
+        let mut finder = Finder::default();
+        let asked = finder.list.narrow(words);
+        self.popups.push(Popup::Finder(finder));
+        self.ask_all(Owner::Finder, asked)
+    }
+
+    /// Puts `@rag` with its words into the input.
+    fn mention_retrieval(&mut self, words: &str) -> Vec<Effect> {
+        self.at = At::Input;
+        let at = self.input.caret();
+        self.input.replace(at..at, &format!("@rag {words}"));
+        Vec::new()
+    }
+
+    /// Exports the session in the format called `name`; asks for one where there is none of that name.
+    fn export(&mut self, name: &str) -> Vec<Effect> {
+        match EXPORTS.iter().find(|(n, ..)| *n == name) {
+            Some((.., format)) => vec![Effect::Send(Command::Export(*format))],
+            None => {
+                self.open_export(None);
+                Vec::new()
+            }
+        }
+    }
+
+    fn open_themes(&mut self) -> Vec<Effect> {
         let detail = |name: &str| match name {
             "dark" => "for dark grounds",
             "light" => "for light grounds",
@@ -232,6 +237,7 @@ impl App {
         let mut list = List::new(Kind::Themes(before.clone()), "theme", entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
+        Vec::new()
     }
 
     fn take_theme(&mut self, name: &str) -> Vec<Effect> {

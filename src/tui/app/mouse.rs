@@ -9,6 +9,7 @@ use crate::tui::action::Action;
 use crate::tui::layout::right_width;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
+use crate::tui::popup::sessions::Said;
 use crate::tui::popup::{Popup, page};
 
 /// What is dragged.
@@ -65,23 +66,32 @@ impl App {
                 Some(Clicked::Outside) | None => self.completion = None,
             }
         }
-        if let Screen::Sessions(sessions, _) = &mut self.screen {
-            let body = self.rects.body;
-            let again = row > body.y && sessions.click(row - body.y - 1);
-            let said = if again { sessions.act(Action::Open) } else { sessions.act(Action::HalfUp) };
-            return match said {
-                super::super::popup::sessions::Said::Leave(effects) => {
-                    self.screen = Screen::Main;
-                    self.settle(Owner::Sessions, effects)
-                }
-                super::super::popup::sessions::Said::Stay(effects) => self.settle(Owner::Sessions, effects),
-                _ => Vec::new(),
-            };
+        if matches!(self.screen, Screen::Sessions(..)) {
+            return self.press_sessions(row);
         }
         if let Screen::Welcome(welcome) = &mut self.screen {
             let taken = welcome.click(self.rects.body, &self.glyphs, at);
             return if taken { self.act_welcome(Action::Open) } else { Vec::new() };
         }
+        self.press_main(at)
+    }
+
+    fn press_sessions(&mut self, row: u16) -> Vec<Effect> {
+        let body = self.rects.body;
+        let Screen::Sessions(sessions, _) = &mut self.screen else { return Vec::new() };
+        let again = row > body.y && sessions.click(row - body.y - 1);
+        match sessions.act(if again { Action::Open } else { Action::HalfUp }) {
+            Said::Leave(effects) => {
+                self.screen = Screen::Main;
+                self.settle(Owner::Sessions, effects)
+            }
+            Said::Stay(effects) => self.settle(Owner::Sessions, effects),
+            _ => Vec::new(),
+        }
+    }
+
+    fn press_main(&mut self, at: Position) -> Vec<Effect> {
+        let Position { x: column, y: row } = at;
         if self.rects.rule.is_some_and(|r| r.contains(at)) {
             self.dragging = Some(Edge::Columns);
             return Vec::new();
@@ -168,7 +178,7 @@ impl App {
             };
         }
         if let Screen::Sessions(sessions, _) = &mut self.screen {
-            if let super::super::popup::sessions::Said::Stay(effects) = sessions.act(action) {
+            if let Said::Stay(effects) = sessions.act(action) {
                 return self.settle(Owner::Sessions, effects);
             }
             return Vec::new();

@@ -1,7 +1,9 @@
 //! The conversation: messages, answers, thoughts, runs of calls and notices, one below the other. It follows the
 //! end, or stays where it was scrolled to; one entry may be selected, to be copied, opened, or have its keys taken.
 
+mod lines;
 mod notices;
+mod transcript;
 mod unit;
 mod window;
 mod words;
@@ -17,10 +19,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
-use crate::protocol::{Call, Command, Event, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
+use crate::protocol::{Command, Event, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, Typed};
-use crate::tui::text::markdown::Markdown;
 use crate::tui::text::number::plural;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
@@ -28,7 +29,6 @@ use crate::tui::theme::Role;
 use notices::{first_offer, take};
 use unit::{Columns, Said, Unit};
 use window::{Find, Move, Window, position};
-use words::Did;
 
 /// The conversation.
 #[derive(Debug, Default)]
@@ -267,126 +267,6 @@ impl Chat {
 }
 
 impl Chat {
-    fn add(&mut self, id: ItemId, item: &Item) {
-        self.settle_last();
-        self.drop_retry();
-        if let Item::Call(call) = item {
-            let did = self.did(call);
-            let at = match self.window.units.last_mut() {
-                Some(unit) => match &mut unit.said {
-                    Said::Calls(calls) => {
-                        calls.push((id, did));
-                        unit.touch();
-                        let last = match &unit.said {
-                            Said::Calls(calls) => calls.len() - 1,
-                            _ => 0,
-                        };
-                        (self.window.units.len() - 1, last)
-                    }
-                    _ => self.push(Said::Calls(vec![(id, did)])),
-                },
-                None => self.push(Said::Calls(vec![(id, did)])),
-            };
-            self.places.insert(id, at);
-            return;
-        }
-        let place = self.push(said(item, !self.running));
-        self.places.insert(id, place);
-    }
-
-    fn did(&mut self, call: &Call) -> Did {
-        let did = Did::new(call, false);
-        let again = did.reads() && !did.main.is_empty() && !self.read.insert(did.main.clone());
-        Did { again, ..did }
-    }
-
-    /// Adds a block at the end, with its label if another one speaks now.
-    fn push(&mut self, said: Said) -> (usize, usize) {
-        let mut unit = Unit::new(said);
-        let before = self.window.units.last();
-        let speaks = |u: &Unit| matches!(u.said, Said::Answer(_) | Said::Thinking { .. });
-        unit.label = match unit.said {
-            Said::User { .. } => true,
-            // Calls go on with what was said; a notice or a message stands between.
-            Said::Answer(_) | Said::Thinking { .. } => {
-                let mut back = self.window.units.iter().rev();
-                let back = back.find(|u| !matches!(u.said, Said::Calls(_) | Said::Rules(_)));
-                !back.is_some_and(speaks)
-            }
-            _ => false,
-        };
-        // Rules that join with a message stand below what is attached to it.
-        let with = |u: &Unit| matches!((&unit.said, &u.said), (Said::Rules(_), Said::User { .. }));
-        unit.gap = before.is_some_and(|u| !with(u));
-        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Said::Thinking { .. }));
-        self.window.push(unit);
-        if self.window.units.len() == 1 {
-            self.window.follow = true;
-        }
-        (self.window.units.len() - 1, 0)
-    }
-
-    fn grow(&mut self, id: ItemId, more: &str) {
-        let Some((unit, _)) = self.places.get(&id) else { return };
-        let Some(unit) = self.window.units.get_mut(*unit) else { return };
-        match &mut unit.said {
-            Said::Answer(doc) => doc.push(more),
-            Said::Thinking { text, .. } => text.push_str(more),
-            // Arguments of calls are shown by the tools pane.
-            _ => return,
-        }
-        unit.touch();
-    }
-
-    fn change(&mut self, id: ItemId, item: &Item) {
-        let Some((number, place)) = self.places.get(&id).copied() else { return };
-        let Some(unit) = self.window.units.get_mut(number) else { return };
-        match (&mut unit.said, item) {
-            (Said::Calls(calls), Item::Call(call)) => {
-                let again = calls.get(place).is_some_and(|(_, d)| d.again);
-                let mut did = Did::new(call, again);
-                // The file is known only once its arguments have arrived.
-                if calls.get(place).is_some_and(|(_, d)| d.main != did.main) && did.reads() {
-                    did.again = !self.read.insert(did.main.clone());
-                }
-                if let Some((_, slot)) = calls.get_mut(place) {
-                    *slot = did;
-                }
-            }
-            (Said::Answer(doc), Item::Answer { text }) => {
-                // Mostly the text as it has arrived, told once more.
-                if doc.text() != text {
-                    unit.forget();
-                    unit.said = said(item, !self.running);
-                }
-            }
-            (_, Item::Call(_)) => return,
-            _ => unit.said = said(item, true),
-        }
-        unit.touch();
-    }
-
-    /// The last answer is complete: nothing follows in it.
-    fn settle_last(&mut self) {
-        if let Some(unit) = self.window.units.last_mut() {
-            match &mut unit.said {
-                Said::Answer(doc) => doc.finish(),
-                Said::Thinking { over, .. } => *over = true,
-                _ => return,
-            }
-            unit.touch();
-        }
-    }
-
-    fn drop_retry(&mut self) {
-        if matches!(self.window.units.last(), Some(Unit { said: Said::Retry(_), .. })) {
-            self.window.pop();
-            if self.selected == Some(self.window.units.len()) {
-                self.selected = None;
-            }
-        }
-    }
-
     /// What keys act on: the selected entry, else the last one in view that can be acted on.
     fn current(&self, can: impl Fn(&Unit) -> bool) -> Option<usize> {
         let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
@@ -485,24 +365,6 @@ impl Chat {
         for y in top..(top + size).min(height) {
             paint::text(buf, area.right() - 1, area.y + y as u16, 1, ctx.glyphs.thumb, ctx.theme.style(Role::Dim));
         }
-    }
-}
-
-fn said(item: &Item, whole: bool) -> Said {
-    match item {
-        Item::User { text, at, attached } => Said::User { text: text.clone(), at: *at, attached: attached.clone() },
-        Item::Answer { text } => {
-            let mut doc = Markdown::default();
-            doc.push(text);
-            if whole {
-                doc.finish();
-            }
-            Said::Answer(doc)
-        }
-        Item::Thinking { text, took } => Said::Thinking { text: text.clone(), took: *took, over: whole },
-        Item::Call(_) => Said::Calls(Vec::new()),
-        Item::Rules(rules) => Said::Rules(rules.clone()),
-        Item::Notice(notice) => Said::Notice(notice.clone()),
     }
 }
 

@@ -3,7 +3,9 @@ use std::time::Duration;
 use ratatui::style::Color;
 
 use super::*;
-use crate::protocol::{Attached, CallState, Command, How, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait};
+use crate::protocol::{
+    Attached, Call, CallState, Command, How, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait,
+};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::Theme;

@@ -6,19 +6,17 @@ use std::ops::Range;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
 
+use super::lines;
 use super::words::{self, Did};
-use crate::context::mention::{Target, mentions};
-use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
-use crate::tui::action::Context;
+use crate::protocol::{Attached, ItemId, Notice, RuleChip, Wait};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
 use crate::tui::text::markdown::rows::Rows;
-use crate::tui::text::number::plural;
-use crate::tui::text::wrap::{cells, wrap};
-use crate::tui::text::{cut, paint, show};
+use crate::tui::text::paint;
+use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 
 /// Cells of the labels' column.
@@ -218,10 +216,10 @@ impl Unit {
             Said::User { text, attached, .. } => {
                 // The time stands at the right of the text, in narrow panes on the label's line.
                 let width = if columns.narrow { columns.width } else { columns.width.saturating_sub(TIME) };
-                head = user(text, attached, whole, width, look);
+                head = lines::user(text, attached, whole, width, look);
                 if !attached.is_empty() {
                     fold = Some(head.len());
-                    head.extend(attachments(attached, open, columns.width, look));
+                    head.extend(lines::attachments(attached, open, columns.width, look));
                 }
             }
             Said::Answer(doc) => {
@@ -230,19 +228,19 @@ impl Unit {
             }
             Said::Thinking { text, took, over } => {
                 fold = Some(0);
-                head = thought(text, *took, *over, open, columns.width, look);
+                head = lines::thought(text, *took, *over, open, columns.width, look);
             }
             Said::Calls(calls) => {
                 fold = Some(0);
-                head = run_of_calls(calls, open, columns.width, look);
+                head = lines::run_of_calls(calls, open, columns.width, look);
             }
             Said::Rules(rules) => {
                 fold = Some(0);
-                head = self::rules(rules, open, columns.width, look);
+                head = lines::rules(rules, open, columns.width, look);
             }
-            Said::Notice(notice) => head = self::notice(notice, columns.width, look),
+            Said::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.
-            Said::Retry(wait) => head = retry(wait, wait.until, columns.width, look),
+            Said::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
         }
         Laid { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
     }
@@ -263,7 +261,7 @@ impl Unit {
             paint::text(buf, text_x + left, y, cells(&time), &time, ctx.theme.style(Role::Dim));
         }
         let live = match &self.said {
-            Said::Retry(wait) => Some(retry(wait, ctx.now, columns.width, &ctx.look())),
+            Said::Retry(wait) => Some(lines::retry(wait, ctx.now, columns.width, &ctx.look())),
             _ => None,
         };
         let head = live.as_ref().unwrap_or(&laid.head);
@@ -298,216 +296,4 @@ impl Unit {
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));
     }
-}
-
-/// A message as it was typed, its mentions short unless it is shown `whole`.
-fn user(text: &str, attached: &[Attached], whole: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let (plain, mention) = (look.theme.style(Role::Text), look.theme.style(Role::Mention));
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut at = 0;
-    for found in mentions(text) {
-        let real = match &found.target {
-            Target::Path { path, sure, .. } => *sure || attached.iter().any(|a| a.path == *path),
-            Target::Rag { .. } => true,
-        };
-        if real {
-            spans.push(Span::styled(text[at..found.range.start].to_string(), plain));
-            let shown = if whole { text[found.range.clone()].to_string() } else { found.short() };
-            spans.push(Span::styled(shown, mention));
-            at = found.range.end;
-        }
-    }
-    spans.push(Span::styled(text[at..].to_string(), plain));
-    let (mut out, mut line) = (Vec::new(), Vec::new());
-    for span in spans {
-        for (n, part) in span.content.split('\n').enumerate() {
-            if n > 0 {
-                out.extend(wrap(&line, width));
-                line.clear();
-            }
-            line.push(Span::styled(show::plain(part).into_owned(), span.style));
-        }
-    }
-    out.extend(wrap(&line, width));
-    out
-}
-
-fn fold_line(text: String, open: bool, width: usize, look: &Look<'_>) -> Line<'static> {
-    let mark = if open { look.glyphs.open } else { look.glyphs.folded };
-    let text = format!("{mark} {text}");
-    Span::styled(cut::end(&text, width, look.glyphs.cut).into_owned(), look.theme.style(Role::Dim)).into()
-}
-
-fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let lines: usize = attached.iter().filter_map(|a| a.lines).sum();
-    let mut text = format!("{} attached", plural(attached.len(), "file"));
-    if lines > 0 {
-        text.push_str(&format!(", {}", plural(lines, "line")));
-    }
-    let mut out = vec![fold_line(text, open, width, look)];
-    if open {
-        let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
-        for a in attached {
-            let size = match a.lines {
-                Some(n) => plural(n, "line"),
-                None => plural(a.bytes, "byte"),
-            };
-            let range = match a.range {
-                Some((from, to)) if from == to => format!(":{from}"),
-                Some((from, to)) => format!(":{from}-{to}"),
-                None => String::new(),
-            };
-            let mut spans = vec![Span::raw("  ")];
-            let room = width.saturating_sub(cells(&size) + cells(&range) + 5);
-            spans.extend(cut::path_spans(&a.path, room, look.glyphs.cut, dim, path));
-            spans.push(Span::styled(format!("{range}  {size}"), dim));
-            out.push(spans.into());
-        }
-    }
-    out
-}
-
-/// Rules that joined: their names, and open, why each applies and how large it is.
-fn rules(rules: &[RuleChip], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let names: Vec<&str> = rules.iter().map(|r| r.path.strip_prefix(".nebula/rules/").unwrap_or(&r.path)).collect();
-    let text = format!("{}: {}", plural(rules.len(), "rule"), names.join(", "));
-    let mut out = vec![fold_line(text, open, width, look)];
-    if open {
-        let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
-        for r in rules {
-            let why = format!("  {}, {}", r.reason, plural(r.bytes, "byte"));
-            let mut spans = vec![Span::raw("  ")];
-            let room = width.saturating_sub(cells(&why) + 2).max(12);
-            spans.extend(cut::path_spans(&r.path, room, look.glyphs.cut, dim, path));
-            let left = width.saturating_sub(spans.iter().map(|s| cells(&s.content)).sum());
-            spans.push(Span::styled(cut::end(&why, left, look.glyphs.cut).into_owned(), dim));
-            out.push(spans.into());
-        }
-    }
-    out
-}
-
-/// Text below an open fold: dim, indented.
-fn below(text: &str, width: usize, style: Style, indent: &'static str) -> Vec<Line<'static>> {
-    let mut out = Vec::new();
-    for line in text.trim().split('\n') {
-        for mut wrapped in
-            wrap(&[Span::styled(show::plain(line).into_owned(), style)], width.saturating_sub(indent.len()))
-        {
-            wrapped.spans.insert(0, Span::raw(indent));
-            out.push(wrapped);
-        }
-    }
-    out
-}
-
-fn thought(
-    text: &str,
-    took: Option<Duration>,
-    over: bool,
-    open: bool,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Line<'static>> {
-    let title = match took {
-        Some(took) => format!("thought for {}", words::seconds(took)),
-        None if over => "thought".to_string(),
-        None => "thinking".to_string(),
-    };
-    let mut out = vec![fold_line(title, open, width, look)];
-    if open {
-        out.extend(below(text, width, look.theme.style(Role::Dim), "  "));
-    }
-    out
-}
-
-fn run_of_calls(calls: &[(ItemId, Did)], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let all: Vec<Did> = calls.iter().map(|(_, d)| d.clone()).collect();
-    let text = words::fitted(&words::calls(&all), width.saturating_sub(2), look.glyphs.cut);
-    let mut out = vec![fold_line(text, open, width, look)];
-    if !open {
-        return out;
-    }
-    let (theme, glyphs) = (look.theme, look.glyphs);
-    let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let names = all.iter().map(|d| cells(&d.name)).max().unwrap_or(0).min(17);
-    for did in &all {
-        let (mark, role) = match did.state {
-            CallState::Done => (glyphs.done, Role::Added),
-            CallState::Failed => (glyphs.failed, Role::Removed),
-            CallState::Refused => (glyphs.refused, Role::Removed),
-            CallState::Interrupted => (glyphs.broken, Role::Dim),
-            CallState::Asking => (glyphs.asking, Role::Attention),
-            CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
-            CallState::Waiting => (glyphs.queued, Role::Dim),
-        };
-        let name = cut::end(&did.name, names, glyphs.cut);
-        let room = width.saturating_sub(names + cells(&did.summary) + 7);
-        let mut spans = vec![
-            Span::raw("  "),
-            Span::styled(mark, theme.style(role)),
-            Span::styled(format!(" {name}{} ", " ".repeat(names - cells(&name))), text),
-        ];
-        spans.extend(cut::path_spans(&did.main, room, glyphs.cut, dim, theme.style(Role::Path)));
-        spans.push(Span::styled(format!("  {}", did.summary), dim));
-        out.push(spans.into());
-        if let Some(reason) = &did.reason {
-            out.extend(below(reason, width, dim, "    "));
-        }
-    }
-    out
-}
-
-/// A notice: its mark and what happened, what that means, what to press.
-fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let (mark, role) = match notice.level {
-        Level::Info => (look.glyphs.dot, Role::Accent),
-        Level::Warning => (look.glyphs.refused, Role::Removed),
-        Level::Error => (look.glyphs.failed, Role::Removed),
-        Level::Broken => (look.glyphs.broken, Role::Text),
-    };
-    let mut out = titled(mark, role, &notice.title, width, look);
-    if !notice.detail.is_empty() {
-        out.extend(below(&notice.detail, width, look.theme.style(Role::Text), "  "));
-    }
-    let mut keys = vec![Span::raw("  ")];
-    for (action, does) in notice.actions.iter().map(words::offer) {
-        let Some(key) = look.keys.word(Context::Chat, action) else { continue };
-        if keys.len() > 1 {
-            keys.push(Span::raw("   "));
-        }
-        keys.push(Span::styled(key, look.theme.style(Role::Text)));
-        keys.push(Span::styled(format!(" {does}"), look.theme.style(Role::Dim)));
-    }
-    if keys.len() > 1 {
-        out.push(cut::line(keys.into(), width, look.glyphs.cut, look.theme.style(Role::Dim)));
-    }
-    out
-}
-
-fn titled(mark: &'static str, role: Role, title: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let bold = look.theme.style(Role::Text).add_modifier(Modifier::BOLD);
-    let mut out = below(title, width, bold, "  ");
-    if let Some(first) = out.first_mut() {
-        let mark = Span::styled(mark, look.theme.style(role).add_modifier(Modifier::BOLD));
-        first.spans.splice(0..1, [mark, Span::raw(" ")]);
-    }
-    out
-}
-
-/// Why and until when the request waits, with the seconds left at `now`.
-fn retry(wait: &Wait, now: i64, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let mut out = titled(look.glyphs.retry, Role::Attention, &wait.why, width, look);
-    let text = look.theme.style(Role::Text);
-    let left = (wait.until - now).max(0).div_euclid(1000) + i64::from((wait.until - now).max(0) % 1000 > 0);
-    let spans = [
-        Span::styled(format!("Your message is saved. Attempt {} of {} in ", wait.attempt, wait.of), text),
-        Span::styled(format!("{left} s"), text.add_modifier(Modifier::BOLD)),
-        Span::styled(".", text),
-    ];
-    for mut line in wrap(&spans, width.saturating_sub(2)) {
-        line.spans.insert(0, Span::raw("  "));
-        out.push(line);
-    }
-    out
 }

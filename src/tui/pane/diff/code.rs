@@ -7,8 +7,9 @@ use ratatui::style::{Modifier, Style};
 
 use super::align;
 use super::cells::{self, Cell, Shown};
+use super::find::contains;
 use super::lines::Lines;
-use super::view::{Columns, View, contains};
+use super::view::{Columns, View};
 use crate::proposal::changed_words;
 use crate::tui::pane::paint::{Pen, bold};
 use crate::tui::pane::{Ctx, Look};

@@ -10,6 +10,7 @@ mod cells;
 mod choices;
 mod code;
 mod draw;
+mod find;
 mod item;
 mod lines;
 mod page;

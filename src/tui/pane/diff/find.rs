@@ -1,0 +1,94 @@
+//! Searching a diff, and copying the hunk in focus.
+
+use super::rows::{Heads, Layout, Row, Show};
+use super::view::{CONTEXT, View};
+
+impl View {
+    /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
+    /// they are anywhere.
+    pub fn search(&mut self, words: &str) -> bool {
+        self.words = words.to_string();
+        words.is_empty() || self.go_to(self.laid.at(self.top), true)
+    }
+
+    /// Goes to the next place that holds the words, or to the one before.
+    pub fn search_on(&mut self, forward: bool) -> bool {
+        let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
+        let n = self.laid.rows.len();
+        n > 0 && self.go_to(if forward { here + 1 } else { here + n - 1 }, forward)
+    }
+
+    fn go_to(&mut self, start: usize, forward: bool) -> bool {
+        let n = self.laid.rows.len();
+        let step = |i: usize| if forward { (start + i) % n } else { (start + n - i) % n };
+        let hit = (0..n).map(step).find(|i| self.holds(*i));
+        if let Some(i) = hit {
+            let top = self.laid.tops[i].saturating_sub(usize::from(self.heads == Heads::All));
+            self.top = top.min(self.last_top());
+            self.follow();
+        }
+        hit.is_some()
+    }
+
+    fn holds(&self, row: usize) -> bool {
+        let (file, row) = self.laid.rows[row];
+        let file = &self.files[file as usize];
+        let has = |line: &[u8]| contains(&String::from_utf8_lossy(line), &self.words);
+        match row {
+            Row::Head => contains(&file.path, &self.words),
+            Row::Same { before, .. } => has(file.before.line(before)),
+            Row::Pair { left, right, show, .. } => {
+                left.is_some_and(|i| show != Show::Right && has(file.before.line(i)))
+                    || right.is_some_and(|i| show != Show::Left && has(file.after.line(i)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The hunk in focus as a unified diff, for the clipboard.
+    pub fn copy(&self) -> Option<String> {
+        let (f, h) = self.focus?;
+        let file = &self.files[f];
+        let mut out = format!("--- a/{0}\n+++ b/{0}\n", file.path);
+        let (mut body, mut counts) = (String::new(), (0usize, 0usize));
+        let mut rows = Vec::new();
+        file.rows(Layout::Unified, CONTEXT, |_| false, true, &mut rows);
+        let (mut first, mut push) = (None, |sign: char, line: &[u8]| {
+            body.push(sign);
+            body.push_str(&String::from_utf8_lossy(line));
+            if !line.ends_with(b"\n") {
+                body.push_str("\n\\ No newline at end of file\n");
+            }
+        });
+        for row in rows {
+            match row {
+                Row::Same { hunk: Some(hunk), before, after } if hunk == h => {
+                    first.get_or_insert((before, after));
+                    push(' ', file.before.whole(before));
+                    counts = (counts.0 + 1, counts.1 + 1);
+                }
+                Row::Pair { hunk, left: Some(i), show: Show::Left, .. } if hunk == h => {
+                    first.get_or_insert((i, file.hunks[h].after.start));
+                    push('-', file.before.whole(i));
+                    counts.0 += 1;
+                }
+                Row::Pair { hunk, right: Some(i), show: Show::Right, .. } if hunk == h => {
+                    first.get_or_insert((file.hunks[h].before.start, i));
+                    push('+', file.after.whole(i));
+                    counts.1 += 1;
+                }
+                _ => {}
+            }
+        }
+        let Some((b, a)) = first else { return file.note(h).map(str::to_string) };
+        // A side without lines is counted from the line before it.
+        let start = |at: usize, n: usize| if n == 0 { at } else { at + 1 };
+        out.push_str(&format!("@@ -{},{} +{},{} @@\n", start(b, counts.0), counts.0, start(a, counts.1), counts.1));
+        Some(out + &body)
+    }
+}
+
+/// Whether `text` holds `words`; small letters stand for capitals too.
+pub(super) fn contains(text: &str, words: &str) -> bool {
+    if words.chars().any(char::is_uppercase) { text.contains(words) } else { text.to_lowercase().contains(words) }
+}
