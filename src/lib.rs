@@ -33,7 +33,7 @@
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
 //! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
-//! runs the turn, `agent/answer` takes the stream in, `tools` and `edit` make edits, `agent/change` one proposal of
+//! runs the turn, `agent/turn/step` takes the stream in, `tools` and `edit` make edits, `agent/turn/edits` one proposal of
 //! neighbours, `agent/settle` asks and writes through `apply`, and the results go back to the model.
 
 pub mod agent;

@@ -5,32 +5,16 @@
 //! the session is its own; the loop keeps the token that stops it, and the gate where it waits for the person.
 
 pub mod announce;
-mod answer;
-mod boot;
-mod care;
-mod change;
-mod commands;
-pub mod commit;
-mod compact;
-mod env;
+mod approval;
+pub mod background;
 mod events;
-pub mod export;
-mod gate;
-mod growing;
-pub mod mend;
-mod prompt;
-mod query;
-mod rag;
-mod replayed;
-mod request;
+mod model;
 mod restore;
-mod session;
+mod services;
+pub mod session;
 mod settle;
-mod shown;
 mod start;
 mod turn;
-mod verdict;
-mod watch;
 
 use std::sync::Arc;
 
@@ -38,14 +22,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub use boot::open_archive;
-pub use start::{Handle, Parts, spawn};
+pub use session::{commit, export};
+pub use start::{Handle, Parts, open_archive, spawn};
 
 use crate::edit::json;
 use crate::protocol::Command;
 use crate::provider::Role;
-use env::Env;
-use session::Session;
+use services::Env;
+use session::{Session, listings};
 use turn::Begin;
 
 /// A turn under way.
@@ -101,7 +85,7 @@ impl Agent {
             Command::Open(choice) => self.open(choice).await,
             Command::Sessions(change) => self.change_session(change).await,
             Command::Set(setting) => self.set(setting).await,
-            Command::Ask(id, query) => query::answer(Arc::clone(&self.env), id, query),
+            Command::Ask(id, query) => listings::answer(Arc::clone(&self.env), id, query),
             Command::Compact => self.compact().await,
             Command::Export(format) => self.export(format).await,
             Command::DraftCommit => self.draft_commit(),

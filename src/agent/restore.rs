@@ -6,13 +6,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::Agent;
-use super::announce::Remembered;
-use super::care;
-use super::env::{Env, lock};
-use super::mend::mend;
-use super::replayed;
-use super::settle::{self, Asking, Settled};
+use crate::agent::Agent;
+use crate::agent::announce::Remembered;
+use crate::agent::background::archive_size;
+use crate::agent::background::reconcile::reconcile;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::transcript;
+use crate::agent::settle::{self, Asking, Settled};
 use crate::apply;
 use crate::archive::{Choices, Id, Request, Restoration};
 use crate::memory::{Cause, ChangesetRecord};
@@ -179,8 +179,8 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
 /// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
 fn person_said(env: &Env, number: usize) -> Option<(i64, String)> {
     let messages = env.memory.load(&env.open_session()?).ok()?;
-    let row = messages.iter().filter(|row| replayed::typed(row).is_some()).nth(number)?;
-    Some((row.id, super::first_words(replayed::typed(row)?, 40)))
+    let row = messages.iter().filter(|row| transcript::typed(row).is_some()).nth(number)?;
+    Some((row.id, crate::agent::first_words(transcript::typed(row)?, 40)))
 }
 
 /// A plan for the model's `undo`.
@@ -295,7 +295,7 @@ pub fn start_up(env: &Arc<Env>) {
         let env2 = Arc::clone(&env);
         let done = tokio::task::spawn_blocking(move || {
             let swept = apply::sweep(&env2.archive);
-            env2.kept(mend(&env2.memory, &env2.project(), &env2.archive));
+            env2.kept(reconcile(&env2.memory, &env2.project(), &env2.archive));
             let count = env2.archive.list().map(|l| l.len());
             (swept, count, env2.archive.file_count())
         });
@@ -307,6 +307,6 @@ pub fn start_up(env: &Arc<Env>) {
             lock(&env.seen).archive = Some((changesets, files));
             env.tell_status().await;
         }
-        care::look(&env);
+        archive_size::look(&env);
     });
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::announce::{self, announcement};
-use super::env::{Env, lock};
-use super::{care, gate, query};
+use crate::agent::announce::{self, announcement};
+use crate::agent::approval;
+use crate::agent::background::archive_size;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::listings;
 use crate::apply::{self, ApplyError};
 use crate::archive::{Id, sha256};
 use crate::memory::Cause;
@@ -86,7 +88,7 @@ fn by_policy(env: &Env, proposal: &Proposal, asking: Asking) -> Option<Decision>
     }
     let approval = env.live().approval;
     let unarchived = proposal.files.iter().any(|f| env.archive.excluded_by(&f.path).is_some());
-    gate::policy(approval, proposal, unarchived)
+    approval::policy(approval, proposal, unarchived)
 }
 
 async fn ask(env: &Env, proposal: &Arc<Proposal>, fates: Vec<Fate>, stop: &CancellationToken) -> Option<Decision> {
@@ -143,7 +145,7 @@ fn announce_and_apply(env: &Arc<Env>, decided: &Decided, cause: &Cause) -> Resul
     }
     match applied {
         Ok(applied) => {
-            care::grew(env, decided);
+            archive_size::grew(env, decided);
             Ok(applied.changeset.map(|id| id.to_string()))
         }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
@@ -162,5 +164,5 @@ fn archived(env: &Env, id: &str) -> Option<crate::protocol::Changeset> {
         *newest = id;
     }
     let record = env.memory.changeset(&env.project(), &id.to_string()).ok().flatten();
-    Some(query::changeset(env, &env.archive, id, record.as_ref()))
+    Some(listings::changeset(env, &env.archive, id, record.as_ref()))
 }

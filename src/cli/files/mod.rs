@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::agent::mend::mend;
+use crate::agent::background::reconcile::reconcile;
 use crate::archive::Archive;
 use crate::cli::print;
 use crate::config::size;
@@ -196,7 +196,7 @@ impl Desk<'_> {
 
     fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {
         if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) = command {
-            let mended = mend(self.memory, &self.project(), self.archive);
+            let mended = reconcile(self.memory, &self.project(), self.archive);
             self.remembered(mended)?;
         }
         match command {

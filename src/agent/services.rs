@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use super::care::Size;
-use super::events::Events;
-use super::gate::Gate;
-use super::session::Session;
+use crate::agent::approval::Gate;
+use crate::agent::background::archive_size::Size;
+use crate::agent::events::Events;
+use crate::agent::session::Session;
 use crate::archive::{Archive, Id};
 use crate::config::Config;
 use crate::edit::Format;

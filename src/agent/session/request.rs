@@ -6,9 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::env::{Env, lock};
-use super::session::{self, Session};
-use super::{prompt, rag};
+use crate::agent::services::{Env, lock};
+use crate::agent::session::Session;
+use crate::agent::session::prompt_state;
+use crate::agent::session::rag;
+use crate::agent::session::records::hex;
 use crate::context::attach::{Attachment, compose};
 use crate::context::prompts;
 use crate::context::request::Budget;
@@ -86,7 +88,7 @@ pub async fn say(
     message.blobs = composed.blobs;
     session.push(message, row);
     if session.title.is_none() {
-        session.title = Some(super::first_words(&typed, 60));
+        session.title = Some(crate::agent::first_words(&typed, 60));
     }
     session.ground.look_again();
     env.events.add(Item::User { text: typed, at: now(), attached: files }).await;
@@ -140,7 +142,7 @@ fn window(env: &Env) -> u32 {
 pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, TurnEnd> {
     // A local server that is being looked for may be the model: the search takes a second at most.
     let _ = env.looking.subscribe().wait_for(|looking| !looking).await;
-    let system = prompt::system(env, session).await;
+    let system = prompt_state::system(env, session).await;
     let live = env.live();
     let tools = session.tools(live.mode == Mode::Agent);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
@@ -257,7 +259,7 @@ struct AttachedRecord {
 
 impl AttachedRecord {
     fn new(a: &Attachment, sha: Option<Sha>) -> Self {
-        let sha256 = sha.map(|sha| session::hex(&sha));
+        let sha256 = sha.map(|sha| hex(&sha));
         AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::env::{Env, lock};
+use crate::agent::services::{Env, lock};
 use crate::context::retrieval::{self, Answer, Passage, Progress};
 use crate::memory::rag::Rag;
 use crate::protocol::Level;

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use super::env::Env;
-use super::prompt;
-use super::session::Session;
-use super::turn::{self, Begin};
-use super::{Agent, Running};
+use crate::agent::Agent;
+use crate::agent::Running;
+use crate::agent::services::Env;
+use crate::agent::session::Session;
+use crate::agent::session::prompt_state;
+use crate::agent::turn::{self, Begin};
 use crate::edit::Format;
 use crate::memory::{self, NewSession};
 use crate::protocol::{
@@ -18,7 +19,7 @@ use crate::protocol::{
 
 impl Agent {
     /// A message of the person begins a turn; mid-turn it goes back, since the queue lives in the front end.
-    pub(super) async fn submit(&mut self, prompt: Prompt) {
+    pub(in crate::agent) async fn submit(&mut self, prompt: Prompt) {
         if self.turn.is_some() {
             let why = "nebula is working; the message goes into the queue".to_string();
             return self.env.events.send(Event::Returned(prompt, why)).await;
@@ -33,7 +34,7 @@ impl Agent {
     }
 
     /// Begins a turn with the open session.
-    pub(super) async fn begin(&mut self, begin: Begin) {
+    pub(in crate::agent) async fn begin(&mut self, begin: Begin) {
         if self.turn.is_some() {
             return self.env.events.notice(Level::Info, "nebula is working already", "").await;
         }
@@ -46,7 +47,7 @@ impl Agent {
     }
 
     /// Takes the session back when its turn is over, and says so.
-    pub(super) async fn turn_ended(&mut self, ended: Option<(Session, turn::Outcome)>) {
+    pub(in crate::agent) async fn turn_ended(&mut self, ended: Option<(Session, turn::Outcome)>) {
         let end = match ended {
             Some((session, outcome)) => {
                 self.session = Some(session);
@@ -67,7 +68,7 @@ impl Agent {
     }
 
     /// Opens a session; a running turn is stopped first.
-    pub(super) async fn open(&mut self, choice: SessionChoice) {
+    pub(in crate::agent) async fn open(&mut self, choice: SessionChoice) {
         self.stop_turn().await;
         self.env.chat_ends();
         match open(&self.env, choice) {
@@ -99,7 +100,7 @@ impl Agent {
         self.env.events.send(Event::Opened(info)).await;
         if !session.rows.is_empty() {
             self.env.events.recall(items).await;
-            tokio::spawn(prompt::look_at_rules(Arc::clone(&self.env), session.in_play.clone()));
+            tokio::spawn(prompt_state::look_at_rules(Arc::clone(&self.env), session.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if self.env.live().provider.as_ref().is_some_and(|p| p.recorded()) {
             let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
@@ -115,7 +116,7 @@ impl Agent {
         let known = session.shas();
         let found = tokio::task::spawn_blocking(move || {
             let changed = |path: &String, sha: &crate::tools::Sha| match env.workspace.read(path) {
-                Ok(read) => read.state.bytes().is_none_or(|b| super::session::sha(b) != *sha),
+                Ok(read) => read.state.bytes().is_none_or(|b| crate::agent::session::records::sha(b) != *sha),
                 Err(_) => true,
             };
             let mut paths: Vec<String> = known.iter().filter(|(p, s)| changed(p, s)).map(|(p, _)| p.clone()).collect();
@@ -135,7 +136,7 @@ impl Agent {
         self.env.events.notice(Level::Info, title, detail).await;
     }
 
-    pub(super) async fn change_session(&mut self, change: SessionChange) {
+    pub(in crate::agent) async fn change_session(&mut self, change: SessionChange) {
         let memory = &self.env.memory;
         let (done, said) = match change {
             SessionChange::Rename(id, title) => {
@@ -160,7 +161,7 @@ impl Agent {
         }
     }
 
-    pub(super) async fn export(&mut self, format: ExportFormat) {
+    pub(in crate::agent) async fn export(&mut self, format: ExportFormat) {
         let id = self.env.open_session();
         match id {
             Some(id) => self.export_session(&id, format).await,
@@ -170,13 +171,13 @@ impl Agent {
 
     /// Writes a session to a file that is new, beside the workspace's root, through the one road: as a proposal.
     async fn export_session(&mut self, id: &str, format: ExportFormat) {
-        match super::export::proposal(&self.env, id, format) {
+        match crate::agent::session::export::proposal(&self.env, id, format) {
             Ok(proposal) => self.restores.begin_plain(&self.env, proposal, "export"),
             Err(why) => self.env.events.notice(Level::Error, why, "Nothing was written.").await,
         }
     }
 
-    pub(super) async fn set(&mut self, setting: Setting) {
+    pub(in crate::agent) async fn set(&mut self, setting: Setting) {
         let env = &self.env;
         let session = env.open_session();
         match setting {
@@ -213,11 +214,11 @@ impl Agent {
             Setting::Trust => {
                 let trusted = env.trust().await;
                 if trusted && !env.live().provider.is_some_and(|p| p.recorded()) {
-                    super::boot::connect(env).await;
+                    crate::agent::model::connect(env).await;
                 }
             }
             Setting::Config(key, value) => env.persist(&key, &value).await,
-            Setting::Reconnect => super::boot::connect(env).await,
+            Setting::Reconnect => crate::agent::model::connect(env).await,
             Setting::RetryMemory => self.retry_memory().await,
         }
         self.env.tell_status().await;
@@ -245,13 +246,13 @@ impl Agent {
         self.restores.withdraw();
         if let Some(running) = &self.turn {
             running.stop.cancel();
-            let ended = super::finished(&mut self.turn).await;
+            let ended = crate::agent::finished(&mut self.turn).await;
             self.turn_ended(ended).await;
         }
     }
 
     /// Lets a write under way finish, saves, and closes the session.
-    pub(super) async fn shut_down(&mut self) {
+    pub(in crate::agent) async fn shut_down(&mut self) {
         self.env.closing.store(true, Ordering::Relaxed);
         self.stop_turn().await;
         self.restores.finish().await;
@@ -293,7 +294,7 @@ fn open(env: &Env, choice: SessionChoice) -> Result<(Session, Vec<Item>), String
 }
 
 /// Whether another nebula has it.
-pub(super) fn in_use(session: &memory::Session) -> bool {
+pub(in crate::agent) fn in_use(session: &memory::Session) -> bool {
     matches!(session.state, memory::SessionState::InUse { mine: false })
 }
 

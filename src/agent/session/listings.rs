@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::env::{Env, lock};
-use super::{rag, replayed, watch};
+use crate::agent::background::watch;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::rag;
+use crate::agent::session::transcript;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::memory::{self, SessionState as Stored};
@@ -102,8 +104,8 @@ fn listing(env: &Env, query: Query) -> Result<Listing, String> {
             Listing::Search(hits.into_iter().map(|h| (h.session, h.title, h.snippet)).collect())
         }
         Query::Inputs => Listing::Inputs(env.memory.inputs(&project, INPUTS).map_err(say)?),
-        Query::Prompts => Listing::Prompts(super::request::prompts(env)),
-        Query::Rules => Listing::Rules(super::prompt::rules_now(env)),
+        Query::Prompts => Listing::Prompts(crate::agent::session::request::prompts(env)),
+        Query::Rules => Listing::Rules(crate::agent::session::prompt_state::rules_now(env)),
         Query::Stats => {
             let rows = env.memory.stats(None).map_err(say)?;
             Listing::Table { title: "edits by model and format".into(), text: stats(&rows) }
@@ -146,7 +148,7 @@ fn preview(env: &Env, id: &str) -> Result<SessionPreview, memory::Error> {
     }
     Ok(SessionPreview {
         id: id.to_string(),
-        items: replayed::items(&rows),
+        items: transcript::items(&rows),
         files,
         cost: session.totals.cost,
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },

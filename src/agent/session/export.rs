@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::env::Env;
-use super::session::{read_calls, read_results};
+use crate::agent::services::Env;
+use crate::agent::session::records::{read_calls, read_results};
 use crate::memory::{self, Message, Role};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;

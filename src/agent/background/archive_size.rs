@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::env::{Env, lock};
-use super::request;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::request;
 use crate::config::size;
 use crate::proposal::{Decided, State};
 use crate::protocol::Level;

@@ -11,7 +11,7 @@ use crate::memory::{ChangesetFile, ChangesetRecord, Error, Memory};
 ///
 /// # Errors
 /// When memory cannot be read or written.
-pub fn mend(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, Error> {
+pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, Error> {
     let pending = memory.pending(project)?;
     if pending.is_empty() {
         return Ok(0);
@@ -77,11 +77,11 @@ mod tests {
         memory.will_write("/p", &cause, &[will("never")]).expect("announced");
         let state = workspace.read("a").expect("read").state;
         let recorded = archive.record(&mut archive.lock().expect("locked"), &[("a", &state)]).expect("recorded");
-        assert_eq!(mend(&memory, "/p", &archive).expect("mended"), 1);
+        assert_eq!(reconcile(&memory, "/p", &archive).expect("mended"), 1);
         let id = recorded.changeset.expect("archived").to_string();
         let record = memory.changeset("/p", &id).expect("read").expect("known");
         assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));
         assert_eq!(record.files[0].version, Some(recorded.files[0].version.to_string()));
-        assert_eq!(mend(&memory, "/p", &archive).expect("nothing left"), 0);
+        assert_eq!(reconcile(&memory, "/p", &archive).expect("nothing left"), 0);
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::env::Env;
-use super::restore;
-use super::session::{EditRecord, ResultRecord, SeenRecord, Session, hex, sha};
-use super::settle::{self, Asking, Settled};
-use super::shown::{self, Shown};
-use super::verdict::{own_hunks, verdict};
+use crate::agent::restore;
+use crate::agent::services::Env;
+use crate::agent::session::Session;
+use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
+use crate::agent::settle::{self, Asking, Settled};
+use crate::agent::turn::call_item::{self, Shown};
+use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
@@ -79,7 +80,7 @@ pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &C
             turn: session.turn,
             tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
             kind: "edit".into(),
-            title: super::prompt_words(session).unwrap_or(title),
+            title: crate::agent::prompt_words(session).unwrap_or(title),
             ..Cause::default()
         };
         let id = env.events.proposal();
@@ -245,15 +246,15 @@ async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes
     }
     p.shown.call.preview = match (&p.edits[..], change) {
         ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
-            shown::changed(change)
+            call_item::changed(change)
         }
-        (edits, _) => edits.iter().flat_map(shown::preview).collect(),
+        (edits, _) => edits.iter().flat_map(call_item::preview).collect(),
     };
     // Of several edits of one file each shows its own lines; of one, what really changes.
     let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.shown.call.name));
     p.shown.call.counts = match change {
         Some(change) if alone => Some(change.counts),
-        _ => Some(shown::signs(&p.shown.call.preview)),
+        _ => Some(call_item::signs(&p.shown.call.preview)),
     };
     p.shown.set(&env.events, CallState::Asking).await;
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::env::{Env, lock};
-use super::session::Session;
-use super::turn::Begin;
-use super::{Agent, answer, request};
+use crate::agent::Agent;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::Session;
+use crate::agent::session::request;
+use crate::agent::turn::Begin;
+use crate::agent::turn::step;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
@@ -26,7 +28,7 @@ const USE_IT: &str = "use it";
 
 impl Agent {
     /// Begins summarising, unless there is nothing or a turn runs.
-    pub(super) async fn compact(&mut self) {
+    pub(in crate::agent) async fn compact(&mut self) {
         if self.turn.is_some() {
             return self.env.say(Level::Info, "nebula is working: /compact when the turn is over", "").await;
         }
@@ -38,7 +40,7 @@ impl Agent {
 }
 
 /// Asks the model for a summary and puts it to the person.
-pub(super) async fn run(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+pub(in crate::agent) async fn run(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
     env.say(Level::Info, "summarising", "").await;
     let summary = summarise(env, session, stop).await;
     if stop.is_cancelled() {
@@ -99,7 +101,7 @@ async fn listen(env: &Arc<Env>, request: Request, stop: &CancellationToken) -> R
         match delta {
             Ok(Delta::Retrying(wait)) => {
                 retrying = true;
-                env.events.send(Event::Retrying(Some(answer::shown_wait(wait)))).await;
+                env.events.send(Event::Retrying(Some(step::shown_wait(wait)))).await;
             }
             Ok(delta) => {
                 if std::mem::take(&mut retrying) {

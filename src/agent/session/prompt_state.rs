@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::env::{Env, lock};
-use super::request;
-use super::session::Session;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::Session;
+use crate::agent::session::request;
 use crate::context::live::{Limits, Live};
 use crate::context::rules::{self, ActiveRule, Rules};
 use crate::context::templates::{self, Part};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::env::{Env, lock};
-use super::query;
+use crate::agent::services::{Env, lock};
+use crate::agent::session::listings;
 use crate::archive::{Id, sha256};
 use crate::protocol::{Event, Level};
 use crate::workspace::watch::{Changes, Watch};
@@ -118,7 +118,7 @@ fn archived(env: &Env) -> Vec<crate::protocol::Changeset> {
     drop(newest);
     let told = |id: &Id| {
         let record = env.memory.changeset(&env.project(), &id.to_string()).ok().flatten();
-        query::changeset(env, &env.archive, *id, record.as_ref())
+        listings::changeset(env, &env.archive, *id, record.as_ref())
     };
     new.iter().rev().map(told).collect()
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use super::events::Events;
-use super::growing::Before;
+use crate::agent::events::Events;
+use crate::agent::turn::streaming_edit::Before;
 use crate::edit::{Edit, Op};
 use crate::proposal::{self, Counts, FileChange, State};
 use crate::protocol::{Call, CallState, Event, Item, ItemId, PreviewLine};

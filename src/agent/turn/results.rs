@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::settle::Settled;
+use crate::agent::settle::Settled;
 use crate::edit::{self, EditResult};
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};

@@ -8,10 +8,11 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::env::Env;
-use super::growing::{self, Growing};
-use super::session::{ResultRecord, Session, assistant_record};
-use super::shown::Shown;
+use crate::agent::services::Env;
+use crate::agent::session::Session;
+use crate::agent::session::records::{ResultRecord, assistant_record};
+use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::streaming_edit::{self, Growing};
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
@@ -86,7 +87,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut preview = tokio::time::interval(growing::OFTEN);
+    let mut preview = tokio::time::interval(streaming_edit::OFTEN);
     preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
@@ -381,7 +382,7 @@ impl<'a> Intake<'a> {
     async fn begin_reads(&mut self, end: bool) {
         for at in 0..self.calls.len() {
             let call = &self.answer.calls[at];
-            let parsed = super::arguments(&call.arguments);
+            let parsed = crate::agent::arguments(&call.arguments);
             if !end && serde_json::from_str::<serde_json::Value>(&call.arguments).is_err() {
                 return;
             }
@@ -465,12 +466,12 @@ impl<'a> Intake<'a> {
 }
 
 /// A pause between tries, for the front end.
-pub(super) fn shown_wait(wait: provider::Wait) -> protocol::Wait {
+pub(in crate::agent) fn shown_wait(wait: provider::Wait) -> protocol::Wait {
     protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
 }
 
 /// What an edit in text is called on the screen.
-pub(super) fn tag(format: Format) -> &'static str {
+pub(in crate::agent) fn tag(format: Format) -> &'static str {
     match format {
         Format::Tools => "edit",
         Format::Xml => "replace_file",

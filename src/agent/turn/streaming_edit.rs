@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::env::Env;
-use super::shown::{self, Shown};
+use crate::agent::services::Env;
+use crate::agent::turn::call_item::{self, Shown};
 use crate::edit::stream::Part;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;
@@ -90,7 +90,7 @@ impl Growing {
         call.main = self.path.trim().to_string();
         call.counts = None;
         call.preview = match (edit, self.before.flatten()) {
-            (Some(edit), None) => shown::preview(edit),
+            (Some(edit), None) => call_item::preview(edit),
             (Some(_), Some(before)) => {
                 before.end(&mut self.lines);
                 self.lines

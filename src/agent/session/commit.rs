@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::Agent;
-use super::env::{Env, lock};
+use crate::agent::Agent;
+use crate::agent::services::{Env, lock};
 use crate::context::commit;
 use crate::context::templates::Templates;
 use crate::protocol::{Event, Level};
@@ -19,7 +19,7 @@ impl Agent {
     /// Asks the model for a message and hands it to the person. [`Command::Interrupt`] ends that.
     ///
     /// [`Command::Interrupt`]: crate::protocol::Command::Interrupt
-    pub(super) fn draft_commit(&mut self) {
+    pub(in crate::agent) fn draft_commit(&mut self) {
         let stop = CancellationToken::new();
         self.draft = Some(stop.clone());
         let env = Arc::clone(&self.env);
@@ -42,13 +42,13 @@ impl Agent {
     }
 
     /// Ends a draft under way; `false`: there is none.
-    pub(super) fn stop_draft(&self) -> bool {
+    pub(in crate::agent) fn stop_draft(&self) -> bool {
         let draft = self.draft.as_ref().filter(|stop| !stop.is_cancelled());
         draft.inspect(|stop| stop.cancel()).is_some()
     }
 
     /// Commits what is staged with the message the person settled on. Where git refuses, the message comes back.
-    pub(super) fn commit(&self, message: String) {
+    pub(in crate::agent) fn commit(&self, message: String) {
         let env = Arc::clone(&self.env);
         tokio::spawn(async move {
             let (root, text) = (env.workspace.root().to_path_buf(), message.clone());

@@ -1,0 +1,5 @@
+//! What goes on beside the sessions as long as the process lives.
+
+pub mod archive_size;
+pub mod reconcile;
+pub mod watch;

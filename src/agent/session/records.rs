@@ -1,0 +1,156 @@
+//! Calls and results as memory keeps them beside their messages.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::edit::Format;
+use crate::memory::{self, MessageMeta, MessageState, NewMessage};
+use crate::provider::{Blob, Message, ToolCall};
+use crate::tools::Sha;
+
+/// One call in `tool_calls`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CallRecord {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// One result in `tool_results`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// Edits it asked for, with how their places were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditRecord>,
+    /// The changeset it led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changeset: Option<String>,
+    /// What the model was told, for what was written in the text; a call's result is the message itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
+    /// Files it made known, and as what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<SeenRecord>,
+}
+
+/// One edit in a result.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct EditRecord {
+    /// Normalised path.
+    pub path: String,
+    /// The format it was written in.
+    pub format: String,
+    /// The rung that found its place; none: it was not found, or it changes nothing.
+    pub rung: Option<String>,
+    /// Whether it was written, at least in part, or changes nothing. None: as the whole result was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+}
+
+/// A file made known by a result.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SeenRecord {
+    /// Normalised path.
+    pub path: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+}
+
+impl ResultRecord {
+    /// A call that did not do what was asked.
+    pub fn failed(id: &str, name: &str) -> Self {
+        ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
+    }
+
+    /// The same, counted as an edit that was asked for.
+    pub fn and_edit(mut self, path: &str, format: Format) -> Self {
+        self.edits = vec![EditRecord { path: path.into(), format: format.name().into(), rung: None, ok: Some(false) }];
+        self
+    }
+}
+
+/// The calls of a message as memory keeps them; none for an empty list.
+pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
+    let records: Vec<_> = calls
+        .iter()
+        .map(|c| CallRecord { id: c.id.clone(), name: c.name.clone(), arguments: c.arguments.clone() })
+        .collect();
+    (!records.is_empty()).then(|| json(&records))
+}
+
+/// Reads back what [`calls_json`] wrote; what cannot be read is no call.
+pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
+    let records: Vec<CallRecord> = text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
+    records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
+}
+
+/// Results as memory keeps them.
+pub fn results_json(results: &[ResultRecord]) -> String {
+    json(&results)
+}
+
+/// Reads results; what cannot be read is no result.
+pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
+    text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+}
+
+/// A message of the model, as memory keeps it.
+pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
+    let mut record = NewMessage::text(memory::Role::Assistant, message.text.clone());
+    record.tool_calls = calls_json(&message.calls);
+    record.meta = MessageMeta { state, thinking: message.thinking.clone(), ..meta };
+    record
+}
+
+/// SHA-256 of bytes.
+pub fn sha(bytes: &[u8]) -> Sha {
+    Sha256::digest(bytes).into()
+}
+
+/// Lower-case hex.
+pub fn hex(sha: &Sha) -> String {
+    sha.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Reads back what [`hex`] wrote.
+pub fn parse_sha(hex: &str) -> Option<Sha> {
+    let mut sha = [0u8; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (i, byte) in sha.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()?;
+    }
+    Some(sha)
+}
+
+/// An attachment as memory keeps it.
+pub fn blob(kept: &memory::Blob) -> Blob {
+    Blob { mime: kept.kind.clone(), bytes: kept.bytes.clone().into(), name: kept.name.clone() }
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    // Records of strings, numbers and lists always serialise.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shas_and_calls_survive_being_kept() {
+        let a = sha(b"text");
+        assert_eq!(parse_sha(&hex(&a)), Some(a));
+        assert_eq!(parse_sha("é"), None);
+        let calls = vec![ToolCall { id: "1".into(), name: "list".into(), arguments: "{\"broken".into() }];
+        assert_eq!(read_calls(calls_json(&calls).as_deref()), calls);
+        assert_eq!(calls_json(&[]), None);
+    }
+}
