@@ -19,6 +19,7 @@
 //! | [`proposal`] | pure: file changes, hunks, decisions, fates, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
 //! | [`config`] | values read at start; the only reader of the environment |
+//! | [`text`] | pure: what a terminal may be given; anyone may use it |
 //! | [`disk`] | atomic replace for whoever owns files |
 //!
 //! The road of every change: edit → proposal → decision → archive → apply → result to the model, and memory.
@@ -49,6 +50,7 @@ pub mod proposal;
 pub mod protocol;
 pub mod provider;
 pub mod strand;
+pub mod text;
 pub mod tools;
 pub mod tui;
 pub mod workspace;

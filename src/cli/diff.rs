@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::print::{coloured, seen};
+use super::print::coloured;
 use crate::proposal::{FileChange, HunkKind, State, lines};
+use crate::text::clean::clean;
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -34,7 +35,7 @@ impl Diff {
     fn line(&mut self, paint: &str, text: &[u8]) {
         let shown;
         let text = if self.terminal {
-            shown = seen(&String::from_utf8_lossy(text)).replace('\n', "^J");
+            shown = clean(&String::from_utf8_lossy(text)).replace('\n', "^J");
             shown.as_bytes()
         } else {
             text

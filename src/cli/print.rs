@@ -1,12 +1,12 @@
 //! What the commands print: lines, call lines, complaints, questions at the terminal.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::protocol::{Attached, Call, CallState};
+use crate::text::clean::{clean, clean_line};
 
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
@@ -80,28 +80,6 @@ pub fn coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Text as a terminal may be given it: what would move the cursor, hide text or turn its direction is shown instead of
-/// done, `^[` for an escape. Line breaks and tabs stay.
-pub fn seen(text: &str) -> Cow<'_, str> {
-    let unseen = |c: char| {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        turns || c.is_control() && c != '\n' && c != '\t'
-    };
-    if !text.contains(unseen) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match u8::try_from(c) {
-            _ if !unseen(c) => out.push(c),
-            // The caret names the key that types it.
-            Ok(byte @ (..0x20 | 0x7f)) => out.extend(['^', char::from(byte ^ 0x40)]),
-            _ => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
-        }
-    }
-    Cow::Owned(out)
-}
-
 /// A finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
     let (glyph, code) = match call.state {
@@ -111,15 +89,15 @@ pub fn call_line(call: &Call, colour: bool) -> String {
         _ => ("✗", RED),
     };
     let glyph = if colour && !code.is_empty() { format!("{code}{glyph}{RESET}") } else { glyph.to_string() };
-    let mut line = format!("{glyph} {} {}", seen(&call.name), seen(&call.main).replace('\n', "^J"));
+    let mut line = format!("{glyph} {} {}", clean_line(&call.name), clean_line(&call.main));
     if let Some(counts) = call.counts {
         line.push_str(&format!("  +{} −{}", counts.added, counts.removed));
     }
     if !call.summary.is_empty() {
-        line.push_str(&format!("  {}", seen(&call.summary)));
+        line.push_str(&format!("  {}", clean(&call.summary)));
     }
     if let Some(reason) = &call.reason {
-        line.push_str(&format!("\n  {}", seen(reason)));
+        line.push_str(&format!("\n  {}", clean(reason)));
     }
     line
 }
@@ -150,12 +128,6 @@ pub fn to_terminal() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_would_act_on_a_terminal_is_shown() {
-        assert_eq!(seen("a\tb\n日本"), "a\tb\n日本");
-        assert_eq!(seen("\x1b[2J\r\x7f\u{9b}x\u{202e}y"), "^[[2J^M^?<U+009B>x<U+202E>y");
-    }
 
     #[test]
     fn a_cause_is_told_once() {

@@ -14,6 +14,7 @@ use crate::proposal::{Choice, Decision, FileDecision, Proposal};
 use crate::protocol::{
     CallState, Command, Event, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
 };
+use crate::text::clean::clean;
 
 /// What a task is started with.
 pub struct Task {
@@ -388,7 +389,7 @@ impl Printer {
 
     fn out(&mut self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        let shown = if out.is_terminal() { print::seen(text) } else { text.into() };
+        let shown = if out.is_terminal() { clean(text) } else { text.into() };
         out.write_all(shown.as_bytes())?;
         self.column = match text.rfind('\n') {
             Some(at) => text.len() - at - 1,

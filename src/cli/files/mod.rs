@@ -23,6 +23,7 @@ use crate::archive::Archive;
 use crate::cli::print;
 use crate::config::size;
 use crate::memory::Memory;
+use crate::text::clean::clean;
 use crate::workspace::{Access, Workspace};
 
 /// All went well.
@@ -235,7 +236,7 @@ impl Desk<'_> {
 
     /// Asks, and reads a line; `None` at the end of input.
     fn ask(&mut self, question: &str) -> Result<Option<String>> {
-        write!(self.err, "{} ", print::seen(question))?;
+        write!(self.err, "{} ", clean(question))?;
         self.err.flush()?;
         let mut line = String::new();
         let read = self.input.read_line(&mut line)?;
@@ -272,12 +273,12 @@ impl Desk<'_> {
 
     /// A path as the output may be given it.
     fn shown<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        if self.terminal { print::seen(path) } else { path.into() }
+        if self.terminal { clean(path) } else { path.into() }
     }
 
     /// Complains in one line.
     fn complain(&mut self, what: &str) -> Result<()> {
-        Ok(writeln!(self.err, "nebula: {}", print::seen(what))?)
+        Ok(writeln!(self.err, "nebula: {}", clean(what))?)
     }
 
     /// Memory's answer; without one it is said once, and the command goes on with what the archive knows.

@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result, bail};
 
 use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
 use crate::cli::diff::unified;
-use crate::cli::print;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Op, Rules};
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
+use crate::text::clean::clean;
 use crate::workspace::{Access, normalise};
 
 /// A workspace with more files is not searched for the file that a block without a path means.
@@ -159,7 +159,7 @@ impl Desk<'_> {
                 first.path
             ))?;
             for result in failed {
-                writeln!(self.err, "{}", print::seen(&result.text()))?;
+                writeln!(self.err, "{}", clean(&result.text()))?;
             }
             return Ok(None);
         }
