@@ -242,9 +242,6 @@ impl Front {
                 Effect::Edit { purpose, text, name } => away.push(Away::Edit(purpose, text, name)),
                 Effect::OpenFile(path) => away.push(Away::Open(self.root.join(path))),
                 Effect::Suspend => away.push(Away::Suspend),
-                // `App` did these itself.
-                Effect::Ask(_) | Effect::Line { .. } | Effect::Focus(_) | Effect::FocusInput => {}
-                Effect::Do(_) | Effect::Say(_) | Effect::ShowChange(_) => {}
             }
         }
         Ok(away)

@@ -36,7 +36,7 @@ fn entry(name: &str, detail: &str) -> Entry {
 impl App {
     /// Opens the palette with something typed already.
     pub(super) fn open_palette(&mut self, typed: &str) {
-        let list = palette(&self.keys, typed, self.status.model.as_deref());
+        let list = palette(&self.keyboard.keys, typed, self.session.status.model.as_deref());
         self.popups.push(Popup::List(list));
     }
 
@@ -50,7 +50,7 @@ impl App {
 
     /// Opens what was typed before.
     pub(super) fn open_history(&mut self) {
-        let entries = self.history.entries().iter().map(|t| entry(t, "")).collect();
+        let entries = self.composer.history.entries().iter().map(|t| entry(t, "")).collect();
         self.popups.push(Popup::List(List::new(Kind::History, "typed before", entries)));
     }
 
@@ -69,7 +69,7 @@ impl App {
             Context::Line | Context::List | Context::Viewer => "the list",
         };
         let context = if context == Context::Completion { Context::Input } else { context };
-        self.popups.push(Popup::Page(help(&self.keys, context, name)));
+        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, name)));
     }
 
     /// Asks whether to delete a session.
@@ -111,7 +111,7 @@ impl App {
     fn open_sessions(&mut self) -> Vec<Effect> {
         let sessions = Sessions::default();
         let query = sessions.ask();
-        self.screen = Screen::Sessions(Box::new(sessions), self.session.is_some());
+        self.screen = Screen::Sessions(Box::new(sessions), self.session.id.is_some());
         vec![self.ask(Owner::Sessions, query)]
     }
 
@@ -149,9 +149,9 @@ impl App {
             "/rules" => self.open_page("rules", Query::Rules),
             "/stats" => self.open_page("stats", Query::Stats),
             "/config" => self.open_page("configuration", Query::Config),
-            "/commit" if self.drafting => Vec::new(),
+            "/commit" if self.session.drafting => Vec::new(),
             "/commit" => {
-                self.drafting = true;
+                self.session.drafting = true;
                 vec![Effect::Send(Command::DraftCommit)]
             }
             "/trust" => set(Setting::Trust),
@@ -174,7 +174,7 @@ impl App {
     /// Sends a message, or queues it while nebula works.
     fn submit(&mut self, text: String) -> Vec<Effect> {
         if self.is_busy() {
-            self.queue.push(text);
+            self.composer.queue.push(text);
             return Vec::new();
         }
         self.send(Command::Submit(Prompt { text }))
@@ -183,7 +183,7 @@ impl App {
     fn choose_format(&mut self) -> Vec<Effect> {
         let entries = FORMATS.iter().map(|(n, d)| entry(n, d)).collect();
         let mut list = List::new(Kind::Formats, "how the model writes its edits", entries);
-        list.select(&self.status.format);
+        list.select(&self.session.status.format);
         self.popups.push(Popup::List(list));
         Vec::new()
     }
@@ -197,9 +197,9 @@ impl App {
 
     /// Puts `@rag` with its words into the input.
     fn mention_retrieval(&mut self, words: &str) -> Vec<Effect> {
-        self.at = At::Input;
-        let at = self.input.caret();
-        self.input.replace(at..at, &format!("@rag {words}"));
+        self.layout.at = At::Input;
+        let at = self.composer.input.caret();
+        self.composer.input.replace(at..at, &format!("@rag {words}"));
         Vec::new()
     }
 
@@ -222,8 +222,8 @@ impl App {
             "plain" => "no colour",
             _ => "yours",
         };
-        let row = |name: &&str| match self.themes.get(name, self.depth) {
-            Ok(_) if self.depth == Depth::Mono && *name != "plain" => {
+        let row = |name: &&str| match self.appearance.themes.get(name, self.appearance.depth) {
+            Ok(_) if self.appearance.depth == Depth::Mono && *name != "plain" => {
                 entry(name, &format!("{}; without colours here", detail(name)))
             }
             Ok(_) => entry(name, detail(name)),
@@ -232,8 +232,8 @@ impl App {
                 Entry { long, ..entry(name, "has a mistake") }
             }
         };
-        let entries = self.themes.names().iter().map(row).collect();
-        let before = self.theme.name.clone();
+        let entries = self.appearance.themes.names().iter().map(row).collect();
+        let before = self.appearance.theme.name.clone();
         let mut list = List::new(Kind::Themes(before.clone()), "theme", entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
@@ -241,11 +241,11 @@ impl App {
     }
 
     fn take_theme(&mut self, name: &str) -> Vec<Effect> {
-        match self.themes.get(name, self.depth) {
+        match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(theme) => {
-                self.theme = theme;
-                self.auto_theme = false;
-                if self.depth == Depth::Mono && name != "plain" {
+                self.appearance.theme = theme;
+                self.appearance.auto_theme = false;
+                if self.appearance.depth == Depth::Mono && name != "plain" {
                     self.say = Some(format!("{name} is kept for later: no colours are drawn here (NO_COLOR, or TERM)"));
                 }
                 vec![Effect::Send(Command::Set(Setting::Theme(name.into()))), Effect::Redraw]
@@ -284,12 +284,12 @@ impl App {
 
     /// A turn in plan mode is done.
     fn planned(&self) -> bool {
-        self.status.mode == Mode::Plan && self.ended == Some(TurnEnd::Done) && !self.is_busy()
+        self.session.status.mode == Mode::Plan && self.session.ended == Some(TurnEnd::Done) && !self.is_busy()
     }
 
     /// A plan stands at the end of the chat: Enter in an empty input hands it over.
     pub(in crate::tui) fn offers_plan(&self) -> bool {
-        self.planned() && self.input.is_empty() && self.panes.chat.ends_in_plan()
+        self.planned() && self.composer.input.is_empty() && self.panes.chat.ends_in_plan()
     }
 
     /// `/agent` after a plan hands the plan over.
@@ -304,7 +304,7 @@ impl App {
 
     /// Shift-Tab.
     pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
-        let mode = match self.status.mode {
+        let mode = match self.session.status.mode {
             Mode::Plan => Mode::Agent,
             Mode::Agent => Mode::Plan,
         };
@@ -320,8 +320,8 @@ impl App {
             Kind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
             Kind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),
             Kind::History => {
-                self.input.set(name);
-                self.at = At::Input;
+                self.composer.input.set(name);
+                self.layout.at = At::Input;
                 Vec::new()
             }
             Kind::Export(id) => {
@@ -336,7 +336,7 @@ impl App {
                     Screen::Sessions(sessions, _) => sessions.remove(&id),
                     _ => Vec::new(),
                 };
-                self.settle(Owner::Sessions, effects)
+                self.route_effects(Owner::Sessions, effects)
             }
             Kind::Commit(message) if name == "commit" => vec![Effect::Send(Command::Commit(message))],
             Kind::Commit(message) if name == "edit" => {
@@ -351,7 +351,7 @@ impl App {
     pub(super) fn edited(&mut self, purpose: EditFor, result: Result<Vec<u8>, String>) -> Vec<Effect> {
         if let EditFor::Result(id, file) = purpose {
             let effects = self.panes.diff.edited(id, file, result);
-            return self.settle(Owner::Pane(PaneId::Diff), effects);
+            return self.route_effects(Owner::Pane(PaneId::Diff), effects);
         }
         let bytes = match result {
             Ok(bytes) => bytes,
@@ -366,8 +366,8 @@ impl App {
         } else if purpose == EditFor::Commit {
             self.open_commit(text.trim().to_string());
         } else {
-            self.input.set(text.trim_end_matches('\n'));
-            self.at = At::Input;
+            self.composer.input.set(text.trim_end_matches('\n'));
+            self.layout.at = At::Input;
         }
         Vec::new()
     }

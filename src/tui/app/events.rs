@@ -22,7 +22,7 @@ impl App {
         }
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
-            effects.extend(self.settle(Owner::Pane(id), vec![effect]));
+            effects.extend(self.route_effects(Owner::Pane(id), vec![effect]));
         }
         effects.extend(self.own(event));
         effects
@@ -32,17 +32,17 @@ impl App {
         match event {
             Event::Opened(info) => return self.opened(info),
             Event::Status(status) => {
-                self.status = status;
-                self.from_welcome &= self.status.model.is_none();
-                if self.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
+                self.session.status = status;
+                self.layout.from_welcome &= self.session.status.model.is_none();
+                if self.session.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
                     self.screen = Screen::Main;
-                    self.say = Some(format!("connected to {}", self.status.provider));
+                    self.say = Some(format!("connected to {}", self.session.status.provider));
                 }
             }
             Event::Returned(prompt, why) => self.returned(prompt, why),
             Event::TurnStarted(_) => {
-                self.turn = Some(Turn { started: self.now });
-                (self.starting, self.ended, self.say) = (false, None, None);
+                self.session.turn = Some(Turn { started: self.now });
+                (self.session.starting, self.session.ended, self.say) = (false, None, None);
             }
             Event::TurnEnded(_, end) => return self.turn_ended(end),
             Event::Asked(question) => {
@@ -54,17 +54,17 @@ impl App {
             }
             Event::Answered(id) => {
                 self.questions.retain(|q| q.question.id != id);
-                if self.at == At::Question {
-                    self.at = At::Input;
+                if self.layout.at == At::Question {
+                    self.layout.at = At::Input;
                     self.ask_person();
                 }
             }
-            Event::Retrying(wait) => self.retry = wait,
+            Event::Retrying(wait) => self.session.retry = wait,
             Event::CommitMessage(text) => {
-                self.drafting = false;
+                self.session.drafting = false;
                 self.open_commit(text);
             }
-            Event::CommitEnded => self.drafting = false,
+            Event::CommitEnded => self.session.drafting = false,
             // Where there is no chat it must stay readable too; the chat is told once it is there.
             Event::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
                 self.early.push(notice);
@@ -87,20 +87,20 @@ impl App {
     }
 
     fn opened(&mut self, info: crate::protocol::SessionInfo) -> Vec<Effect> {
-        self.session = Some(info.id);
-        self.status = info.status;
-        (self.turn, self.starting, self.retry, self.ended) = (None, false, None, None);
+        self.session.id = Some(info.id);
+        self.session.status = info.status;
+        (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);
         self.questions.clear();
-        self.at = At::Input;
-        let without = self.status.model.is_none();
+        self.layout.at = At::Input;
+        let without = self.session.status.model.is_none();
         match &self.screen {
             Screen::Welcome(_) if without => {}
             _ if without && info.resumed == 0 => self.screen = Screen::Welcome(Welcome::default()),
             _ => self.screen = Screen::Main,
         }
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
-        if let Some(text) = self.prompt.take() {
-            self.history.push(&text);
+        if let Some(text) = self.session.prompt.take() {
+            self.composer.history.push(&text);
             effects.extend(self.send(Command::Submit(Prompt { text })));
         }
         effects
@@ -108,19 +108,19 @@ impl App {
 
     /// A message that could not be sent goes back into the input; one sent too early, into the queue.
     fn returned(&mut self, prompt: Prompt, why: String) {
-        self.starting = false;
-        if self.turn.is_some() {
-            self.queue.put_back(prompt.text);
+        self.session.starting = false;
+        if self.session.turn.is_some() {
+            self.composer.queue.put_back(prompt.text);
             return;
         }
-        self.queue.hold(true);
-        if self.input.is_empty() {
-            self.input.set(&prompt.text);
+        self.composer.queue.hold(true);
+        if self.composer.input.is_empty() {
+            self.composer.input.set(&prompt.text);
         } else {
-            let both = format!("{}\n{}", prompt.text, self.input.expanded());
-            self.input.set(&both);
+            let both = format!("{}\n{}", prompt.text, self.composer.input.expanded());
+            self.composer.input.set(&both);
         }
-        self.at = At::Input;
+        self.layout.at = At::Input;
         // Beside the word `ready` and its rule.
         let fits = !why.contains('\n') && cells(&why) + 12 <= usize::from(self.size.0);
         if fits {
@@ -132,11 +132,11 @@ impl App {
     }
 
     fn turn_ended(&mut self, end: TurnEnd) -> Vec<Effect> {
-        let long = self.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
-        (self.turn, self.starting, self.retry) = (None, false, None);
+        let long = self.session.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
+        (self.session.turn, self.session.starting, self.session.retry) = (None, false, None);
         self.questions.clear();
-        if self.at == At::Question {
-            self.at = At::Input;
+        if self.layout.at == At::Question {
+            self.layout.at = At::Input;
         }
         let done = end == TurnEnd::Done;
         let words = match &end {
@@ -145,12 +145,12 @@ impl App {
             TurnEnd::Failed { message, .. } => message.clone(),
             TurnEnd::Interrupted => String::new(),
         };
-        self.ended = Some(end);
+        self.session.ended = Some(end);
         let mut effects = Vec::new();
-        if done && !self.queue.is_empty() {
+        if done && !self.composer.queue.is_empty() {
             effects.extend(self.send_queued());
         } else {
-            self.queue.hold(true);
+            self.composer.queue.hold(true);
             if !words.is_empty() && (long || !self.focused) {
                 effects.push(Effect::Bell(words));
             }
@@ -166,19 +166,19 @@ impl App {
             if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {
                 self.line = None;
             }
-            if self.before_proposal.is_some() || self.pane == PaneId::Diff && self.at == At::Pane {
+            if self.guard.before_proposal.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane {
                 self.leave_proposal();
             }
-            self.guarded = false;
+            self.guard.guarded = false;
             return Vec::new();
         }
-        if self.before_proposal.is_none() {
-            self.before_proposal = Some((before.0, before.1, self.zoom));
+        if self.guard.before_proposal.is_none() {
+            self.guard.before_proposal = Some((before.0, before.1, self.layout.zoom));
         }
-        self.completion = None;
+        self.composer.completion = None;
         if self.panes.archive.waiting().is_some() && !self.is_busy() {
             // The fates of a restore the person asked for: the next key is meant for them.
-            self.chords.clear();
+            self.keyboard.chords.clear();
             return Vec::new();
         }
         self.take_focus(before.0 == At::Input);
@@ -189,31 +189,31 @@ impl App {
     /// input, which has the keys then.
     fn ask_person(&mut self) {
         let Some(asking) = self.questions.first() else { return };
-        if self.at == At::Pane || asking.choices().is_empty() {
+        if self.layout.at == At::Pane || asking.choices().is_empty() {
             return;
         }
-        self.take_focus(self.at == At::Input);
-        self.at = At::Question;
+        self.take_focus(self.layout.at == At::Input);
+        self.layout.at = At::Question;
     }
 
     /// Something takes the keys by itself: it ignores them until typing pauses.
     fn take_focus(&mut self, from_input: bool) {
-        self.writing = from_input && self.now - self.last_key < PAUSE;
-        self.guarded = true;
-        self.last_key = self.now;
-        self.chords.clear();
+        self.guard.writing = from_input && self.now - self.guard.last_key < PAUSE;
+        self.guard.guarded = true;
+        self.guard.last_key = self.now;
+        self.keyboard.chords.clear();
     }
 
     fn answer(&mut self, id: QueryId, listing: &Listing) -> Vec<Effect> {
-        let Some((owner, query)) = self.asked.remove(&id) else { return Vec::new() };
+        let Some((owner, query)) = self.queries.asked.remove(&id) else { return Vec::new() };
         match owner {
             Owner::Pane(pane) => {
                 let effects = self.panes.answer(pane, &query, listing, self.now);
-                self.settle(owner, effects)
+                self.route_effects(owner, effects)
             }
             Owner::Sessions => self.sessions_answer(&query, listing),
             Owner::Completion => {
-                let Some(completion) = &mut self.completion else { return Vec::new() };
+                let Some(completion) = &mut self.composer.completion else { return Vec::new() };
                 let asked = completion.answer(&query, listing);
                 if completion.fresh && std::mem::take(&mut completion.hasty) {
                     return self.insert_completion();
@@ -241,7 +241,7 @@ impl App {
             }
             Owner::History => {
                 if let Listing::Inputs(inputs) = listing {
-                    self.history.load(inputs.clone());
+                    self.composer.history.load(inputs.clone());
                 }
                 Vec::new()
             }
@@ -265,7 +265,7 @@ impl App {
     }
 
     fn fill_list(&mut self, listing: &Listing) {
-        let current = self.status.model.clone().unwrap_or_default();
+        let current = self.session.status.model.clone().unwrap_or_default();
         let Some(Popup::List(list)) = self.popups.last_mut() else { return };
         let entries: Vec<Entry> = match listing {
             Listing::Models(names) => names

@@ -61,11 +61,11 @@ impl App {
         if self.line.is_some() {
             return Focus::Line;
         }
-        match (&self.screen, self.at) {
+        match (&self.screen, self.layout.at) {
             (Screen::Sessions(..), _) => Focus::Sessions,
             (Screen::Welcome(_), _) => Focus::Welcome,
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
-            (Screen::Main, At::Pane) => Focus::Pane(self.pane),
+            (Screen::Main, At::Pane) => Focus::Pane(self.layout.pane),
             (Screen::Main, _) => Focus::Input,
         }
     }
@@ -83,7 +83,7 @@ impl App {
         match self.focus_below() {
             Focus::Popup => Context::Global,
             Focus::Line => Context::Line,
-            Focus::Input if self.completion.is_some() => Context::Completion,
+            Focus::Input if self.composer.completion.is_some() => Context::Completion,
             Focus::Input => Context::Input,
             Focus::Question => Context::Question,
             Focus::Pane(id) => id.context(),
@@ -99,15 +99,13 @@ impl App {
 
     /// A turn runs, or is about to.
     pub(in crate::tui) fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.starting
+        self.session.turn.is_some() || self.session.starting
     }
 
     /// Whether an action would do something in the present state, for the hints.
     pub(in crate::tui) fn offers(&self, context: Context, action: Action) -> bool {
         match (self.focus_below(), context) {
-            (Focus::Pane(id), Context::Chat | Context::Tools | Context::Diff | Context::Archive) => {
-                self.panes.offers(id, action)
-            }
+            (Focus::Pane(id), context) if context == id.context() => self.panes.offers(id, action),
             (Focus::Pane(id), Context::Pane) => match action {
                 Action::Zoom | Action::Commands | Action::Help => true,
                 Action::Narrower | Action::Wider => self.rects.rule.is_some(),
@@ -119,8 +117,8 @@ impl App {
                 _ => false,
             },
             (Focus::Input, Context::Input) => match action {
-                Action::Send => !self.input.is_empty(),
-                Action::Commands => self.input.is_empty() || self.is_busy(),
+                Action::Send => !self.composer.input.is_empty(),
+                Action::Commands => self.composer.input.is_empty() || self.is_busy(),
                 _ => true,
             },
             (Focus::Popup | Focus::Line, Context::Global) => false,

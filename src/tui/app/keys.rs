@@ -15,7 +15,7 @@ use crate::tui::popup::{Popup, list};
 impl App {
     /// A key, unless it is not known yet whom it is for: then it waits. Control keys do not.
     pub(super) fn key_or_hold(&mut self, key: KeyEvent) -> Vec<Effect> {
-        match &mut self.held {
+        match &mut self.keyboard.held {
             Some(held) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
                 held.push(key);
                 Vec::new()
@@ -26,7 +26,7 @@ impl App {
 
     /// Gives the keys that waited to whoever has them now.
     pub(super) fn let_go(&mut self) -> Vec<Effect> {
-        let held = self.held.take().unwrap_or_default();
+        let held = self.keyboard.held.take().unwrap_or_default();
         let mut effects = if self.is_message(&held) { self.act_sessions(Action::New) } else { Vec::new() };
         effects.extend(held.iter().flat_map(|key| self.key(key)));
         effects
@@ -36,7 +36,7 @@ impl App {
     fn is_message(&self, held: &[KeyEvent]) -> bool {
         let chords = held.iter().filter_map(Chord::of).filter(|chord| chord.letter().is_some());
         let moves = |chord: Chord| {
-            matches!(self.keys.find(Context::Sessions, &[chord]), Found::Action(Action::Up | Action::Down))
+            matches!(self.keyboard.keys.find(Context::Sessions, &[chord]), Found::Action(Action::Up | Action::Down))
         };
         chords.filter(|chord| !moves(*chord)).count() > 2
     }
@@ -47,37 +47,37 @@ impl App {
             return Vec::new();
         }
         let Some(chord) = Chord::of(key) else { return Vec::new() };
-        let paused = self.now - self.last_key >= PAUSE;
-        self.last_key = self.now;
-        if self.guarded && paused {
-            self.guarded = false;
+        let paused = self.now - self.guard.last_key >= PAUSE;
+        self.guard.last_key = self.now;
+        if self.guard.guarded && paused {
+            self.guard.guarded = false;
         }
         // Stopping is never an accident worth guarding against.
-        let stops = self.keys.find(Context::Global, &[chord]) == Found::Action(Action::Cancel);
-        if self.guarded
+        let stops = self.keyboard.keys.find(Context::Global, &[chord]) == Found::Action(Action::Cancel);
+        if self.guard.guarded
             && !stops
             && matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question)
         {
             // What was being written goes on into the input; nothing is decided by it.
-            if let (true, Some(c)) = (self.writing, chord.letter()) {
-                self.input.type_char(c);
+            if let (true, Some(c)) = (self.guard.writing, chord.letter()) {
+                self.composer.input.type_char(c);
             }
             return Vec::new();
         }
         self.say = None;
-        let armed = std::mem::take(&mut self.quit_armed);
-        self.chords.push(chord);
+        let armed = std::mem::take(&mut self.keyboard.quit_armed);
+        self.keyboard.chords.push(chord);
         let context = self.context();
-        let action = match self.keys.find(context, &self.chords) {
+        let action = match self.keyboard.keys.find(context, &self.keyboard.chords) {
             Found::Begun => {
-                self.quit_armed = armed;
+                self.keyboard.quit_armed = armed;
                 return Vec::new();
             }
             Found::Action(action) => Some(action),
             Found::Nothing => None,
         };
-        let single = self.chords.len() == 1;
-        self.chords.clear();
+        let single = self.keyboard.chords.len() == 1;
+        self.keyboard.chords.clear();
         if action == Some(Action::Cancel) && armed {
             return self.quit(Exit::Done);
         }
@@ -133,7 +133,7 @@ impl App {
                 Some(said) => self.question_said(said),
                 // Whoever begins to write answers in their own words.
                 None => {
-                    self.at = At::Input;
+                    self.layout.at = At::Input;
                     self.type_input(c)
                 }
             },
@@ -143,7 +143,7 @@ impl App {
     }
 
     fn type_input(&mut self, c: char) -> Vec<Effect> {
-        if self.input.is_empty() {
+        if self.composer.input.is_empty() {
             match c {
                 '/' => {
                     self.open_palette("/");
@@ -157,18 +157,18 @@ impl App {
             }
         }
         let gives_way = c == ':' || mention::closes(c) || matches!(c, '.' | '!' | '?');
-        if gives_way && self.spaced == Some(self.input.caret()) {
-            self.input.act(Action::Backspace);
+        if gives_way && self.composer.spaced == Some(self.composer.input.caret()) {
+            self.composer.input.act(Action::Backspace);
         }
-        self.spaced = None;
-        self.input.type_char(c);
-        self.history.leave();
+        self.composer.spaced = None;
+        self.composer.input.type_char(c);
+        self.composer.history.leave();
         self.complete()
     }
 
     /// A paste goes where letters go.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
-        (self.say, self.quit_armed) = (None, false);
+        (self.say, self.keyboard.quit_armed) = (None, false);
         match self.focus() {
             Focus::Popup => match self.popups.last_mut() {
                 Some(Popup::List(list)) => {
@@ -197,14 +197,14 @@ impl App {
             Focus::Sessions | Focus::Welcome => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) => {
-                if self.guarded {
-                    self.last_key = self.now;
+                if self.guard.guarded {
+                    self.guard.last_key = self.now;
                 } else {
-                    self.at = At::Input;
+                    self.layout.at = At::Input;
                 }
-                self.input.paste(text);
-                self.history.leave();
-                self.completion = None;
+                self.composer.input.paste(text);
+                self.composer.history.leave();
+                self.composer.completion = None;
                 Vec::new()
             }
         }
@@ -213,7 +213,7 @@ impl App {
     pub(super) fn act_input(&mut self, action: Action) -> Vec<Effect> {
         if action == Action::NextPane
             && let Some(mention) = self.on_offer().map(mention::written)
-            && let Some(offer) = self.offer.take()
+            && let Some(offer) = self.composer.offer.take()
         {
             self.put_mention(offer.place, &format!("{mention} "));
             return Vec::new();
@@ -221,45 +221,46 @@ impl App {
         match action {
             Action::Send => return self.enter(),
             Action::Editor => {
-                let text = self.input.expanded().into_bytes();
+                let text = self.composer.input.expanded().into_bytes();
                 return vec![Effect::Edit { purpose: EditFor::Input, text, name: "message.md".into() }];
             }
             Action::History => self.open_history(),
             Action::DropQueued => {
-                if self.queue.drop_one() {
-                    self.input.clear();
+                if self.composer.queue.drop_one() {
+                    self.composer.input.clear();
                 }
             }
-            Action::Up if !self.input.act(Action::Up) => {
-                if self.queue.is_editing() || self.input.is_empty() && !self.queue.is_empty() {
-                    if let Some(text) = self.queue.edit_older(&self.input.expanded()) {
-                        self.input.set(&text);
+            Action::Up if !self.composer.input.act(Action::Up) => {
+                if self.composer.queue.is_editing() || self.composer.input.is_empty() && !self.composer.queue.is_empty()
+                {
+                    if let Some(text) = self.composer.queue.edit_older(&self.composer.input.expanded()) {
+                        self.composer.input.set(&text);
                     }
-                } else if let Some(text) = self.history.older(&self.input.expanded()) {
+                } else if let Some(text) = self.composer.history.older(&self.composer.input.expanded()) {
                     let text = text.to_string();
-                    self.input.set(&text);
+                    self.composer.input.set(&text);
                 }
             }
-            Action::Down if !self.input.act(Action::Down) => {
-                if let Some(text) = self.queue.edit_newer(&self.input.expanded()) {
-                    self.input.set(&text);
-                } else if let Some(text) = self.history.newer() {
+            Action::Down if !self.composer.input.act(Action::Down) => {
+                if let Some(text) = self.composer.queue.edit_newer(&self.composer.input.expanded()) {
+                    self.composer.input.set(&text);
+                } else if let Some(text) = self.composer.history.newer() {
                     let text = text.to_string();
-                    self.input.set(&text);
+                    self.composer.input.set(&text);
                 }
             }
             Action::Up | Action::Down => {}
             // Paging in the input moves the pane that is read.
             Action::PageUp | Action::PageDown => {
-                let id = if self.rects.rule.is_some() && !self.zoom && self.pane != PaneId::Diff {
+                let id = if self.rects.rule.is_some() && !self.layout.zoom && self.layout.pane != PaneId::Diff {
                     PaneId::Chat
                 } else {
-                    self.pane
+                    self.layout.pane
                 };
                 let effects = self.panes.act(id, action, self.now);
-                return self.settle(Owner::Pane(id), effects);
+                return self.route_effects(Owner::Pane(id), effects);
             }
-            action if self.input.act(action) => {}
+            action if self.composer.input.act(action) => {}
             action if is_editing(action) => {}
             action => return self.act_global(action),
         }
@@ -268,51 +269,51 @@ impl App {
 
     /// Enter in the input.
     fn enter(&mut self) -> Vec<Effect> {
-        let text = self.input.expanded();
+        let text = self.composer.input.expanded();
         if text.trim().is_empty() {
-            self.queue.let_go();
+            self.composer.queue.let_go();
             return self.enter_empty();
         }
-        if self.queue.is_editing() && (self.is_busy() || self.queue.is_held()) {
-            self.input.clear();
-            self.queue.push(text);
+        if self.composer.queue.is_editing() && (self.is_busy() || self.composer.queue.is_held()) {
+            self.composer.input.clear();
+            self.composer.queue.push(text);
             return Vec::new();
         }
-        self.queue.let_go();
+        self.composer.queue.let_go();
         if text.trim() == "model" {
-            self.input.clear();
+            self.composer.input.clear();
             return self.open_models();
         }
         if let Some(effects) = self.typed_command(text.trim()) {
-            self.input.clear();
+            self.composer.input.clear();
             return effects;
         }
-        self.input.clear();
-        self.completion = None;
-        self.history.push(text.trim_end());
+        self.composer.input.clear();
+        self.composer.completion = None;
+        self.composer.history.push(text.trim_end());
         if let Some(asking) = self.questions.first() {
             return vec![Effect::Send(asking.answer(text))];
         }
         if self.is_busy() {
-            self.queue.push(text);
+            self.composer.queue.push(text);
             return Vec::new();
         }
         self.send(Command::Submit(Prompt { text }))
     }
 
     fn enter_empty(&mut self) -> Vec<Effect> {
-        if self.retry.is_some() {
+        if self.session.retry.is_some() {
             return vec![Effect::Send(Command::Hurry)];
         }
-        if matches!(self.ended, Some(TurnEnd::Asking(_))) {
+        if matches!(self.session.ended, Some(TurnEnd::Asking(_))) {
             return self.send(Command::GoOn(How::On));
         }
-        if self.queue.is_held() && !self.is_busy() {
+        if self.composer.queue.is_held() && !self.is_busy() {
             return self.send_queued();
         }
         if self.panes.chat.notice() && !self.is_busy() {
             let effects = self.panes.chat.take_notice(self.now);
-            return self.settle(Owner::Pane(PaneId::Chat), effects);
+            return self.route_effects(Owner::Pane(PaneId::Chat), effects);
         }
         if self.offers_plan() {
             return self.agent_mode();
@@ -322,7 +323,7 @@ impl App {
 
     /// Sends the oldest queued message.
     pub(super) fn send_queued(&mut self) -> Vec<Effect> {
-        match self.queue.take() {
+        match self.composer.queue.take() {
             Some(text) => self.send(Command::Submit(Prompt { text })),
             None => Vec::new(),
         }
@@ -332,10 +333,10 @@ impl App {
         let effects = match action {
             Action::Later if id == PaneId::Diff => {
                 let effects = self.panes.act(id, action, self.now);
-                let rest = self.settle(Owner::Pane(id), effects);
+                let rest = self.route_effects(Owner::Pane(id), effects);
                 if self.panes.diff.waiting().is_some() {
                     self.leave_proposal();
-                    self.say = Some(match self.keys.word(self.context_below(), Action::FocusDiff) {
+                    self.say = Some(match self.keyboard.keys.word(self.context_below(), Action::FocusDiff) {
                         Some(key) => format!("the proposal waits; {key} shows it"),
                         None => "the proposal waits".into(),
                     });
@@ -356,65 +357,65 @@ impl App {
             action if self.panes.offers(id, action) => self.panes.act(id, action, self.now),
             action => return self.act_global(action),
         };
-        self.settle(Owner::Pane(id), effects)
+        self.route_effects(Owner::Pane(id), effects)
     }
 
     /// Puts the focus back where it was before a proposal took it.
     pub(super) fn leave_proposal(&mut self) {
-        let (at, pane, zoom) = self.before_proposal.take().unwrap_or((At::Input, PaneId::Chat, false));
-        self.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
+        let (at, pane, zoom) = self.guard.before_proposal.take().unwrap_or((At::Input, PaneId::Chat, false));
+        self.layout.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
         // The panes that a proposal takes: its own, and the archive for the fates of a restore.
-        if matches!(self.pane, PaneId::Diff | PaneId::Archive) {
-            self.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
-            self.zoom = zoom && self.pane == pane;
+        if matches!(self.layout.pane, PaneId::Diff | PaneId::Archive) {
+            self.layout.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
+            self.layout.zoom = zoom && self.layout.pane == pane;
         }
     }
 
     /// Ctrl-C: stops the turn, else clears the input; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
-        self.quit_armed = true;
-        self.say = self.keys.shown(Context::Global, Action::Cancel).map(|key| format!("{key} again quits"));
+        self.keyboard.quit_armed = true;
+        self.say = self.keyboard.keys.shown(Context::Global, Action::Cancel).map(|key| format!("{key} again quits"));
         if !self.popups.is_empty() {
             return self.list_said(list::Said::Close);
         }
         if self.line.is_some() {
             return self.act_line(Action::Close);
         }
-        if self.is_busy() || self.retry.is_some() || self.drafting {
+        if self.is_busy() || self.session.retry.is_some() || self.session.drafting {
             return vec![Effect::Send(Command::Interrupt)];
         }
-        if !self.input.is_empty() {
-            self.input.clear();
-            self.queue.let_go();
-            self.completion = None;
+        if !self.composer.input.is_empty() {
+            self.composer.input.clear();
+            self.composer.queue.let_go();
+            self.composer.completion = None;
         }
         Vec::new()
     }
 
     /// Esc where nothing nearer takes it.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
-        if std::mem::take(&mut self.from_welcome) {
-            self.zoom = false;
-            (self.at, self.pane) = (At::Input, PaneId::Chat);
+        if std::mem::take(&mut self.layout.from_welcome) {
+            self.layout.zoom = false;
+            (self.layout.at, self.layout.pane) = (At::Input, PaneId::Chat);
             self.screen = Screen::Welcome(Welcome::default());
             return Vec::new();
         }
-        if self.zoom && self.at == At::Pane {
-            self.zoom = false;
+        if self.layout.zoom && self.layout.at == At::Pane {
+            self.layout.zoom = false;
             return Vec::new();
         }
-        if self.at == At::Pane && !(self.is_busy() || self.retry.is_some()) {
-            self.at = At::Input;
-            if self.pane == PaneId::Diff || self.rects.tabs {
-                self.pane = PaneId::Chat;
+        if self.layout.at == At::Pane && !(self.is_busy() || self.session.retry.is_some()) {
+            self.layout.at = At::Input;
+            if self.layout.pane == PaneId::Diff || self.rects.tabs {
+                self.layout.pane = PaneId::Chat;
             }
             return Vec::new();
         }
         if self.question().is_some() && !self.is_answering() {
-            self.at = At::Question;
+            self.layout.at = At::Question;
             return Vec::new();
         }
-        if self.is_busy() || self.retry.is_some() || self.drafting {
+        if self.is_busy() || self.session.retry.is_some() || self.session.drafting {
             return vec![Effect::Send(Command::Interrupt)];
         }
         Vec::new()

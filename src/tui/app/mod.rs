@@ -2,6 +2,7 @@
 //! queue own theirs.
 
 mod commands;
+mod effects;
 mod events;
 mod focus;
 mod keys;
@@ -10,34 +11,30 @@ mod mouse;
 mod msg;
 mod own;
 mod owners;
-mod settle;
+mod state;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-
-use crossterm::event::KeyEvent;
 
 pub use focus::Focus;
 pub(in crate::tui) use focus::{At, Owner};
-pub use msg::{EditFor, Effect, Exit, LineFor, Msg, Typed};
+pub use msg::{EditFor, Effect, Exit, LineFor, Msg, PaneEffect, Typed};
 use own::Own;
 pub use own::key_words;
+pub(in crate::tui) use state::{Appearance, Arrangement, Keyboard, Session};
+use state::{Guard, Queries, Turn};
 
 use super::glyphs::Glyphs;
-use super::input::complete::Completion;
-use super::input::history::History;
+use super::input::composer::Composer;
 use super::input::question::Asking;
-use super::input::queue::Queue;
 use super::input::{Editor, Rows};
-use super::keys::{Chord, Keys};
 use super::layout::{self, Rects, Wants};
 use super::pane::{Ctx, PaneId, Panes};
 use super::popup::Popup;
 use super::popup::sessions::Sessions;
 use super::popup::welcome::Welcome;
 use super::text::highlight::Highlighter;
-use super::theme::{Depth, Theme, Themes};
-use crate::protocol::{Query, QueryId, SessionChoice, Status, TurnEnd, Wait};
+use super::theme::Depth;
+use crate::protocol::{Query, SessionChoice};
 
 /// How the screen begins.
 #[derive(Debug, Clone, Default)]
@@ -90,17 +87,6 @@ pub(super) enum Screen {
     Welcome(Welcome),
 }
 
-/// A file name in the input that could be a mention.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Offer {
-    /// Where it stands, in bytes.
-    pub place: std::ops::Range<usize>,
-    /// As it was typed.
-    pub name: String,
-    /// The file of that name, once one is found.
-    pub path: Option<String>,
-}
-
 /// A line of text that something asked for; it stands in place of the input.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -108,12 +94,6 @@ pub(super) struct Line {
     pub purpose: LineFor,
     pub prompt: String,
     pub editor: Editor,
-}
-
-/// The running turn.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Turn {
-    pub started: i64,
 }
 
 /// Keys are ignored after a proposal came until typing has paused for so long.
@@ -127,67 +107,24 @@ pub struct App {
     pub(super) screen: Screen,
     pub(super) popups: Vec<Popup>,
     pub(super) line: Option<Line>,
-    pub(super) input: Editor,
-    pub(super) history: History,
-    pub(super) queue: Queue,
-    pub(super) completion: Option<Completion>,
-    /// The `@` whose completion was closed, so that it stays closed.
-    closed_at: Option<usize>,
-    /// Where the caret was left behind the space that a completion put.
-    spaced: Option<usize>,
-    /// The file name before the caret, to be mentioned with a key.
-    pub(super) offer: Option<Offer>,
+    pub(super) composer: Composer,
     pub(super) questions: Vec<Asking>,
-    pub(super) at: At,
-    pub(super) pane: PaneId,
-    pub(super) zoom: bool,
-    right: Option<u16>,
-    /// Rows of the archive below the tools, where the person changed them.
-    low: Option<u16>,
-    /// Where the focus was when a proposal took it, and whether that pane was zoomed.
-    before_proposal: Option<(At, PaneId, bool)>,
-    /// The proposal that waited when the last message had been taken in.
-    waited: Option<crate::proposal::ProposalId>,
-    /// The archive was opened from the welcome, which comes back after it.
-    from_welcome: bool,
-    /// A proposal just came; typing must pause before its keys work.
-    guarded: bool,
-    /// The person was writing when it came: what is typed goes on into the input.
-    writing: bool,
-    pub(super) status: Status,
-    pub(super) session: Option<String>,
-    pub(super) turn: Option<Turn>,
-    /// A message was sent and its turn has not begun.
-    starting: bool,
-    /// A commit message is being written.
-    pub(super) drafting: bool,
-    pub(super) ended: Option<TurnEnd>,
-    pub(super) retry: Option<Wait>,
+    pub(super) session: Session,
+    pub(super) layout: Arrangement,
+    guard: Guard,
+    pub(super) keyboard: Keyboard,
+    pub(super) appearance: Appearance,
+    queries: Queries,
     pub(super) say: Option<String>,
     /// What the agent found wrong while there was no chat to tell it in.
     early: Vec<crate::protocol::Notice>,
-    quit_armed: bool,
-    pub(super) keys: Keys,
-    /// Keys typed before it is known whether there are sessions to choose from; `None` from then on.
-    held: Option<Vec<KeyEvent>>,
-    chords: Vec<Chord>,
-    pub(super) theme: Theme,
-    themes: Themes,
-    depth: Depth,
-    auto_theme: bool,
-    pub(super) glyphs: Glyphs,
-    pub(super) colours: Highlighter,
+    pub(super) rects: Rects,
     size: (u16, u16),
     pub(super) now: i64,
     zone: i32,
-    last_key: i64,
+    /// The terminal window has the keys.
     pub(super) focused: bool,
     mouse: bool,
-    dragging: Option<mouse::Edge>,
-    asked: HashMap<QueryId, (Owner, Query)>,
-    next_query: u64,
-    prompt: Option<String>,
-    pub(super) rects: Rects,
 }
 
 impl App {
@@ -206,54 +143,29 @@ impl App {
             screen,
             popups: Vec::new(),
             line: None,
-            input: options.draft.as_deref().map(Editor::with).unwrap_or_default(),
-            history: History::default(),
-            queue: Queue::default(),
-            completion: None,
-            closed_at: None,
-            spaced: None,
-            offer: None,
+            composer: Composer::with(options.draft.as_deref()),
             questions: Vec::new(),
-            at: At::Input,
-            pane: PaneId::Chat,
-            zoom: false,
-            right: None,
-            low: None,
-            before_proposal: None,
-            waited: None,
-            from_welcome: false,
-            guarded: false,
-            writing: false,
-            status: Status::default(),
-            session: None,
-            turn: None,
-            starting: false,
-            drafting: false,
-            ended: None,
-            retry: None,
+            session: Session { prompt: options.prompt, ..Session::default() },
+            layout: Arrangement::default(),
+            guard: Guard::default(),
+            keyboard: Keyboard { keys, held, chords: Vec::new(), quit_armed: false },
+            appearance: Appearance {
+                theme,
+                themes,
+                depth,
+                auto_theme: options.theme.is_none(),
+                glyphs: if options.ascii { Glyphs::ASCII } else { Glyphs::UNICODE },
+                colours,
+            },
+            queries: Queries::default(),
             say: None,
             early: Vec::new(),
-            quit_armed: false,
-            keys,
-            chords: Vec::new(),
-            held,
-            theme,
-            themes,
-            depth,
-            auto_theme: options.theme.is_none(),
-            glyphs: if options.ascii { Glyphs::ASCII } else { Glyphs::UNICODE },
-            colours,
+            rects: Rects::default(),
             size: (0, 0),
             now,
             zone: options.zone,
-            last_key: 0,
             focused: true,
             mouse: options.mouse,
-            dragging: None,
-            asked: HashMap::new(),
-            next_query: 0,
-            prompt: options.prompt,
-            rects: Rects::default(),
         };
         notices.into_iter().for_each(|n| app.panes.chat.keep(n));
         let effects = app.begin(options.start);
@@ -297,16 +209,16 @@ impl App {
         }
         // A pane that just got room may want more than it asked for before.
         let wanted = self.panes.archive.wanted();
-        effects.extend(self.settle(Owner::Pane(PaneId::Archive), wanted));
+        effects.extend(self.route_effects(Owner::Pane(PaneId::Archive), wanted));
         effects
     }
 
     fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
-        let before = (self.at, self.pane);
+        let before = (self.layout.at, self.layout.pane);
         let mut effects = self.dispatch_one(msg);
         let waits = self.panes.waiting();
-        if waits != self.waited {
-            self.waited = waits;
+        if waits != self.guard.waited {
+            self.guard.waited = waits;
             effects.extend(self.proposal_changed(waits.is_some(), before));
         }
         effects
@@ -332,12 +244,12 @@ impl App {
                 Vec::new()
             }
             Msg::Wide => {
-                self.glyphs = Glyphs::ASCII;
+                self.appearance.glyphs = Glyphs::ASCII;
                 Vec::new()
             }
             Msg::Edited(purpose, result) => self.edited(purpose, result),
             Msg::Ground(rgb) => {
-                if self.auto_theme {
+                if self.appearance.auto_theme {
                     let name = if super::colour::luminance(rgb) < 0.5 { "dark" } else { "light" };
                     self.wear(name);
                 }
@@ -348,14 +260,14 @@ impl App {
 
     /// Puts on a theme; an unknown name changes nothing.
     fn wear(&mut self, name: &str) {
-        if let Ok(theme) = self.themes.get(name, self.depth) {
-            self.theme = theme;
+        if let Ok(theme) = self.appearance.themes.get(name, self.appearance.depth) {
+            self.appearance.theme = theme;
         }
     }
 
     /// Whether something was asked of the agent and not answered yet.
     pub fn awaits_answer(&self) -> bool {
-        !self.asked.is_empty()
+        !self.queries.asked.is_empty()
     }
 
     /// Notices that stay, where there is no chat.
@@ -370,7 +282,7 @@ impl App {
 
     /// When the screen next changes by itself, in unix milliseconds; `None`: not before something happens.
     pub fn wake(&self) -> Option<i64> {
-        if self.retry.is_some() {
+        if self.session.retry.is_some() {
             return Some((self.now / 1000 + 1) * 1000);
         }
         let step = if self.focused { 125 } else { 1000 };
@@ -382,28 +294,28 @@ impl App {
     /// What drawing may know.
     pub(super) fn ctx(&self, focus: bool) -> Ctx<'_> {
         Ctx {
-            theme: &self.theme,
-            glyphs: &self.glyphs,
-            keys: &self.keys,
+            theme: &self.appearance.theme,
+            glyphs: &self.appearance.glyphs,
+            keys: &self.keyboard.keys,
             focus,
             zoomed: self.is_full() || self.size.0 < layout::WIDE,
             now: self.now,
             zone: self.zone,
             tick: self.tick(),
-            colours: &self.colours,
+            colours: &self.appearance.colours,
         }
     }
 
     /// The chosen pane has the whole body.
     fn is_full(&self) -> bool {
         let waits = self.panes.diff.waiting().is_some();
-        let fates = self.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
-        self.zoom || fates || (self.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
+        let fates = self.layout.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
+        self.layout.zoom || fates || (self.layout.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
     }
 
     /// The text that stands in the input's place.
     pub(super) fn editor(&self) -> &Editor {
-        self.line.as_ref().map_or(&self.input, |l| &l.editor)
+        self.line.as_ref().map_or(&self.composer.input, |l| &l.editor)
     }
 
     /// The rows of the input as they are drawn.
@@ -414,7 +326,7 @@ impl App {
     /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
     fn measure(&mut self) {
         let width = usize::from(self.size.0.saturating_sub(4)).max(2);
-        self.input.measure(width);
+        self.composer.input.measure(width);
         if let Some(line) = &mut self.line {
             line.editor.measure(width);
         }
@@ -424,18 +336,25 @@ impl App {
         }
         let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
         let wants = Wants {
-            pane: self.pane,
+            pane: self.layout.pane,
             full: self.is_full(),
-            right: self.right,
-            low: self.low,
+            right: self.layout.right,
+            low: self.layout.low,
             input: u16::try_from(rows).unwrap_or(u16::MAX),
             question: if main { self.question().map_or(0, |q| question_rows(q, self.size.0)) } else { 0 },
-            queue: if main { self.queue.rows(self.size.1 / 4) } else { 0 },
+            queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
             // In the chat they stand in its text.
             notices: if main { 0 } else { super::view::notice_rows(self, self.size.0) },
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
-        let look = super::pane::Look { theme: &self.theme, glyphs: &self.glyphs, keys: &self.keys };
+        let (now, zone) = (self.now, self.zone);
+        let look = super::pane::Look {
+            theme: &self.appearance.theme,
+            glyphs: &self.appearance.glyphs,
+            keys: &self.keyboard.keys,
+            now,
+            zone,
+        };
         if main {
             for place in &self.rects.panes {
                 self.panes.measure(place.id, place.body.width, place.body.height, &look);

@@ -14,7 +14,7 @@ use crate::tui::popup::{Popup, page};
 
 /// What is dragged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(in crate::tui) enum Edge {
     /// The rule between the columns.
     Columns,
     /// The pane line of the archive below the tools.
@@ -27,17 +27,17 @@ impl App {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => self.press(event.column, event.row),
             MouseEventKind::Up(_) => {
-                self.dragging = None;
+                self.layout.dragging = None;
                 Vec::new()
             }
             MouseEventKind::Drag(MouseButton::Left) => {
-                match self.dragging {
+                match self.layout.dragging {
                     Some(Edge::Columns) => {
                         let right = self.size.0.saturating_sub(event.column + 1);
-                        self.right = Some(right_width(self.size.0, Some(right)));
+                        self.layout.right = Some(right_width(self.size.0, Some(right)));
                     }
                     // The pane line under the mouse is the archive's first row.
-                    Some(Edge::Rows) => self.low = Some(self.rects.body.bottom().saturating_sub(event.row)),
+                    Some(Edge::Rows) => self.layout.low = Some(self.rects.body.bottom().saturating_sub(event.row)),
                     None => {}
                 }
                 Vec::new()
@@ -50,27 +50,27 @@ impl App {
 
     fn press(&mut self, column: u16, row: u16) -> Vec<Effect> {
         let at = Position::new(column, row);
-        self.quit_armed = false;
+        self.keyboard.quit_armed = false;
         self.say = None;
         match self.focus() {
             Focus::Popup => return self.press_popup(at),
             Focus::Line => return Vec::new(),
             _ => {}
         }
-        if self.completion.is_some() && matches!(self.screen, Screen::Main) {
+        if self.composer.completion.is_some() && matches!(self.screen, Screen::Main) {
             let area = self.completion_area();
-            let clicked = self.completion.as_mut().map(|c| finder::click(c, area, at));
+            let clicked = self.composer.completion.as_mut().map(|c| finder::click(c, area, at));
             match clicked {
                 Some(Clicked::Chosen) => return self.act_completion(Action::Insert),
                 Some(Clicked::Asked(queries)) => return self.ask_all(Owner::Completion, queries),
-                Some(Clicked::Outside) | None => self.completion = None,
+                Some(Clicked::Outside) | None => self.composer.completion = None,
             }
         }
         if matches!(self.screen, Screen::Sessions(..)) {
             return self.press_sessions(row);
         }
         if let Screen::Welcome(welcome) = &mut self.screen {
-            let taken = welcome.click(self.rects.body, &self.glyphs, at);
+            let taken = welcome.click(self.rects.body, &self.appearance.glyphs, at);
             return if taken { self.act_welcome(Action::Open) } else { Vec::new() };
         }
         self.press_main(at)
@@ -83,9 +83,9 @@ impl App {
         match sessions.act(if again { Action::Open } else { Action::HalfUp }) {
             Said::Leave(effects) => {
                 self.screen = Screen::Main;
-                self.settle(Owner::Sessions, effects)
+                self.route_effects(Owner::Sessions, effects)
             }
-            Said::Stay(effects) => self.settle(Owner::Sessions, effects),
+            Said::Stay(effects) => self.route_effects(Owner::Sessions, effects),
             _ => Vec::new(),
         }
     }
@@ -93,15 +93,15 @@ impl App {
     fn press_main(&mut self, at: Position) -> Vec<Effect> {
         let Position { x: column, y: row } = at;
         if self.rects.rule.is_some_and(|r| r.contains(at)) {
-            self.dragging = Some(Edge::Columns);
+            self.layout.dragging = Some(Edge::Columns);
             return Vec::new();
         }
         let low = self.rects.place(PaneId::Archive).filter(|_| self.rects.low().is_some());
         if low.is_some_and(|p| p.line.contains(at)) {
-            self.dragging = Some(Edge::Rows);
+            self.layout.dragging = Some(Edge::Rows);
         }
         if self.rects.input.contains(at) || self.rects.bar.contains(at) {
-            self.at = At::Input;
+            self.layout.at = At::Input;
             return Vec::new();
         }
         if self.rects.question.contains(at) {
@@ -114,13 +114,13 @@ impl App {
             return Vec::new();
         }
         let Some(place) = self.rects.pane_at(column, row).copied() else { return Vec::new() };
-        self.pane = place.id;
-        self.at = At::Pane;
-        if !place.body.contains(at) || self.guarded {
+        self.layout.pane = place.id;
+        self.layout.at = At::Pane;
+        if !place.body.contains(at) || self.guard.guarded {
             return Vec::new();
         }
         let effects = self.panes.click(place.id, column - place.body.x, row - place.body.y, self.now);
-        self.settle(Owner::Pane(place.id), effects)
+        self.route_effects(Owner::Pane(place.id), effects)
     }
 
     fn press_popup(&mut self, at: Position) -> Vec<Effect> {
@@ -144,7 +144,7 @@ impl App {
     }
 
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
-        self.at = At::Question;
+        self.layout.at = At::Question;
         let area = self.rects.question;
         if let Some(asking) = self.questions.first_mut() {
             let count = asking.choices().len() as u16;
@@ -179,28 +179,28 @@ impl App {
         }
         if let Screen::Sessions(sessions, _) = &mut self.screen {
             if let Said::Stay(effects) = sessions.act(action) {
-                return self.settle(Owner::Sessions, effects);
+                return self.route_effects(Owner::Sessions, effects);
             }
             return Vec::new();
         }
         if matches!(self.screen, Screen::Welcome(_)) {
             return self.act_welcome(action);
         }
-        if self.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
+        if self.composer.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
             return self.act_completion(action);
         }
         let place = self.rects.pane_at(column, row).copied();
-        let id: PaneId = place.map_or(self.pane, |p| p.id);
+        let id: PaneId = place.map_or(self.layout.pane, |p| p.id);
         let from = place.map_or((0, 0), |p| (p.body.x, p.body.y));
         let cell = (column.saturating_sub(from.0), row.saturating_sub(from.1));
         let effects = self.panes.wheel(id, cell.0, cell.1, action == Action::Down, self.now);
-        self.settle(Owner::Pane(id), effects)
+        self.route_effects(Owner::Pane(id), effects)
     }
 
     /// Where the completion is drawn.
     fn completion_area(&self) -> ratatui::layout::Rect {
         let cursor = super::super::view::mention_at(self);
         let area = finder::place(self.rects.all, self.rects.bar.y, cursor);
-        self.completion.as_ref().map_or(area, |c| finder::shown(c, area))
+        self.composer.completion.as_ref().map_or(area, |c| finder::shown(c, area))
     }
 }

@@ -37,16 +37,44 @@ pub enum Msg {
     Wide,
 }
 
-/// What the screen wants done. The panes return these; `App` does the ones that concern the screen itself, and
-/// `run` those that reach outside: [`Effect::Send`], [`Effect::Edit`], [`Effect::OpenFile`], [`Effect::Copy`],
-/// [`Effect::Bell`], [`Effect::Mouse`], [`Effect::Redraw`], [`Effect::Suspend`], [`Effect::Quit`].
+/// What leaves the program: [`super::App`] returns these, and `run` performs them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Tell the agent.
     Send(Command),
-    /// Ask the agent for a listing; the answer goes to the pane that asked.
+    /// Open a text in `$EDITOR`; it comes back as [`Msg::Edited`].
+    Edit {
+        /// Whose text.
+        purpose: EditFor,
+        /// The text.
+        text: Vec<u8>,
+        /// A file name whose extension tells the language.
+        name: String,
+    },
+    /// Open a workspace file, by normalised path, in `$EDITOR`.
+    OpenFile(String),
+    /// Copy to the clipboard through the terminal.
+    Copy(String),
+    /// Call for attention, with words for terminals that show them.
+    Bell(String),
+    /// Take the mouse, or let it go.
+    Mouse(bool),
+    /// Draw everything again.
+    Redraw,
+    /// Stop until the shell continues us.
+    Suspend,
+    /// Leave.
+    Quit(Exit),
+}
+
+/// What a pane or a list wants done. The screen does all of it but [`PaneEffect::Run`], which leaves the program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PaneEffect {
+    /// Something outside.
+    Run(Effect),
+    /// Ask the agent for a listing; the answer goes to who asked.
     Ask(Query),
-    /// Ask the person for a line of text, in place of the input; it goes to the pane that asked.
+    /// Ask the person for a line of text, in place of the input; it goes to who asked.
     Line {
         /// What for.
         purpose: LineFor,
@@ -63,31 +91,15 @@ pub enum Effect {
     Do(Action),
     /// Say something on the rule above the input until the next key.
     Say(String),
-    /// Open a text in `$EDITOR`; it comes back as [`Msg::Edited`].
-    Edit {
-        /// Whose text.
-        purpose: EditFor,
-        /// The text.
-        text: Vec<u8>,
-        /// A file name whose extension tells the language.
-        name: String,
-    },
     /// Show what someone else changed in this file.
     ShowChange(String),
-    /// Open a workspace file, by normalised path, in `$EDITOR`.
-    OpenFile(String),
-    /// Copy to the clipboard through the terminal.
-    Copy(String),
-    /// Call for attention, with words for terminals that show them.
-    Bell(String),
-    /// Take the mouse, or let it go.
-    Mouse(bool),
-    /// Draw everything again.
-    Redraw,
-    /// Stop until the shell continues us.
-    Suspend,
-    /// Leave.
-    Quit(Exit),
+}
+
+impl PaneEffect {
+    /// Tells the agent.
+    pub fn send(command: Command) -> Self {
+        PaneEffect::Run(Effect::Send(command))
+    }
 }
 
 /// How the screen was left.

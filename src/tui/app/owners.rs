@@ -45,7 +45,7 @@ impl App {
             },
             _ => Vec::new(),
         };
-        self.settle(owner, effects)
+        self.route_effects(owner, effects)
     }
 
     pub(super) fn act_question(&mut self, action: Action) -> Vec<Effect> {
@@ -64,7 +64,7 @@ impl App {
             Answered::Stay => Vec::new(),
             Answered::Answer(command) => vec![Effect::Send(command)],
             Answered::Write | Answered::Later => {
-                self.at = At::Input;
+                self.layout.at = At::Input;
                 Vec::new()
             }
         }
@@ -82,20 +82,22 @@ impl App {
             Action::Help | Action::Palette => self.act_global(action),
             Action::Quit => self.quit(Exit::Done),
             // The session that is open behind: there is nothing to resume, and it is not deleted under one's feet.
-            Action::Open if behind && sessions.selected_id() == self.session.as_deref() => {
+            Action::Open if behind && sessions.selected_id() == self.session.id.as_deref() => {
                 self.screen = Screen::Main;
                 Vec::new()
             }
-            Action::Remove if sessions.selected_id().is_some() && sessions.selected_id() == self.session.as_deref() => {
+            Action::Remove
+                if sessions.selected_id().is_some() && sessions.selected_id() == self.session.id.as_deref() =>
+            {
                 self.say = Some("this session is open; start a new one before you delete it".into());
                 Vec::new()
             }
             action => match sessions.act(action) {
-                SessionSaid::Stay(effects) => self.settle(Owner::Sessions, effects),
+                SessionSaid::Stay(effects) => self.route_effects(Owner::Sessions, effects),
                 SessionSaid::Leave(effects) => {
                     self.screen = Screen::Main;
-                    self.at = At::Input;
-                    self.settle(Owner::Sessions, effects)
+                    self.layout.at = At::Input;
+                    self.route_effects(Owner::Sessions, effects)
                 }
                 SessionSaid::Remove(id, title) => {
                     self.open_remove(id, &title);
@@ -135,9 +137,9 @@ impl App {
 
     /// Shows the archive over the whole body.
     pub(super) fn browse(&mut self) {
-        self.from_welcome = matches!(self.screen, Screen::Welcome(_));
+        self.layout.from_welcome = matches!(self.screen, Screen::Welcome(_));
         self.go_to(PaneId::Archive);
-        self.zoom = true;
+        self.layout.zoom = true;
     }
 
     pub(super) fn act_popup(&mut self, action: Action) -> Vec<Effect> {
@@ -170,10 +172,11 @@ impl App {
             finder::Said::Took => {
                 let Some(Popup::Finder(finder)) = self.popups.pop() else { return Vec::new() };
                 if let Some(chosen) = finder.list.chosen() {
-                    let at = self.input.caret();
-                    let glued = self.input.text()[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
+                    let at = self.composer.input.caret();
+                    let glued =
+                        self.composer.input.text()[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
                     self.put_mention(at..at, &format!("{}{chosen}", if glued { " " } else { "" }));
-                    self.at = At::Input;
+                    self.layout.at = At::Input;
                 }
                 Vec::new()
             }
@@ -189,8 +192,8 @@ impl App {
     /// A prompt that takes arguments goes into the input, for these to be written.
     fn ask_arguments(&mut self, name: &str, entry: Option<&list::Entry>) -> Vec<Effect> {
         self.say = entry.map(|e| e.usage.clone());
-        self.input.set(&format!("/prompt {name} "));
-        self.at = At::Input;
+        self.composer.input.set(&format!("/prompt {name} "));
+        self.layout.at = At::Input;
         Vec::new()
     }
 

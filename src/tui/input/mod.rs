@@ -5,6 +5,7 @@
 //! that 5 MB cost no more than a letter to move over, draw or undo. [`Editor::expanded`] puts it back.
 
 pub mod complete;
+pub mod composer;
 mod edit;
 pub mod history;
 pub mod question;

@@ -1,14 +1,14 @@
 //! The four panes. Each is a plain struct that owns its state, its keys and its drawing; `App` routes to it and
 //! knows nothing of its inside. All of them have the same methods:
 //!
-//! - `apply(&mut self, &Event, now) -> Vec<Effect>`: takes in what the agent told.
-//! - `answer(&mut self, &Query, &Listing, now) -> Vec<Effect>`: takes in what the pane asked for with
-//!   [`Effect::Ask`]. The query is handed back, so that a pane can drop an answer it no longer wants.
+//! - `apply(&mut self, &Event, now) -> Vec<PaneEffect>`: takes in what the agent told.
+//! - `answer(&mut self, &Query, &Listing, now) -> Vec<PaneEffect>`: takes in what the pane asked for with
+//!   [`PaneEffect::Ask`]. The query is handed back, so that a pane can drop an answer it no longer wants.
 //! - `offers(&self, Action) -> bool`: whether the action would do something now; hints show only those.
-//! - `act(&mut self, Action, now) -> Vec<Effect>`: does it. Only called for actions that are offered.
-//! - `line(&mut self, LineFor, Typed, now) -> Vec<Effect>`: the line that the pane asked for with
-//!   [`Effect::Line`], as it is typed, when it is taken, or when it is left.
-//! - `click(&mut self, column, row, now) -> Vec<Effect>`: a click inside the body, from its top left corner.
+//! - `act(&mut self, Action, now) -> Vec<PaneEffect>`: does it. Only called for actions that are offered.
+//! - `line(&mut self, LineFor, Typed, now) -> Vec<PaneEffect>`: the line that the pane asked for with
+//!   [`PaneEffect::Line`], as it is typed, when it is taken, or when it is left.
+//! - `click(&mut self, column, row, now) -> Vec<PaneEffect>`: a click inside the body, from its top left corner.
 //! - `measure(&mut self, width, height, &Look)`: the size of the body that is drawn next, for scroll limits and
 //!   wrapping. Called before every drawing; cheap when nothing changed.
 //! - `title(&self) -> String`, `note(&self, width, &Ctx) -> Line`: the words of the pane line, which the frame draws.
@@ -16,7 +16,7 @@
 //! - `draw(&self, area, &mut Buffer, &Ctx)`: the body below the pane line, scroll thumb included.
 //!
 //! Two have a little more. `Diff::waiting(&self) -> Option<Waiting>` says what the proposal waits for, and
-//! `Diff::edited(&mut self, ProposalId, file, text)` takes back what [`Effect::Edit`] sent out.
+//! `Diff::edited(&mut self, ProposalId, file, text)` takes back what [`PaneEffect::Edit`] sent out.
 //! `Chat::notice(&self) -> bool` and `Chat::take_notice(&mut self, now)`: the last entry is a notice that offers
 //! something, and Enter in an empty input takes its first.
 
@@ -33,7 +33,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::action::{Action, Context};
-use super::app::{Effect, LineFor, Typed};
+use super::app::{LineFor, PaneEffect, Typed};
 use super::glyphs::Glyphs;
 use super::keys::Keys;
 use super::text::highlight::Highlighter;
@@ -41,32 +41,100 @@ use super::theme::Theme;
 use crate::proposal::ProposalId;
 use crate::protocol::{Event, Listing, Query};
 
-/// Names a pane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PaneId {
-    /// The conversation.
-    Chat,
-    /// The calls.
-    Tools,
-    /// The proposal, or the last diff.
-    Diff,
-    /// The archive.
-    Archive,
+/// The registry of panes: `Name field: Type`. The name is also that of the pane's [`Context`], where its keys are
+/// looked up.
+macro_rules! panes {
+    ($($(#[$doc:meta])* $id:ident $field:ident: $pane:ty,)*) => {
+        /// Names a pane.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum PaneId {
+            $($(#[$doc])* $id,)*
+        }
+
+        impl PaneId {
+            /// In the order of the tabs.
+            pub const ALL: &[PaneId] = &[$(PaneId::$id,)*];
+
+            /// The context in which the pane's keys are looked up.
+            pub fn context(self) -> Context {
+                match self {
+                    $(PaneId::$id => Context::$id,)*
+                }
+            }
+        }
+
+        /// All panes.
+        #[derive(Debug, Default)]
+        pub struct Panes {
+            $($(#[$doc])* pub $field: $pane,)*
+        }
+
+        /// Calls the method of the pane that `id` names.
+        impl Panes {
+            fn apply_one(&mut self, id: PaneId, event: &Event, now: i64) -> Vec<PaneEffect> {
+                match id { $(PaneId::$id => self.$field.apply(event, now),)* }
+            }
+
+            /// Hands an answer to the pane that asked.
+            pub fn answer(&mut self, id: PaneId, query: &Query, listing: &Listing, now: i64) -> Vec<PaneEffect> {
+                match id { $(PaneId::$id => self.$field.answer(query, listing, now),)* }
+            }
+
+            /// Whether `action` would do something in pane `id` now.
+            pub fn offers(&self, id: PaneId, action: Action) -> bool {
+                match id { $(PaneId::$id => self.$field.offers(action),)* }
+            }
+
+            fn act_one(&mut self, id: PaneId, action: Action, now: i64) -> Vec<PaneEffect> {
+                match id { $(PaneId::$id => self.$field.act(action, now),)* }
+            }
+
+            /// Hands what is typed to the pane that asked for a line.
+            pub fn line(&mut self, id: PaneId, purpose: LineFor, typed: Typed<'_>, now: i64) -> Vec<PaneEffect> {
+                match id { $(PaneId::$id => self.$field.line(purpose, typed, now),)* }
+            }
+
+            fn click_one(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<PaneEffect> {
+                match id { $(PaneId::$id => self.$field.click(column, row, now),)* }
+            }
+
+            /// Tells pane `id` the size of its body.
+            pub fn measure(&mut self, id: PaneId, width: u16, height: u16, look: &Look<'_>) {
+                match id { $(PaneId::$id => self.$field.measure(width, height, look),)* }
+            }
+
+            /// The title of pane `id`.
+            pub fn title(&self, id: PaneId) -> String {
+                match id { $(PaneId::$id => self.$field.title(),)* }
+            }
+
+            /// The note of pane `id`, made for at most `width` cells.
+            pub fn note(&self, id: PaneId, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
+                match id { $(PaneId::$id => self.$field.note(width, ctx),)* }
+            }
+
+            /// What the tab of pane `id` shows.
+            pub fn mark(&self, id: PaneId) -> Option<Mark> {
+                match id { $(PaneId::$id => self.$field.mark(),)* }
+            }
+
+            /// Draws the body of pane `id`.
+            pub fn draw(&self, id: PaneId, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+                match id { $(PaneId::$id => self.$field.draw(area, buf, ctx),)* }
+            }
+        }
+    };
 }
 
-impl PaneId {
-    /// In the order of the tabs.
-    pub const ALL: [PaneId; 4] = [PaneId::Chat, PaneId::Tools, PaneId::Diff, PaneId::Archive];
-
-    /// The context in which the pane's keys are looked up.
-    pub fn context(self) -> Context {
-        match self {
-            PaneId::Chat => Context::Chat,
-            PaneId::Tools => Context::Tools,
-            PaneId::Diff => Context::Diff,
-            PaneId::Archive => Context::Archive,
-        }
-    }
+panes! {
+    /// The conversation.
+    Chat chat: chat::Chat,
+    /// The calls.
+    Tools tools: tools::Tools,
+    /// The proposal, or the last diff.
+    Diff diff: diff::Diff,
+    /// The archive.
+    Archive archive: archive::Archive,
 }
 
 /// What wrapping and styling depend on.
@@ -78,6 +146,10 @@ pub struct Look<'a> {
     pub glyphs: &'a Glyphs,
     /// Bindings, for the words that name a key.
     pub keys: &'a Keys,
+    /// Unix milliseconds.
+    pub now: i64,
+    /// Seconds east of UTC, for days.
+    pub zone: i32,
 }
 
 /// What drawing may know beside the pane's own state.
@@ -111,7 +183,7 @@ impl<'a> Ctx<'a> {
 
     /// The parts that measuring needs.
     pub fn look(&self) -> Look<'a> {
-        Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys }
+        Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys, now: self.now, zone: self.zone }
     }
 }
 
@@ -137,63 +209,6 @@ pub struct Waiting {
     pub behind: usize,
 }
 
-/// All panes.
-#[derive(Debug, Default)]
-pub struct Panes {
-    /// The conversation.
-    pub chat: chat::Chat,
-    /// The calls.
-    pub tools: tools::Tools,
-    /// The proposal, or the last diff.
-    pub diff: diff::Diff,
-    /// The archive.
-    pub archive: archive::Archive,
-}
-
-/// Calls the same method of the pane that `$id` names.
-macro_rules! route {
-    ($panes:expr, $id:expr, $pane:ident => $call:expr) => {
-        match $id {
-            PaneId::Chat => {
-                let $pane = &mut $panes.chat;
-                $call
-            }
-            PaneId::Tools => {
-                let $pane = &mut $panes.tools;
-                $call
-            }
-            PaneId::Diff => {
-                let $pane = &mut $panes.diff;
-                $call
-            }
-            PaneId::Archive => {
-                let $pane = &mut $panes.archive;
-                $call
-            }
-        }
-    };
-    (ref $panes:expr, $id:expr, $pane:ident => $call:expr) => {
-        match $id {
-            PaneId::Chat => {
-                let $pane = &$panes.chat;
-                $call
-            }
-            PaneId::Tools => {
-                let $pane = &$panes.tools;
-                $call
-            }
-            PaneId::Diff => {
-                let $pane = &$panes.diff;
-                $call
-            }
-            PaneId::Archive => {
-                let $pane = &$panes.archive;
-                $call
-            }
-        }
-    };
-}
-
 impl Panes {
     /// What waits for the person's decision: a proposal, or the fates of a restore before it.
     pub fn waiting(&self) -> Option<ProposalId> {
@@ -201,81 +216,40 @@ impl Panes {
     }
 
     /// Tells every pane; what each wants done comes with its name.
-    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<(PaneId, Effect)> {
+    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<(PaneId, PaneEffect)> {
         let mut all = Vec::new();
         for id in PaneId::ALL {
-            let effects = route!(self, id, p => p.apply(event, now));
-            all.extend(effects.into_iter().map(|e| (id, e)));
+            all.extend(self.apply_one(*id, event, now).into_iter().map(|e| (*id, e)));
         }
         all
     }
 
-    /// Hands an answer to the pane that asked.
-    pub fn answer(&mut self, id: PaneId, query: &Query, listing: &Listing, now: i64) -> Vec<Effect> {
-        route!(self, id, p => p.answer(query, listing, now))
-    }
-
-    /// Whether `action` would do something in pane `id` now.
-    pub fn offers(&self, id: PaneId, action: Action) -> bool {
-        route!(ref self, id, p => p.offers(action))
-    }
-
     /// Does `action` in pane `id`.
-    pub fn act(&mut self, id: PaneId, action: Action, now: i64) -> Vec<Effect> {
-        let effects = route!(self, id, p => p.act(action, now));
+    pub fn act(&mut self, id: PaneId, action: Action, now: i64) -> Vec<PaneEffect> {
+        let effects = self.act_one(id, action, now);
         self.released(id, effects)
     }
 
     /// The fates of a restore were seen: what it would write comes next.
-    fn released(&mut self, id: PaneId, effects: Vec<Effect>) -> Vec<Effect> {
-        if id == PaneId::Archive && effects.contains(&Effect::Focus(PaneId::Diff)) {
+    fn released(&mut self, id: PaneId, effects: Vec<PaneEffect>) -> Vec<PaneEffect> {
+        if id == PaneId::Archive && effects.contains(&PaneEffect::Focus(PaneId::Diff)) {
             self.diff.release();
         }
         effects
     }
 
-    /// Hands what is typed to the pane that asked for a line.
-    pub fn line(&mut self, id: PaneId, purpose: LineFor, typed: Typed<'_>, now: i64) -> Vec<Effect> {
-        route!(self, id, p => p.line(purpose, typed, now))
-    }
-
     /// A click in pane `id`, from the top left of its body.
-    pub fn click(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<Effect> {
-        let effects = route!(self, id, p => p.click(column, row, now));
+    pub fn click(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<PaneEffect> {
+        let effects = self.click_one(id, column, row, now);
         self.released(id, effects)
     }
 
     /// The wheel over a cell of the body of pane `id`.
-    pub fn wheel(&mut self, id: PaneId, column: u16, row: u16, down: bool, now: i64) -> Vec<Effect> {
+    pub fn wheel(&mut self, id: PaneId, column: u16, row: u16, down: bool, now: i64) -> Vec<PaneEffect> {
         if id == PaneId::Archive {
             return self.archive.wheel(column, row, down, now);
         }
         let action = if down { Action::Down } else { Action::Up };
         (0..3).flat_map(|_| self.act(id, action, now)).collect()
-    }
-
-    /// Tells pane `id` the size of its body.
-    pub fn measure(&mut self, id: PaneId, width: u16, height: u16, look: &Look<'_>) {
-        route!(self, id, p => p.measure(width, height, look));
-    }
-
-    /// The title of pane `id`.
-    pub fn title(&self, id: PaneId) -> String {
-        route!(ref self, id, p => p.title())
-    }
-
-    /// The note of pane `id`, made for at most `width` cells.
-    pub fn note(&self, id: PaneId, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
-        route!(ref self, id, p => p.note(width, ctx))
-    }
-
-    /// What the tab of pane `id` shows.
-    pub fn mark(&self, id: PaneId) -> Option<Mark> {
-        route!(ref self, id, p => p.mark())
-    }
-
-    /// Draws the body of pane `id`.
-    pub fn draw(&self, id: PaneId, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        route!(ref self, id, p => p.draw(area, buf, ctx));
     }
 }

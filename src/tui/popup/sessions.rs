@@ -10,7 +10,7 @@ use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::pane::chat::Chat;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
@@ -38,9 +38,9 @@ pub struct Sessions {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// Do this, and stay.
-    Stay(Vec<Effect>),
+    Stay(Vec<PaneEffect>),
     /// Do this, and go to the main screen.
-    Leave(Vec<Effect>),
+    Leave(Vec<PaneEffect>),
     /// Ask whether to delete the selected one.
     Remove(String, String),
     /// Ask which format to export the selected one to.
@@ -115,30 +115,34 @@ impl Sessions {
             Action::PageDown => self.selected = (self.selected + page).min(last),
             Action::First => self.selected = 0,
             Action::Last => self.selected = last,
-            Action::New => return Said::Leave(vec![Effect::Send(Command::Open(SessionChoice::New))]),
+            Action::New => return Said::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::New))]),
             Action::Search => {
                 let prompt = "search titles and messages".into();
-                return Said::Stay(vec![Effect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
+                return Said::Stay(vec![PaneEffect::Line {
+                    purpose: LineFor::Search,
+                    prompt,
+                    text: self.words.clone(),
+                }]);
             }
             _ => return self.act_on(action),
         }
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(page));
-        Said::Stay(self.look().into_iter().map(Effect::Ask).collect())
+        Said::Stay(self.look().into_iter().map(PaneEffect::Ask).collect())
     }
 
     fn act_on(&mut self, action: Action) -> Said {
         let Some(row) = self.current() else { return Said::Stay(Vec::new()) };
         let id = row.id.clone();
-        let open = |choice| Said::Leave(vec![Effect::Send(Command::Open(choice))]);
+        let open = |choice| Said::Leave(vec![PaneEffect::send(Command::Open(choice))]);
         match action {
             Action::Open if row.state == SessionState::InUse => {
-                Said::Stay(vec![Effect::Say("another nebula has this session; it can be forked".into())])
+                Said::Stay(vec![PaneEffect::Say("another nebula has this session; it can be forked".into())])
             }
             Action::Open => open(SessionChoice::Resume(id)),
             Action::Fork => open(SessionChoice::Fork(id)),
             Action::Remove => Said::Remove(id, row.title.clone()),
             Action::Export => Said::Export(id),
-            Action::Rename => Said::Stay(vec![Effect::Line {
+            Action::Rename => Said::Stay(vec![PaneEffect::Line {
                 purpose: LineFor::Rename(id),
                 prompt: "new title".into(),
                 text: row.title.clone(),
@@ -148,37 +152,37 @@ impl Sessions {
     }
 
     /// A line that was asked for.
-    pub fn line(&mut self, purpose: &LineFor, typed: Typed<'_>) -> Vec<Effect> {
+    pub fn line(&mut self, purpose: &LineFor, typed: Typed<'_>) -> Vec<PaneEffect> {
         match (purpose, typed) {
             (LineFor::Search, Typed::Now(words) | Typed::Taken(words)) => {
                 if self.words != words {
                     self.words = words.to_string();
                     (self.selected, self.top) = (0, 0);
-                    return vec![Effect::Ask(self.ask())];
+                    return vec![PaneEffect::Ask(self.ask())];
                 }
                 Vec::new()
             }
             (LineFor::Search, Typed::Left) => {
                 self.words.clear();
-                vec![Effect::Ask(self.ask())]
+                vec![PaneEffect::Ask(self.ask())]
             }
             (LineFor::Rename(id), Typed::Taken(title)) if !title.trim().is_empty() => {
                 let title = title.trim().to_string();
                 if let Some(row) = self.rows.iter_mut().find(|r| r.id == *id) {
                     row.title.clone_from(&title);
                 }
-                vec![Effect::Send(Command::Sessions(SessionChange::Rename(id.clone(), title)))]
+                vec![PaneEffect::send(Command::Sessions(SessionChange::Rename(id.clone(), title)))]
             }
             _ => Vec::new(),
         }
     }
 
     /// Deletes a session that the person said to delete.
-    pub fn remove(&mut self, id: &str) -> Vec<Effect> {
+    pub fn remove(&mut self, id: &str) -> Vec<PaneEffect> {
         self.rows.retain(|r| r.id != id);
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
-        let mut effects = vec![Effect::Send(Command::Sessions(SessionChange::Delete(id.to_string())))];
-        effects.extend(self.look().into_iter().map(Effect::Ask));
+        let mut effects = vec![PaneEffect::send(Command::Sessions(SessionChange::Delete(id.to_string())))];
+        effects.extend(self.look().into_iter().map(PaneEffect::Ask));
         effects
     }
 
@@ -382,11 +386,11 @@ mod tests {
         assert!(!s.offers(Action::Open));
         assert_eq!(
             s.act(Action::Fork),
-            Said::Leave(vec![Effect::Send(Command::Open(SessionChoice::Fork("a".into())))])
+            Said::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::Fork("a".into())))])
         );
         s.act(Action::Down);
         let resume = Command::Open(SessionChoice::Resume("b".into()));
-        assert_eq!(s.act(Action::Open), Said::Leave(vec![Effect::Send(resume)]));
+        assert_eq!(s.act(Action::Open), Said::Leave(vec![PaneEffect::send(resume)]));
         assert_eq!(s.act(Action::Remove), Said::Remove("b".into(), "about b".into()));
     }
 
@@ -394,7 +398,7 @@ mod tests {
     fn searching_asks_as_one_types() {
         let mut s = Sessions::default();
         let asked = s.line(&LineFor::Search, Typed::Now("ca"));
-        assert_eq!(asked, [Effect::Ask(Query::Sessions("ca".into()))]);
+        assert_eq!(asked, [PaneEffect::Ask(Query::Sessions("ca".into()))]);
         // An answer to older words is dropped.
         s.answer(&Query::Sessions("c".into()), &Listing::Sessions(vec![row("x", SessionState::Ended)]));
         assert_eq!(s.count(), 0);

@@ -26,16 +26,16 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     joins(app, focus, buf);
     let area = rects.input;
     let prompt = if focus { Role::Focus } else { Role::Dim };
-    let mut style = app.theme.style(prompt);
+    let mut style = app.appearance.theme.style(prompt);
     if focus {
         style = style.add_modifier(Modifier::BOLD);
     }
-    paint::text(buf, area.x + 1, area.y, 1, app.glyphs.prompt, style);
+    paint::text(buf, area.x + 1, area.y, 1, app.appearance.glyphs.prompt, style);
     let width = usize::from(area.width.saturating_sub(4));
     if app.editor().is_empty() {
         let words = empty_words(app);
-        let words = cut::end(&words, width, app.glyphs.cut);
-        paint::text(buf, area.x + 3, area.y, width, &words, app.theme.style(Role::Dim));
+        let words = cut::end(&words, width, app.appearance.glyphs.cut);
+        paint::text(buf, area.x + 3, area.y, width, &words, app.appearance.theme.style(Role::Dim));
         return focus.then(|| Position::new(area.x + 3, area.y));
     }
     let rows = app.input_rows();
@@ -51,7 +51,8 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
                 _ => Role::Text,
             };
             let room = usize::from(area.right().saturating_sub(x));
-            x += paint::text(buf, x, area.y + (i - top) as u16, room, &part.shown, app.theme.style(role)) as u16;
+            x += paint::text(buf, x, area.y + (i - top) as u16, room, &part.shown, app.appearance.theme.style(role))
+                as u16;
         }
     }
     let x = area.x + 3 + u16::try_from(rows.caret.1).unwrap_or(0);
@@ -69,14 +70,14 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     if row == 0 || app.rects.notices.height > 0 {
         return;
     }
-    let line = app.theme.style(Role::Line);
+    let line = app.appearance.theme.style(Role::Line);
     // Between the sides of a diff the rule may stop above at a fold; below it ends in the input line all the same.
     let diff = app.rects.place(super::PaneId::Diff).filter(|_| matches!(app.screen, Screen::Main));
     let sides = diff.and_then(|place| app.panes.diff.middle().map(|x| place.body.x + x));
     for x in 0..app.rects.bar.width {
         let above = &buf[(x, row - 1)];
-        let is_rule = above.symbol() == app.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
-        let on_rule = [app.glyphs.heavy, app.glyphs.rule].contains(&buf[(x, row)].symbol());
+        let is_rule = above.symbol() == app.appearance.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
+        let on_rule = [app.appearance.glyphs.heavy, app.appearance.glyphs.rule].contains(&buf[(x, row)].symbol());
         // In the left column an upright may be a quote's or a block's.
         let joins = match (&app.screen, app.rects.rule) {
             (Screen::Welcome(_), _) => false,
@@ -85,9 +86,9 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         };
         if on_rule && (is_rule && joins || sides == Some(x)) {
             let (glyph, style) = if heavy {
-                (app.glyphs.join_up_heavy, app.theme.style(Role::Focus))
+                (app.appearance.glyphs.join_up_heavy, app.appearance.theme.style(Role::Focus))
             } else {
-                (app.glyphs.join_up, line)
+                (app.appearance.glyphs.join_up, line)
             };
             buf[(x, row)].set_symbol(glyph).set_style(style);
         }
@@ -96,13 +97,13 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
 
 /// Whether a column of a full pane looks like a rule: three cells of it above the line in row `y`.
 fn full_rule(app: &App, x: u16, y: u16, buf: &Buffer) -> bool {
-    !app.rects.tabs && (1..=3).all(|d| y >= d && buf[(x, y - d)].symbol() == app.glyphs.upright)
+    !app.rects.tabs && (1..=3).all(|d| y >= d && buf[(x, y - d)].symbol() == app.appearance.glyphs.upright)
 }
 
 /// What stands in an empty input.
 fn empty_words(app: &App) -> String {
     let to = |action, does: &str| {
-        let key = app.keys.word(app.context_below(), action);
+        let key = app.keyboard.keys.word(app.context_below(), action);
         key.map(|key| format!("{key} to {does}")).unwrap_or_default()
     };
     match app.focus_below() {
@@ -132,7 +133,7 @@ impl Doing {
     }
 
     fn line(self, app: &App, focus: bool) -> Line<'static> {
-        let t = &app.theme;
+        let t = &app.appearance.theme;
         let bold = |role| t.style(role).add_modifier(Modifier::BOLD);
         match (self.mark, focus) {
             (None, true) => Span::styled(self.words, bold(Role::Focus)).into(),
@@ -152,29 +153,29 @@ fn doing(app: &App) -> Doing {
     }
     match &app.screen {
         Screen::Sessions(..) => return Doing::calm("search titles and messages"),
-        Screen::Welcome(_) => return Doing::marked(app.glyphs.asking, Role::Attention, "no model"),
+        Screen::Welcome(_) => return Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model"),
         Screen::Main => {}
     }
     if let Some(what) = waiting(app) {
-        return Doing::marked(app.glyphs.asking, Role::Attention, format!("waiting for you: {what}"));
+        return Doing::marked(app.appearance.glyphs.asking, Role::Attention, format!("waiting for you: {what}"));
     }
-    if let Some(wait) = &app.retry {
+    if let Some(wait) = &app.session.retry {
         let seconds = (wait.until - app.now + 999).max(0) / 1000;
-        return Doing::marked(app.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
+        return Doing::marked(app.appearance.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
     }
     if app.is_busy() {
-        let seconds = app.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
-        return Doing::marked(app.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
+        let seconds = app.session.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
+        return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
     }
-    if app.drafting {
+    if app.session.drafting {
         return Doing::calm("writing a commit message");
     }
-    match &app.ended {
-        Some(TurnEnd::Asking(why)) => Doing::marked(app.glyphs.asking, Role::Attention, why.as_str()),
-        Some(TurnEnd::Interrupted) => Doing::marked(app.glyphs.broken, Role::Dim, "interrupted"),
-        Some(TurnEnd::Failed { .. }) => Doing::marked(app.glyphs.failed, Role::Removed, "failed"),
-        _ if app.status.model.is_none() && app.session.is_some() => {
-            Doing::marked(app.glyphs.asking, Role::Attention, "no model")
+    match &app.session.ended {
+        Some(TurnEnd::Asking(why)) => Doing::marked(app.appearance.glyphs.asking, Role::Attention, why.as_str()),
+        Some(TurnEnd::Interrupted) => Doing::marked(app.appearance.glyphs.broken, Role::Dim, "interrupted"),
+        Some(TurnEnd::Failed { .. }) => Doing::marked(app.appearance.glyphs.failed, Role::Removed, "failed"),
+        _ if app.session.status.model.is_none() && app.session.id.is_some() => {
+            Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model")
         }
         _ => Doing::calm("ready"),
     }
@@ -203,7 +204,7 @@ fn waiting(app: &App) -> Option<String> {
 
 /// What to press, or what was just said, in at most `room` cells: a key that has no room is left out.
 fn note(app: &App, room: usize) -> Option<Line<'static>> {
-    let (text, dim) = (app.theme.style(Role::Text), app.theme.style(Role::Dim));
+    let (text, dim) = (app.appearance.theme.style(Role::Text), app.appearance.theme.style(Role::Dim));
     if let Some(words) = &app.say {
         return Some(Span::styled(words.clone(), text).into());
     }
@@ -211,7 +212,7 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
     let mut line = Line::default();
     for (actions, word) in offers(app) {
         // The first of the actions that a key reaches from here.
-        let Some(key) = actions.iter().find_map(|a| app.keys.word(context, *a)) else { continue };
+        let Some(key) = actions.iter().find_map(|a| app.keyboard.keys.word(context, *a)) else { continue };
         let gap = if line.spans.is_empty() { "" } else { "   " };
         let offer = [Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {word}"), dim)];
         if line.width() + offer.iter().map(Span::width).sum::<usize>() <= room || line.spans.is_empty() {
@@ -251,17 +252,17 @@ fn offers(app: &App) -> Vec<Offer> {
         };
     }
     // What Enter would do with an empty input.
-    let empty: &[Action] = if focus == Focus::Input && app.input.is_empty() { &[Action::Send] } else { &[] };
-    if app.retry.is_some() {
+    let empty: &[Action] = if focus == Focus::Input && app.composer.input.is_empty() { &[Action::Send] } else { &[] };
+    if app.session.retry.is_some() {
         return vec![(empty, "now".into()), (STOP, "stop".into())];
     }
     if !app.questions.is_empty() {
         return Vec::new();
     }
-    if app.is_busy() || app.drafting {
+    if app.is_busy() || app.session.drafting {
         return vec![(STOP, "interrupts".into())];
     }
-    if matches!(app.ended, Some(TurnEnd::Asking(_))) {
+    if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {
         return vec![(empty, "goes on".into())];
     }
     if app.offers_plan() {
@@ -282,7 +283,8 @@ fn writes(app: &App, undecided: usize) -> &'static str {
 
 /// The column of the mention that is being completed.
 pub(super) fn mention_column(app: &App, cursor: &Option<Position>) -> u16 {
-    let caret = app.input.caret();
-    let typed = Completion::at(app.input.text(), caret).map_or(0, |t| wrap::cells(&app.input.text()[t.range]));
+    let caret = app.composer.input.caret();
+    let typed = Completion::at(app.composer.input.text(), caret)
+        .map_or(0, |t| wrap::cells(&app.composer.input.text()[t.range]));
     cursor.map_or(0, |c| c.x.saturating_sub(typed as u16))
 }

@@ -40,9 +40,9 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
     let right = area.right();
     for hint in fitting(list(app), usize::from(area.width) + 2) {
         let room = usize::from(right.saturating_sub(x));
-        x += paint::text(buf, x, area.y, room, &hint.key, app.theme.style(Role::Text)) as u16 + 1;
+        x += paint::text(buf, x, area.y, room, &hint.key, app.appearance.theme.style(Role::Text)) as u16 + 1;
         let room = usize::from(right.saturating_sub(x));
-        x += paint::text(buf, x, area.y, room, &hint.word, app.theme.style(Role::Dim)) as u16 + 3;
+        x += paint::text(buf, x, area.y, room, &hint.word, app.appearance.theme.style(Role::Dim)) as u16 + 3;
     }
 }
 
@@ -104,7 +104,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Help, Context::Global) => help_key(app, inner),
-            _ => app.keys.word(inner, *action),
+            _ => app.keyboard.keys.word(inner, *action),
         };
         shown.extend(key);
     }
@@ -112,7 +112,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
         return None;
     }
     let key = match group.actions {
-        [one @ (Action::Up | Action::BackInTime), other] => app.keys.pair(inner, [*one, *other])?,
+        [one @ (Action::Up | Action::BackInTime), other] => app.keyboard.keys.pair(inner, [*one, *other])?,
         _ => shown.join(" "),
     };
     Some((key, word(app, group)))
@@ -120,10 +120,10 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
 
 /// `?` where a letter is no text, else F1.
 fn help_key(app: &App, inner: Context) -> Option<String> {
-    if inner == Context::Input && app.input.is_empty() {
+    if inner == Context::Input && app.composer.input.is_empty() {
         return Some("?".into());
     }
-    app.keys.word(inner, Action::Help)
+    app.keyboard.keys.word(inner, Action::Help)
 }
 
 /// The word of a hint, as the state has it.
@@ -131,7 +131,7 @@ fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
         (Context::Input, [Action::Send]) if app.question().is_some() => "answer".into(),
         (Context::Input, [Action::Send]) if app.is_busy() => "queue".into(),
-        (Context::Pane, [Action::Zoom]) if app.zoom => "unzoom".into(),
+        (Context::Pane, [Action::Zoom]) if app.layout.zoom => "unzoom".into(),
         (Context::List, [Action::Choose]) => "choose".into(),
         (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => "leave all as it is".into(),
         (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => "see the change".into(),

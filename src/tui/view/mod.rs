@@ -49,7 +49,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Sessions(sessions, _) => {
             let (list, preview) = sessions_areas(rects.body);
             let note = plural(sessions.count(), "session");
-            let title = format!("sessions of {}", app.status.workspace);
+            let title = format!("sessions of {}", app.session.status.workspace);
             let focus = app.focus() == Focus::Sessions;
             let dim = ctx.theme.style(Role::Dim);
             let note = Span::styled(note, dim).into();
@@ -62,12 +62,12 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
                 sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
             }
         }
-        Screen::Welcome(welcome) => welcome.draw(rects.body, &app.status, buf, &ctx),
+        Screen::Welcome(welcome) => welcome.draw(rects.body, &app.session.status, buf, &ctx),
     }
     notices(app, rects.notices, buf);
     let mut cursor = bar::draw(app, buf);
     hints::draw(app, buf);
-    if let (Focus::Input, Some(completion)) = (app.focus(), &app.completion) {
+    if let (Focus::Input, Some(completion)) = (app.focus(), &app.composer.completion) {
         let column = bar::mention_column(app, &cursor);
         finder::popup(completion, finder::place(rects.all, rects.bar.y, column), buf, &ctx);
     }
@@ -112,20 +112,20 @@ fn notices(app: &App, area: Rect, buf: &mut Buffer) {
     if area.height < 2 {
         return;
     }
-    let (t, rows) = (&app.theme, usize::from(area.height - 1));
+    let (t, rows) = (&app.appearance.theme, usize::from(area.height - 1));
     let lines = notice_lines(app, area.width);
     let hidden = lines.len().saturating_sub(rows);
     for (i, (first, bold, text)) in lines.iter().enumerate().take(rows) {
         let (y, room) = (area.y + i as u16, usize::from(area.width.saturating_sub(4)));
         if hidden > 0 && i + 1 == rows {
-            let more = format!("{} {} more", app.glyphs.more, hidden + 1);
+            let more = format!("{} {} more", app.appearance.glyphs.more, hidden + 1);
             paint::text(buf, area.x + 3, y, room, &more, t.style(Role::Dim));
             break;
         }
         let style = if *bold { t.style(Role::Text).add_modifier(Modifier::BOLD) } else { t.style(Role::Text) };
         if *first {
             let mark = t.style(Role::Removed).add_modifier(Modifier::BOLD);
-            paint::text(buf, area.x + 1, y, 1, app.glyphs.refused, mark);
+            paint::text(buf, area.x + 1, y, 1, app.appearance.glyphs.refused, mark);
         }
         paint::text(buf, area.x + 3, y, room, text, style);
     }
@@ -156,9 +156,10 @@ fn main(app: &App, buf: &mut Buffer) {
             let mut area = place.line;
             if let Some((x, title, note)) = right {
                 area.width = x;
-                let join = if focus { app.glyphs.join_right_heavy } else { app.glyphs.join_right };
+                let join =
+                    if focus { app.appearance.glyphs.join_right_heavy } else { app.appearance.glyphs.join_right };
                 let role = if focus { Role::Focus } else { Role::Line };
-                paint::text(buf, area.right(), area.y, 1, join, app.theme.style(role));
+                paint::text(buf, area.right(), area.y, 1, join, app.appearance.theme.style(role));
                 let rest = Rect { x: area.right() + 1, width: place.line.width - x - 1, ..area };
                 line(rest, title, false, Some(note), buf, &ctx);
             }
@@ -175,9 +176,9 @@ fn main(app: &App, buf: &mut Buffer) {
 
 /// The upright rule between two columns, joined to the pane line above it.
 fn rule(app: &App, area: Rect, buf: &mut Buffer) {
-    let style = app.theme.style(Role::Line);
+    let style = app.appearance.theme.style(Role::Line);
     for y in area.top()..area.bottom() {
-        let glyph = if y == area.top() { app.glyphs.join_right } else { app.glyphs.upright };
+        let glyph = if y == area.top() { app.appearance.glyphs.join_right } else { app.appearance.glyphs.upright };
         buf[(area.x, y)].set_symbol(glyph).set_style(style);
     }
 }
@@ -238,10 +239,11 @@ fn own(line: Line<'_>) -> Line<'static> {
 
 /// What stands on the line of tabs, from left to right: the pane, the first cell of its title, its width.
 fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
-    let widths = PaneId::ALL.map(|id| {
-        let marked = app.panes.mark(id).is_some() && id != app.pane;
-        (wrap::cells(&app.panes.title(id)) + if marked { 2 } else { 0 }) as u16
-    });
+    let width = |id: &PaneId| {
+        let marked = app.panes.mark(*id).is_some() && *id != app.layout.pane;
+        (wrap::cells(&app.panes.title(*id)) + if marked { 2 } else { 0 }) as u16
+    };
+    let widths: Vec<u16> = PaneId::ALL.iter().map(width).collect();
     let gaps = PaneId::ALL.len() as u16 - 1;
     let spare = app.rects.bar.width.saturating_sub(widths.iter().sum::<u16>() + 2);
     // Where it is narrow the rules between them give way, so that no title is cut.
@@ -249,10 +251,10 @@ fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
     let own = spare.saturating_sub(gap * gaps).min(8);
     let mut x = 1;
     let mut stops = Vec::new();
-    for (id, width) in PaneId::ALL.into_iter().zip(widths) {
+    for (id, width) in PaneId::ALL.iter().copied().zip(widths) {
         stops.push((id, x, width));
         // The open one draws its own rule, so that it shows which one it is.
-        x += width + gap + if id == app.pane { own } else { 0 };
+        x += width + gap + if id == app.layout.pane { own } else { 0 };
     }
     stops
 }
@@ -270,7 +272,7 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
     }
     let stops = tab_stops(app);
     for (i, (id, x, width)) in stops.iter().enumerate() {
-        let open = *id == app.pane;
+        let open = *id == app.layout.pane;
         let role = if open && focus { Role::Focus } else { Role::Dim };
         let style = match (open, focus) {
             (true, true) => t.style(Role::Focus).add_modifier(Modifier::BOLD),
@@ -306,9 +308,9 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
 
 /// `nebula · workspace · mode · model`, and on the right tokens, cost, rules.
 fn status(app: &App, area: Rect, buf: &mut Buffer) {
-    let (t, g) = (&app.theme, &app.glyphs);
+    let (t, g) = (&app.appearance.theme, &app.appearance.glyphs);
     let (dim, text) = (t.style(Role::Dim), t.style(Role::Text));
-    let s = &app.status;
+    let s = &app.session.status;
     let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
     let mut right: Vec<String> = Vec::new();
     if s.tokens > 0 {
@@ -338,7 +340,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         Some(model) if s.recording && model == "recording" => parts.push(("a recording".into(), text)),
         Some(model) if s.recording => parts.push((format!("{model}, a recording"), text)),
         Some(model) => parts.push((model.clone(), text)),
-        None if app.session.is_some() || matches!(app.screen, Screen::Welcome(_)) => {
+        None if app.session.id.is_some() || matches!(app.screen, Screen::Welcome(_)) => {
             parts.push(("no model".into(), t.style(Role::Attention)));
         }
         None => {}
@@ -422,9 +424,9 @@ fn queue(app: &App, area: Rect, buf: &mut Buffer) {
     }
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
-    let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.queue.is_held()) {
+    let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.composer.queue.is_held()) {
         Some(key) => format!("{key} sends the next"),
-        None if app.queue.is_held() => "kept".into(),
+        None if app.composer.queue.is_held() => "kept".into(),
         None => "sent one by one when this turn ends".into(),
     };
     pane_line(Rect { height: 1, ..area }, "queued", false, Some(Span::styled(words, dim).into()), buf, &ctx);
@@ -435,7 +437,7 @@ fn queue(app: &App, area: Rect, buf: &mut Buffer) {
         keys.extend([Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {does}"), dim)]);
     }
     let keys_cells: usize = keys.iter().map(|s| wrap::cells(&s.content)).sum();
-    let entries = app.queue.entries();
+    let entries = app.composer.queue.entries();
     let rows = usize::from(area.height - 2);
     let hidden = entries.len().saturating_sub(rows);
     for (i, entry) in entries.iter().enumerate().take(rows) {

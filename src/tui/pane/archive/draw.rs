@@ -111,7 +111,6 @@ impl Archive {
     pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let mut pen = Pen::new(buf, area);
         let look = paint::look(ctx);
-        self.zone.set(ctx.zone);
         let (width, height) = (pen.width(), pen.height());
         let parts = self.parts();
         if self.full && self.fates.is_none() {

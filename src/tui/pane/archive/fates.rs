@@ -7,7 +7,7 @@ use super::time::Clock;
 use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Command, RestoreRequest};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::Effect;
+use crate::tui::app::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, PaneId};
 use crate::tui::text::number::{plural, thousands};
@@ -96,19 +96,19 @@ impl Fates {
     }
 
     /// Does `action`.
-    pub fn act(&mut self, action: Action) -> Vec<Effect> {
+    pub fn act(&mut self, action: Action) -> Vec<PaneEffect> {
         let choice = match action {
             Action::LeaveForeign => ForeignChoice::Leave,
             Action::MergeForeign => ForeignChoice::Merge,
             Action::TakeOld => ForeignChoice::TakeOld,
             Action::Open | Action::Write => {
                 self.seen = true;
-                return vec![Effect::Focus(PaneId::Diff)];
+                return vec![PaneEffect::Focus(PaneId::Diff)];
             }
             Action::Escape | Action::Later | Action::Close => {
                 let refused = crate::proposal::Decision::all(&self.proposal, crate::proposal::Choice::Reject);
                 let say = "nothing was restored".to_string();
-                return vec![Effect::Send(Command::Decide(self.proposal.id, refused)), Effect::Say(say)];
+                return vec![PaneEffect::send(Command::Decide(self.proposal.id, refused)), PaneEffect::Say(say)];
             }
             Action::Up | Action::Down if self.fates.iter().any(is_foreign) => {
                 self.go_to(action == Action::Down);
@@ -121,7 +121,7 @@ impl Fates {
         };
         let Some(path) = self.asked().map(|i| self.fates[i].path.clone()) else { return Vec::new() };
         let request = RestoreRequest::Foreign { proposal: self.proposal.id, path, choice };
-        vec![Effect::Send(Command::Restore(request))]
+        vec![PaneEffect::send(Command::Restore(request))]
     }
 
     fn scroll(&mut self, action: Action) {

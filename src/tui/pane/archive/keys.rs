@@ -3,7 +3,7 @@
 use super::Archive;
 use crate::protocol::{Command, RestoreRequest};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor};
+use crate::tui::app::{LineFor, PaneEffect};
 
 impl Archive {
     /// Whether `action` would do something now.
@@ -33,7 +33,7 @@ impl Archive {
     }
 
     /// Does `action`.
-    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         self.engaged = true;
         if let Some(fates) = &mut self.fates {
             return fates.act(action);
@@ -56,7 +56,7 @@ impl Archive {
         self.browse(action)
     }
 
-    fn browse(&mut self, action: Action) -> Vec<Effect> {
+    fn browse(&mut self, action: Action) -> Vec<PaneEffect> {
         match action {
             Action::Down => self.step(1),
             Action::Up => self.step(-1),
@@ -84,29 +84,29 @@ impl Archive {
             Action::Restore => return self.restore(),
             Action::RestoreChangeset => return self.restore_by(RestoreRequest::Changeset),
             Action::RestoreSince => return self.restore_by(RestoreRequest::Since),
-            Action::Redo => return vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
+            Action::Redo => return vec![PaneEffect::send(Command::Restore(RestoreRequest::Redo))],
             Action::Search => {
                 let prompt = "filter by path or cause".to_string();
-                return vec![Effect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];
+                return vec![PaneEffect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];
             }
             _ => {}
         }
         self.want()
     }
 
-    fn restore(&self) -> Vec<Effect> {
+    fn restore(&self) -> Vec<PaneEffect> {
         let Some(file) = self.rows.get(self.selected).and_then(|r| r.files.get(self.file)) else { return Vec::new() };
         let version = match self.times.get(&file.path) {
             Some(time) => time.version(self.point).map(|v| v.id.clone()),
             None => Some(file.version.clone()),
         };
         let Some(version) = version.filter(|v| !v.is_empty()) else { return Vec::new() };
-        vec![Effect::Send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
+        vec![PaneEffect::send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
     }
 
-    fn restore_by(&self, request: fn(String) -> RestoreRequest) -> Vec<Effect> {
+    fn restore_by(&self, request: fn(String) -> RestoreRequest) -> Vec<PaneEffect> {
         let row = self.rows.get(self.selected);
-        row.map(|r| Effect::Send(Command::Restore(request(r.id.clone())))).into_iter().collect()
+        row.map(|r| PaneEffect::send(Command::Restore(request(r.id.clone())))).into_iter().collect()
     }
 
     fn pin(&mut self) {
@@ -137,7 +137,7 @@ impl Archive {
         self.aim();
     }
 
-    pub(super) fn refilter(&mut self, words: &str) -> Vec<Effect> {
+    pub(super) fn refilter(&mut self, words: &str) -> Vec<PaneEffect> {
         if words == self.filter {
             return Vec::new();
         }
@@ -145,7 +145,7 @@ impl Archive {
         self.rows.clear();
         (self.loaded, self.whole, self.asking) = (false, false, false);
         (self.selected, self.file) = (0, 0);
-        self.top.set(0);
+        self.top = 0;
         self.more()
     }
 }

@@ -3,7 +3,6 @@
 use ratatui::style::Style;
 
 use super::Archive;
-use super::time::Clock;
 use crate::proposal::Counts;
 use crate::protocol::Changeset;
 use crate::tui::pane::paint::{self, Pen, bold, span};
@@ -29,6 +28,18 @@ enum Row {
     File(usize, usize),
     /// Files that are not seen.
     More(usize),
+}
+
+/// The part of the list that is in view.
+#[derive(Debug)]
+pub(super) struct Seen {
+    rows: Vec<Row>,
+    /// The first changeset.
+    pub top: usize,
+    /// Changesets below.
+    older: usize,
+    /// The last row tells how many.
+    overflow: bool,
 }
 
 /// How the list is drawn.
@@ -82,7 +93,8 @@ fn short_cause(changeset: &Changeset) -> &'static str {
 
 impl Archive {
     /// The rows of changeset `i`, with the heading of its day if it is the first of it.
-    fn rows_of(&self, i: usize, first: bool, form: Form, clock: Clock, out: &mut Vec<Row>) {
+    fn rows_of(&self, i: usize, first: bool, form: Form, out: &mut Vec<Row>) {
+        let clock = self.clock;
         let day = clock.day(self.rows[i].at);
         let before = i.checked_sub(1).map(|i| clock.day(self.rows[i].at));
         if first || before != Some(day) {
@@ -110,13 +122,24 @@ impl Archive {
         }
     }
 
-    /// The rows that fill `height`, so that the selected changeset is among them; and how many changesets follow.
-    fn seen(&self, height: usize, form: Form, clock: Clock) -> (Vec<Row>, usize) {
+    /// The rows that fill `height` with the selected changeset among them. The last row of the full form is left for
+    /// how much there is below, if anything is.
+    pub(super) fn seen(&self, height: usize, form: Form) -> Seen {
+        let all = self.fill(height, form);
+        let overflow = all.older + self.unseen() > 0 && form == Form::Full && height > 2;
+        if overflow && all.rows.len() >= height {
+            Seen { overflow, ..self.fill(height - 1, form) }
+        } else {
+            Seen { overflow, ..all }
+        }
+    }
+
+    fn fill(&self, height: usize, form: Form) -> Seen {
         let fill = |top: usize| {
             let mut rows = Vec::new();
             let (mut i, mut whole) = (top, 0);
             while i < self.rows.len() && rows.len() < height {
-                self.rows_of(i, i == top, form, clock, &mut rows);
+                self.rows_of(i, i == top, form, &mut rows);
                 if rows.len() <= height {
                     whole = i;
                 }
@@ -124,7 +147,7 @@ impl Archive {
             }
             (rows, whole)
         };
-        let mut top = self.top.get().min(self.selected);
+        let mut top = self.top.min(self.selected);
         let (mut rows, mut last) = fill(top);
         // A changeset takes a row at least: no more than `height` steps from the nearest possible top.
         if last < self.selected {
@@ -135,8 +158,7 @@ impl Archive {
             top += 1;
             (rows, last) = fill(top);
         }
-        self.top.set(top);
-        (rows, self.rows.len().saturating_sub(last + 1))
+        Seen { rows, top, older: self.rows.len().saturating_sub(last + 1), overflow: false }
     }
 
     /// Draws the list in the whole of `pen`.
@@ -152,19 +174,9 @@ impl Archive {
             pen.put(1, 0, words, usize::from(pen.width()), dim);
             return;
         }
-        let clock = Clock { now: ctx.now, zone: ctx.zone };
         let height = usize::from(pen.height());
-        // The last row says how much there is below.
         let unseen = self.unseen();
-        let (rows, mut older) = self.seen(height, form, clock);
-        let overflow = older + unseen > 0 && form == Form::Full && height > 2;
-        let rows = if overflow && rows.len() >= height {
-            let (rows, left) = self.seen(height - 1, form, clock);
-            older = left;
-            rows
-        } else {
-            rows
-        };
+        let Seen { rows, older, overflow, .. } = self.seen(height, form);
         let room = if overflow { height - 1 } else { height };
         let mut marks = Vec::new();
         for (y, row) in rows.iter().take(room).enumerate() {
@@ -176,8 +188,8 @@ impl Archive {
             };
             marks.extend((mine && ctx.focus).then_some(y));
             match form {
-                Form::Full => self.full_row(pen, y, row, clock, look),
-                Form::Small => self.small_row(pen, y, row, clock, look),
+                Form::Full => self.full_row(pen, y, row, look),
+                Form::Small => self.small_row(pen, y, row, look),
             }
         }
         for y in marks {
@@ -187,10 +199,10 @@ impl Archive {
             let words = format!("{} {} older", look.glyphs.more, thousands(older + unseen));
             pen.put(1, pen.height() - 1, &words, usize::from(pen.width()), dim);
         }
-        pen.thumb(0, room as u16, self.top.get(), self.rows.len() + unseen, look);
+        pen.thumb(0, room as u16, self.top, self.rows.len() + unseen, look);
     }
 
-    fn full_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, clock: Clock, look: Look<'_>) {
+    fn full_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, look: Look<'_>) {
         let theme = look.theme;
         let dim = theme.style(Role::Dim);
         let width = usize::from(pen.width());
@@ -210,7 +222,7 @@ impl Archive {
             Row::Set(i) => {
                 let set = &self.rows[*i];
                 let here = *i == self.selected;
-                pen.put(1, y, &clock.minute(set.at), 5, if here { theme.style(Role::Text) } else { dim });
+                pen.put(1, y, &self.clock.minute(set.at), 5, if here { theme.style(Role::Text) } else { dim });
                 let end = counted(pen, sum(set));
                 let room = usize::from(end.saturating_sub(8)).max(1);
                 let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
@@ -242,7 +254,7 @@ impl Archive {
         }
     }
 
-    fn small_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, clock: Clock, look: Look<'_>) {
+    fn small_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, look: Look<'_>) {
         let theme = look.theme;
         let dim = theme.style(Role::Dim);
         match row {
@@ -251,7 +263,7 @@ impl Archive {
             }
             Row::Set(i) => {
                 let set = &self.rows[*i];
-                pen.put(1, y, &clock.second(set.at), 8, dim);
+                pen.put(1, y, &self.clock.second(set.at), 8, dim);
                 let right = pen.width().saturating_sub(1);
                 let counts = sum(set);
                 let start = pen.right(right, y, &paint::count_columns(counts, [5, 5], look));
@@ -277,8 +289,8 @@ impl Archive {
     }
 
     /// The changeset and file that a click on row `y` means.
-    pub(super) fn at_row(&self, y: usize, height: usize, form: Form, clock: Clock) -> Option<(usize, usize)> {
-        match self.seen(height, form, clock).0.get(y)? {
+    pub(super) fn at_row(&self, y: usize, height: usize, form: Form) -> Option<(usize, usize)> {
+        match self.seen(height, form).rows.get(y)? {
             Row::Set(i) | Row::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),
             Row::File(i, f) => Some((*i, *f)),
             _ => None,

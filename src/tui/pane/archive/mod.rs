@@ -11,7 +11,6 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -24,10 +23,11 @@ use super::{Ctx, Look, Mark, PaneId};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, Event, Listing, Query, VersionRow};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::text::number::{plural, thousands};
 use crate::tui::theme::Role;
 use fates::Fates;
+use time::Clock;
 
 /// Changesets asked for at a time.
 const PAGE: usize = 100;
@@ -50,10 +50,10 @@ pub struct Archive {
     selected: usize,
     /// The file of the selected changeset.
     file: usize,
-    /// The person's zone, as it was last drawn.
-    zone: Cell<i32>,
-    /// First changeset that is seen; settled while drawing, where the days are known.
-    top: Cell<usize>,
+    /// When and where it is, for the days of the list.
+    clock: Clock,
+    /// First changeset that is seen.
+    top: usize,
     times: HashMap<String, FileInTime>,
     states: HashMap<StateOf, Arc<State>>,
     asked: HashSet<Asked>,
@@ -92,7 +92,7 @@ struct FileInTime {
 
 impl Archive {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
+    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
         match event {
             Event::Opened(_) => {
                 *self = Archive { size: self.size, engaged: self.engaged, ..Archive::default() };
@@ -108,7 +108,7 @@ impl Archive {
             Event::Proposed(proposal, fates) if !fates.is_empty() => {
                 self.fates = Some(Fates::new(proposal.clone(), fates.clone()));
                 self.full = false;
-                vec![Effect::Focus(PaneId::Archive)]
+                vec![PaneEffect::Focus(PaneId::Archive)]
             }
             Event::Settled(id, _) => {
                 if self.fates.as_ref().is_some_and(|f| f.proposal.id == *id) {
@@ -120,7 +120,7 @@ impl Archive {
         }
     }
 
-    fn archived(&mut self, changeset: &Changeset) -> Vec<Effect> {
+    fn archived(&mut self, changeset: &Changeset) -> Vec<PaneEffect> {
         for file in &changeset.files {
             self.forget(&file.path);
         }
@@ -133,8 +133,7 @@ impl Archive {
                     // Who looks at an older one stays there; at the head of the list the new one is seen.
                     if self.selected > 0 {
                         self.selected += 1;
-                        let top = self.top.get();
-                        self.top.set(if top > 0 { top + 1 } else { 0 });
+                        self.top += usize::from(self.top > 0);
                     } else {
                         self.file = 0;
                         self.aim();
@@ -165,16 +164,16 @@ impl Archive {
     }
 
     /// Asks for the next changesets.
-    fn more(&mut self) -> Vec<Effect> {
+    fn more(&mut self) -> Vec<PaneEffect> {
         if self.whole || self.asking {
             return Vec::new();
         }
         self.asking = true;
-        vec![Effect::Ask(Query::Archive { skip: self.rows.len(), limit: PAGE, filter: self.filter.clone() })]
+        vec![PaneEffect::Ask(Query::Archive { skip: self.rows.len(), limit: PAGE, filter: self.filter.clone() })]
     }
 
     /// Takes in what was asked for.
-    pub fn answer(&mut self, query: &Query, listing: &Listing, _now: i64) -> Vec<Effect> {
+    pub fn answer(&mut self, query: &Query, listing: &Listing, _now: i64) -> Vec<PaneEffect> {
         match (query, listing) {
             (Query::Archive { skip, filter, .. }, _) if *filter != self.filter || *skip > self.rows.len() => Vec::new(),
             (Query::Archive { skip, limit, .. }, Listing::Archive { rows, total, files }) => {
@@ -209,10 +208,10 @@ impl Archive {
             }
             (Query::Archive { .. }, Listing::Failed(why)) => {
                 (self.loaded, self.asking, self.whole) = (true, false, true);
-                vec![Effect::Say(why.clone())]
+                vec![PaneEffect::Say(why.clone())]
             }
             // The question stays among the asked ones, so that it is not asked again and again.
-            (_, Listing::Failed(why)) if self.engaged => vec![Effect::Say(why.clone())],
+            (_, Listing::Failed(why)) if self.engaged => vec![PaneEffect::Say(why.clone())],
             _ => Vec::new(),
         }
     }
@@ -258,7 +257,7 @@ impl Archive {
     }
 
     /// Asks for what is needed and not there, and builds the comparison when it can be.
-    fn want(&mut self) -> Vec<Effect> {
+    fn want(&mut self) -> Vec<PaneEffect> {
         let mut effects = Vec::new();
         if self.rows.len() < self.selected + AHEAD && self.loaded {
             effects.extend(self.more());
@@ -266,7 +265,7 @@ impl Archive {
         let Some(path) = self.path().map(str::to_string).filter(|_| self.engaged) else { return effects };
         if !self.times.contains_key(&path) {
             if self.asked.insert(Asked::Versions(path.clone())) {
-                effects.push(Effect::Ask(Query::Versions(path)));
+                effects.push(PaneEffect::Ask(Query::Versions(path)));
             }
             return effects;
         }
@@ -274,7 +273,7 @@ impl Archive {
         let sides = [self.state_of(&path, left), self.state_of(&path, right)];
         for side in &sides {
             if !self.states.contains_key(side) && self.asked.insert(Asked::State(side.clone())) {
-                effects.push(Effect::Ask(Query::Bytes(side.0.clone(), side.1.clone())));
+                effects.push(PaneEffect::Ask(Query::Bytes(side.0.clone(), side.1.clone())));
             }
         }
         let [left, right] = sides;
@@ -286,7 +285,7 @@ impl Archive {
     }
 
     /// What the size of the pane makes worth asking for.
-    pub fn wanted(&mut self) -> Vec<Effect> {
+    pub fn wanted(&mut self) -> Vec<PaneEffect> {
         if std::mem::take(&mut self.due) { self.want() } else { Vec::new() }
     }
 
@@ -298,7 +297,7 @@ impl Archive {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         match (purpose, typed) {
             (LineFor::Filter, Typed::Now(words) | Typed::Taken(words)) => self.refilter(words.trim()),
             _ => Vec::new(),
@@ -306,7 +305,7 @@ impl Archive {
     }
 
     /// A click inside the body.
-    pub fn click(&mut self, column: u16, row: u16, now: i64) -> Vec<Effect> {
+    pub fn click(&mut self, column: u16, row: u16, now: i64) -> Vec<PaneEffect> {
         self.engaged = true;
         let parts = self.parts();
         let at = Position::new(column, row);
@@ -321,9 +320,7 @@ impl Archive {
         if self.fates.is_some() || self.full || !parts.list.contains(at) {
             return Vec::new();
         }
-        // The zone shifts days only; a click is meant for what is drawn.
-        let clock = time::Clock { now, zone: self.zone.get() };
-        if let Some(at) = self.at_row(usize::from(row), usize::from(parts.list.height), parts.form, clock) {
+        if let Some(at) = self.at_row(usize::from(row), usize::from(parts.list.height), parts.form) {
             (self.selected, self.file) = at;
             self.aim();
         }
@@ -331,7 +328,7 @@ impl Archive {
     }
 
     /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
-    fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<Effect> {
+    fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<PaneEffect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
         if let Some(top) = self.fates_top(detail) {
             let asked = row.checked_sub(top).and_then(|row| self.fates.as_ref()?.at_row(row, detail.height - top));
@@ -346,7 +343,7 @@ impl Archive {
     }
 
     /// The wheel over a cell: the comparison and the fates scroll beside the list, else the list moves.
-    pub fn wheel(&mut self, column: u16, row: u16, down: bool, now: i64) -> Vec<Effect> {
+    pub fn wheel(&mut self, column: u16, row: u16, down: bool, now: i64) -> Vec<PaneEffect> {
         let beside = self.parts().detail.is_some_and(|d| d.contains(Position::new(column, row)));
         let action = if down { Action::Down } else { Action::Up };
         if self.full || self.fates.is_some() || !beside {
@@ -363,15 +360,17 @@ impl Archive {
     }
 
     /// The size of the body that is drawn next.
-    pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
-        if self.size == (width, height) {
-            return;
+    pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
+        self.clock = Clock { now: look.now, zone: look.zone };
+        if self.size != (width, height) {
+            self.size = (width, height);
+            if !self.engaged && self.parts().detail.is_some() {
+                (self.engaged, self.due) = (true, true);
+            }
+            self.fit();
         }
-        self.size = (width, height);
-        if !self.engaged && self.parts().detail.is_some() {
-            (self.engaged, self.due) = (true, true);
-        }
-        self.fit();
+        let parts = self.parts();
+        self.top = self.seen(usize::from(parts.list.height), parts.form).top;
     }
 
     /// Changesets that are not loaded.

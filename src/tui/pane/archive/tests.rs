@@ -72,7 +72,7 @@ fn measure(archive: &mut Archive, width: u16, height: u16) {
     archive.measure(
         width,
         height,
-        &Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+        &Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys(), now: NOW, zone: 0 },
     );
 }
 
@@ -82,11 +82,11 @@ fn drawn(archive: &mut Archive, width: u16, height: u16) -> Screen {
 }
 
 /// The agent's side: answers what is asked for, until nothing is.
-fn serve(archive: &mut Archive, effects: Vec<Effect>) -> Vec<Effect> {
+fn serve(archive: &mut Archive, effects: Vec<PaneEffect>) -> Vec<PaneEffect> {
     let mut rest = Vec::new();
     let mut open = effects;
     while let Some(effect) = open.pop() {
-        let Effect::Ask(query) = effect else {
+        let PaneEffect::Ask(query) = effect else {
             rest.push(effect);
             continue;
         };
@@ -125,7 +125,7 @@ fn open(width: u16, height: u16) -> Archive {
     archive
 }
 
-fn act(archive: &mut Archive, actions: &[Action]) -> Vec<Effect> {
+fn act(archive: &mut Archive, actions: &[Action]) -> Vec<PaneEffect> {
     let mut rest = Vec::new();
     for action in actions {
         assert!(archive.offers(*action), "{action:?}");
@@ -159,7 +159,7 @@ fn the_finished_frame() {
     act(&mut archive, &[Action::Down, Action::BackInTime, Action::BackInTime, Action::Pin]);
     act(&mut archive, &[Action::OnInTime, Action::OnInTime]);
     let effects = archive.apply(&Event::Proposed(restore(), fates()), NOW);
-    assert_eq!(effects, [Effect::Focus(PaneId::Archive)]);
+    assert_eq!(effects, [PaneEffect::Focus(PaneId::Archive)]);
     let screen = drawn(&mut archive, 140, 35);
     screen.dump("05-archive");
     insta::assert_snapshot!(screen.text());
@@ -179,7 +179,7 @@ fn room_for_the_comparison_is_used_at_once() {
     assert!(archive.wanted().is_empty());
     measure(&mut archive, 140, 35);
     let wanted = archive.wanted();
-    assert_eq!(wanted, [Effect::Ask(Query::Versions("src/catalog.rs".into()))]);
+    assert_eq!(wanted, [PaneEffect::Ask(Query::Versions("src/catalog.rs".into()))]);
     assert!(serve(&mut archive, wanted).is_empty() && archive.wanted().is_empty());
 }
 
@@ -194,7 +194,7 @@ fn one_column_has_both_halves() {
 fn restores_go_out_as_requests() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::Down]);
-    let sent = |r| vec![Effect::Send(Command::Restore(r))];
+    let sent = |r| vec![PaneEffect::send(Command::Restore(r))];
     let version = format!("src/cart.rs@{}", at(12, 4, 31));
     assert_eq!(
         act(&mut archive, &[Action::Restore]),
@@ -216,7 +216,7 @@ fn fates_come_before_the_proposal() {
     assert!(!archive.offers(Action::Open) && archive.offers(Action::MergeForeign));
     let choice =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
-    assert_eq!(archive.act(Action::MergeForeign, NOW), [Effect::Send(Command::Restore(choice))]);
+    assert_eq!(archive.act(Action::MergeForeign, NOW), [PaneEffect::send(Command::Restore(choice))]);
     let mut chosen = fates();
     chosen[1].kind =
         FateKind::Foreign { at: None, counts: counts(1, 0), choice: Some(ForeignChoice::Merge), conflicts: Some(0) };
@@ -231,10 +231,10 @@ fn fates_come_before_the_proposal() {
     assert!(drawn(&mut archive, 140, 35).text().contains("take the old state"));
     let again =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::TakeOld };
-    assert_eq!(archive.act(Action::TakeOld, NOW), [Effect::Send(Command::Restore(again))]);
-    assert_eq!(archive.act(Action::Open, NOW), [Effect::Focus(PaneId::Diff)]);
+    assert_eq!(archive.act(Action::TakeOld, NOW), [PaneEffect::send(Command::Restore(again))]);
+    assert_eq!(archive.act(Action::Open, NOW), [PaneEffect::Focus(PaneId::Diff)]);
     let refused = Decision::all(&restore(), Choice::Reject);
-    assert_eq!(archive.act(Action::Escape, NOW)[0], Effect::Send(Command::Decide(ProposalId(9), refused)));
+    assert_eq!(archive.act(Action::Escape, NOW)[0], PaneEffect::send(Command::Decide(ProposalId(9), refused)));
 }
 
 #[test]
@@ -248,21 +248,21 @@ fn pages_and_filters_are_asked_for_as_needed() {
     let query = |skip| Query::Archive { skip, limit: PAGE, filter: String::new() };
     archive.more();
     archive.answer(&query(0), &page(0, 100), NOW);
-    assert!(!act_raw(&mut archive, Action::Down).contains(&Effect::Ask(query(100))));
-    assert!(act_raw(&mut archive, Action::Last).contains(&Effect::Ask(query(100))));
+    assert!(!act_raw(&mut archive, Action::Down).contains(&PaneEffect::Ask(query(100))));
+    assert!(act_raw(&mut archive, Action::Last).contains(&PaneEffect::Ask(query(100))));
     assert!(drawn(&mut archive, 140, 35).text().contains("⋯ 50 older"));
     archive.answer(&query(100), &page(100, 50), NOW);
     assert_eq!(archive.rows.len(), 150);
     act_raw(&mut archive, Action::Last);
     assert!(!drawn(&mut archive, 140, 35).text().contains("older"));
     let effects = archive.line(LineFor::Filter, Typed::Now("cart"), NOW);
-    assert_eq!(effects, [Effect::Ask(Query::Archive { skip: 0, limit: PAGE, filter: "cart".into() })]);
+    assert_eq!(effects, [PaneEffect::Ask(Query::Archive { skip: 0, limit: PAGE, filter: "cart".into() })]);
     // An answer to what was asked before is dropped.
     archive.answer(&query(100), &page(100, 50), NOW);
     assert!(archive.rows.is_empty());
 }
 
-fn act_raw(archive: &mut Archive, action: Action) -> Vec<Effect> {
+fn act_raw(archive: &mut Archive, action: Action) -> Vec<PaneEffect> {
     archive.act(action, NOW)
 }
 

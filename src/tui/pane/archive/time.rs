@@ -3,7 +3,7 @@
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Timelike};
 
 /// A clock: now, and how far the person's zone is from UTC.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Clock {
     /// Unix milliseconds.
     pub now: i64,

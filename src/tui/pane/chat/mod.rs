@@ -21,7 +21,7 @@ use ratatui::text::{Line, Span};
 use super::{Ctx, Look, Mark};
 use crate::protocol::{Command, Event, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::text::number::plural;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
@@ -59,7 +59,7 @@ struct Search {
 
 impl Chat {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
+    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
         match event {
             Event::Opened(_) => {
                 let (window, kept) = (std::mem::take(&mut self.window), std::mem::take(&mut self.kept));
@@ -100,7 +100,7 @@ impl Chat {
     }
 
     /// Takes in what was asked for: the chat asks for nothing.
-    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<PaneEffect> {
         Vec::new()
     }
 
@@ -125,7 +125,7 @@ impl Chat {
     }
 
     /// Does `action`.
-    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         match action {
             Action::Up => self.moves.push(Move::Rows(-1)),
             Action::Down => self.moves.push(Move::Rows(1)),
@@ -143,7 +143,7 @@ impl Chat {
             Action::Copy => return self.copy(),
             Action::Search => {
                 let text = self.search.words.clone();
-                return vec![Effect::Line { purpose: LineFor::Search, prompt: "search the chat".into(), text }];
+                return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: "search the chat".into(), text }];
             }
             Action::NextMatch => self.moves.push(Move::Find(true)),
             Action::PreviousMatch => self.moves.push(Move::Find(false)),
@@ -153,13 +153,13 @@ impl Chat {
                 None => self.toggle(self.current_fold()),
             },
             Action::Fold => match self.open_file() {
-                Some(path) => return vec![Effect::OpenFile(path)],
+                Some(path) => return vec![PaneEffect::Run(Effect::OpenFile(path))],
                 None => self.toggle(self.current_fold()),
             },
             Action::Again => return take(&NoticeAction::AskAgain),
             Action::RestoreSince => {
                 let since = self.current_message().map(RestoreRequest::SinceMessage);
-                return since.map(|request| Effect::Send(Command::Restore(request))).into_iter().collect();
+                return since.map(|request| PaneEffect::send(Command::Restore(request))).into_iter().collect();
             }
             _ => {}
         }
@@ -167,7 +167,7 @@ impl Chat {
     }
 
     /// The words of a search.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         if purpose == LineFor::Search {
             match typed {
                 Typed::Now(words) | Typed::Taken(words) => {
@@ -194,7 +194,7 @@ impl Chat {
     }
 
     /// A click inside the body: selects an entry, or opens and closes its fold.
-    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         if let Some((unit, row)) = self.window.at(usize::from(row)) {
             self.selected = Some(unit);
             if self.window.units[unit].is_fold_row(row) {
@@ -322,12 +322,12 @@ impl Chat {
         self.moves.extend(previous.map(Move::Show));
     }
 
-    fn copy(&self) -> Vec<Effect> {
+    fn copy(&self) -> Vec<PaneEffect> {
         let answer = |u: &Unit| matches!(u.said, Said::Answer(_));
         let last_answer = || self.window.units.iter().rposition(answer);
         let unit = self.selected.or_else(last_answer).or(self.window.units.len().checked_sub(1));
         match unit.and_then(|n| self.window.units.get(n)) {
-            Some(unit) => vec![Effect::Copy(unit.copied().into_owned())],
+            Some(unit) => vec![PaneEffect::Run(Effect::Copy(unit.copied().into_owned()))],
             None => Vec::new(),
         }
     }

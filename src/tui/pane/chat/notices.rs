@@ -4,7 +4,7 @@ use super::Chat;
 use super::unit::Said;
 use crate::protocol::{Command, How, Item, ItemId, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;
-use crate::tui::app::Effect;
+use crate::tui::app::{Effect, PaneEffect};
 
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
@@ -29,7 +29,7 @@ impl Chat {
     }
 
     /// Takes the first thing that the last notice offers.
-    pub fn take_notice(&mut self, _now: i64) -> Vec<Effect> {
+    pub fn take_notice(&mut self, _now: i64) -> Vec<PaneEffect> {
         self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
     }
 
@@ -82,13 +82,13 @@ fn lasts(action: &NoticeAction) -> bool {
 }
 
 /// Does what a notice offers.
-pub(super) fn take(action: &NoticeAction) -> Vec<Effect> {
+pub(super) fn take(action: &NoticeAction) -> Vec<PaneEffect> {
     vec![match action {
-        NoticeAction::GoOn => Effect::Send(Command::GoOn(How::On)),
-        NoticeAction::AskAgain => Effect::Send(Command::GoOn(How::Again)),
-        NoticeAction::ChooseModel => Effect::Do(Action::ChooseModel),
-        NoticeAction::ShowChange(path) => Effect::ShowChange(path.clone()),
-        NoticeAction::OpenFile(path) => Effect::OpenFile(path.clone()),
-        NoticeAction::RetryMemory => Effect::Send(Command::Set(Setting::RetryMemory)),
+        NoticeAction::GoOn => PaneEffect::send(Command::GoOn(How::On)),
+        NoticeAction::AskAgain => PaneEffect::send(Command::GoOn(How::Again)),
+        NoticeAction::ChooseModel => PaneEffect::Do(Action::ChooseModel),
+        NoticeAction::ShowChange(path) => PaneEffect::ShowChange(path.clone()),
+        NoticeAction::OpenFile(path) => PaneEffect::Run(Effect::OpenFile(path.clone())),
+        NoticeAction::RetryMemory => PaneEffect::send(Command::Set(Setting::RetryMemory)),
     }]
 }

@@ -51,7 +51,7 @@ impl Screen {
         self.add(Item::Call(call(name, main, state)))
     }
 
-    fn act(&mut self, action: Action) -> Vec<Effect> {
+    fn act(&mut self, action: Action) -> Vec<PaneEffect> {
         self.draw();
         let effects = self.chat.act(action, 0);
         self.draw();
@@ -206,8 +206,8 @@ fn notices_say_what_happened_and_what_to_press() {
     };
     s.add(Item::Notice(notice));
     assert!(s.chat.notice());
-    assert_eq!(s.chat.take_notice(0), [Effect::Send(Command::GoOn(How::On))]);
-    assert_eq!(s.act(Action::Again), [Effect::Send(Command::GoOn(How::Again))]);
+    assert_eq!(s.chat.take_notice(0), [PaneEffect::send(Command::GoOn(How::On))]);
+    assert_eq!(s.act(Action::Again), [PaneEffect::send(Command::GoOn(How::Again))]);
     let wait = Wait { attempt: 3, of: 5, until: 10_000, why: "api.openai.com asks to wait (429)".into() };
     s.nebula("so").0.to_string();
     s.tell(Event::Retrying(Some(wait)));
@@ -298,10 +298,10 @@ fn scrolled_up_it_stays_put_and_says_how_much_is_below() {
 fn entries_are_selected_and_copied() {
     let mut s = Screen::new(83, 10);
     long(&mut s);
-    assert_eq!(s.act(Action::Copy), [Effect::Copy("answer 49\n\nmore 49".into())]);
+    assert_eq!(s.act(Action::Copy), [PaneEffect::Run(Effect::Copy("answer 49\n\nmore 49".into()))]);
     s.act(Action::PreviousItem);
     s.act(Action::PreviousItem);
-    assert_eq!(s.act(Action::Copy), [Effect::Copy("message 49".into())]);
+    assert_eq!(s.act(Action::Copy), [PaneEffect::Run(Effect::Copy("message 49".into()))]);
     assert!(s.text().contains("▌you     message 49"));
     for _ in 0..20 {
         s.act(Action::PreviousItem);
@@ -316,7 +316,7 @@ fn words_are_found_and_marked() {
     let mut s = Screen::new(83, 10);
     long(&mut s);
     s.draw();
-    assert!(matches!(s.act(Action::Search)[..], [Effect::Line { .. }]));
+    assert!(matches!(s.act(Action::Search)[..], [PaneEffect::Line { .. }]));
     s.chat.line(LineFor::Search, Typed::Now("ANSWER 3"), 0);
     assert!(s.text().contains("answer 39"));
     let focus = s.theme.style(Role::Focus).fg;
@@ -495,5 +495,5 @@ fn a_message_of_the_person_can_be_gone_back_to() {
     }
     assert!(s.chat.offers(Action::RestoreSince));
     let since = Command::Restore(RestoreRequest::SinceMessage(1));
-    assert_eq!(s.act(Action::RestoreSince), [Effect::Send(since)]);
+    assert_eq!(s.act(Action::RestoreSince), [PaneEffect::send(since)]);
 }

@@ -37,7 +37,7 @@ use super::{Ctx, Look, Mark, PaneId, Waiting};
 use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Event, Listing, Outcome, Query};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::text::number::thousands;
 use crate::tui::theme::Role;
 use page::{Page, Stage, decide, look_around};
@@ -59,7 +59,7 @@ pub struct Diff {
 
 impl Diff {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<Effect> {
+    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
         match event {
             Event::Proposed(proposal, fates) => self.proposed(proposal, fates),
             Event::Settled(id, outcome) => self.settled(*id, outcome),
@@ -76,7 +76,7 @@ impl Diff {
         }
     }
 
-    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) -> Vec<Effect> {
+    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) -> Vec<PaneEffect> {
         let page = Page::new(proposal.clone(), Stage::Open);
         // What a restore does to each file is shown first, by the archive.
         if !fates.is_empty() {
@@ -89,7 +89,7 @@ impl Diff {
         self.show(page)
     }
 
-    fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<Effect> {
+    fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<PaneEffect> {
         self.later.retain(|p| p.proposal.id != id);
         let unseen = self.held == Some(id);
         self.held = self.held.filter(|held| *held != id);
@@ -134,12 +134,12 @@ impl Diff {
     }
 
     /// Shows a page; a proposal takes the keys, unless its fates come first.
-    fn show(&mut self, mut page: Page) -> Vec<Effect> {
+    fn show(&mut self, mut page: Page) -> Vec<PaneEffect> {
         page.view.measure(self.size.0, body(&page.view, self.size.1));
         let takes = page.is_open() && self.held != Some(page.proposal.id);
         let old = self.page.replace(page);
         self.before = old.filter(|old| !takes && matches!(old.stage, Stage::Settled(_)));
-        if takes { vec![Effect::Focus(PaneId::Diff)] } else { Vec::new() }
+        if takes { vec![PaneEffect::Focus(PaneId::Diff)] } else { Vec::new() }
     }
 
     /// The fates of the restore were seen: from now on it waits for decisions like any proposal.
@@ -180,17 +180,17 @@ impl Diff {
     }
 
     /// Takes back a file's text from the editor.
-    pub fn edited(&mut self, id: ProposalId, file: usize, text: Result<Vec<u8>, String>) -> Vec<Effect> {
+    pub fn edited(&mut self, id: ProposalId, file: usize, text: Result<Vec<u8>, String>) -> Vec<PaneEffect> {
         let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.proposal.id == id) else {
-            return vec![Effect::Say("the proposal is settled; the edit was not used".into())];
+            return vec![PaneEffect::Say("the proposal is settled; the edit was not used".into())];
         };
         let text = match text {
             Ok(text) => text,
-            Err(why) => return vec![Effect::Say(why)],
+            Err(why) => return vec![PaneEffect::Say(why)],
         };
         let Some(change) = page.edited.files.get(file) else { return Vec::new() };
         if change.after.bytes().is_some_and(|b| **b == *text) {
-            return vec![Effect::Say("the result was left as proposed".into())];
+            return vec![PaneEffect::Say("the result was left as proposed".into())];
         }
         let mode = match &change.after {
             State::File { mode, .. } => *mode,
@@ -202,7 +202,7 @@ impl Diff {
             for h in 0..page.proposal.files[file].hunks.len() {
                 page.set(file, h, Choice::Reject);
             }
-            return vec![Effect::Say("the result equals the file as it is: rejected".into())];
+            return vec![PaneEffect::Say("the result equals the file as it is: rejected".into())];
         }
         page.choices.edit(file, text);
         let mut fresh = FileChange::new(change.path.clone(), change.before.clone(), after, change.by.clone(), &[]);
@@ -212,11 +212,11 @@ impl Diff {
         if let Some(next) = page.choices.next_undecided(file, 0) {
             page.view.set_focus(next);
         }
-        vec![Effect::Focus(PaneId::Diff)]
+        vec![PaneEffect::Focus(PaneId::Diff)]
     }
 
     /// Takes in what was asked for: nothing is.
-    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<PaneEffect> {
         Vec::new()
     }
 
@@ -239,7 +239,7 @@ impl Diff {
     }
 
     /// Does `action`.
-    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         let height = self.size.1;
         let decides = page.is_open() && self.held != Some(page.proposal.id);
@@ -250,7 +250,7 @@ impl Diff {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
             (LineFor::Reason, Typed::Taken(text)) if page.is_open() => {
@@ -262,7 +262,7 @@ impl Diff {
                 Vec::new()
             }
             (LineFor::Search, Typed::Taken(words)) if !page.view.search(words) => {
-                vec![Effect::Say(format!("{words} is not in this diff"))]
+                vec![PaneEffect::Say(format!("{words} is not in this diff"))]
             }
             (LineFor::Search, Typed::Left) => {
                 page.view.search("");
@@ -273,7 +273,7 @@ impl Diff {
     }
 
     /// A click inside the body.
-    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         let files = page.proposal.files.len();
         let rows = strip::height(files, self.size.1);

@@ -8,7 +8,7 @@ use super::view::View;
 use crate::proposal::{Choice, Proposal};
 use crate::protocol::Command;
 use crate::tui::action::Action;
-use crate::tui::app::{EditFor, Effect, LineFor};
+use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
 
 /// What is shown.
 #[derive(Debug)]
@@ -78,19 +78,19 @@ impl Page {
     }
 
     /// Sends the decision; if something was refused, asks for the reason first.
-    fn finish(&mut self) -> Vec<Effect> {
+    fn finish(&mut self) -> Vec<PaneEffect> {
         let (count, _) = self.choices.count();
         if count.rejected == 0 {
             return self.send(None);
         }
         let prompt = if count.rejected == 1 { "why was it rejected?" } else { "why were they rejected?" };
-        vec![Effect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: String::new() }]
+        vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: String::new() }]
     }
 
-    pub fn send(&mut self, reason: Option<String>) -> Vec<Effect> {
+    pub fn send(&mut self, reason: Option<String>) -> Vec<PaneEffect> {
         self.stage = Stage::Sent;
         let decision = self.choices.decision(reason, self.for_session);
-        vec![Effect::Send(Command::Decide(self.proposal.id, decision))]
+        vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
     /// The text that `e` opens: what the file in focus would become.
@@ -101,7 +101,7 @@ impl Page {
 }
 
 /// The keys that decide; `None`: it is none of them.
-pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<Effect>> {
+pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<PaneEffect>> {
     match action {
         Action::Accept => page.decide(Choice::Accept),
         Action::Reject => page.decide(Choice::Reject),
@@ -139,13 +139,13 @@ pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<Effect>> {
                 0 => "the proposal stays pending; nothing is written".to_string(),
                 _ => format!("the proposal stays pending, {open} of {all} undecided; nothing is written"),
             };
-            return Some(vec![Effect::FocusInput, Effect::Say(words)]);
+            return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(words)]);
         }
         Action::EditResult => {
             let (file, text) = page.result()?;
             let purpose = EditFor::Result(page.proposal.id, file);
             let name = page.edited.files[file].path.clone();
-            return Some(vec![Effect::Edit { purpose, text: text.to_vec(), name }]);
+            return Some(vec![PaneEffect::Run(Effect::Edit { purpose, text: text.to_vec(), name })]);
         }
         _ => return None,
     }
@@ -153,7 +153,7 @@ pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<Effect>> {
 }
 
 /// The keys that only look.
-pub(super) fn look_around(view: &mut View, action: Action) -> Vec<Effect> {
+pub(super) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
     let half = view.half_page();
     match action {
         Action::Up => view.scroll(-1),
@@ -181,17 +181,17 @@ pub(super) fn look_around(view: &mut View, action: Action) -> Vec<Effect> {
         Action::WrapLines => view.switch_wrap(),
         Action::Search => {
             let text = view.words.clone();
-            return vec![Effect::Line { purpose: LineFor::Search, prompt: "search in the diff".into(), text }];
+            return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: "search in the diff".into(), text }];
         }
         Action::NextMatch | Action::PreviousMatch => {
             let words = view.words.clone();
             if !view.search_on(action == Action::NextMatch) {
-                return vec![Effect::Say(format!("{words} is not in this diff"))];
+                return vec![PaneEffect::Say(format!("{words} is not in this diff"))];
             }
         }
         Action::Copy => {
             if let Some(text) = view.copy() {
-                return vec![Effect::Copy(text), Effect::Say("the hunk is copied".into())];
+                return vec![PaneEffect::Run(Effect::Copy(text)), PaneEffect::Say("the hunk is copied".into())];
             }
         }
         _ => {}

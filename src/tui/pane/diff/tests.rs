@@ -7,7 +7,7 @@ use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Rung;
 use crate::protocol::Command;
-use crate::tui::app::EditFor;
+use crate::tui::app::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
 
@@ -15,7 +15,7 @@ fn pane(width: u16, height: u16, proposal: Proposal) -> Diff {
     let mut diff = Diff::default();
     measure(&mut diff, width, height);
     let effects = diff.apply(&Event::Proposed(Arc::new(proposal), Vec::new()), 0);
-    assert_eq!(effects, [Effect::Focus(PaneId::Diff)]);
+    assert_eq!(effects, [PaneEffect::Focus(PaneId::Diff)]);
     diff
 }
 
@@ -24,7 +24,13 @@ fn measure(diff: &mut Diff, width: u16, height: u16) {
     diff.measure(
         width,
         height,
-        &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+        &Look {
+            theme: &theme,
+            glyphs: &crate::tui::glyphs::Glyphs::UNICODE,
+            keys: crate::tui::pane::testing::keys(),
+            now: 0,
+            zone: 0,
+        },
     );
 }
 
@@ -32,13 +38,13 @@ fn drawn(diff: &Diff, theme: &str) -> Screen {
     screen(diff.size.0, diff.size.1, theme, true, |area, buf, ctx| diff.draw(area, buf, ctx))
 }
 
-fn act(diff: &mut Diff, actions: &[Action]) -> Vec<Effect> {
+fn act(diff: &mut Diff, actions: &[Action]) -> Vec<PaneEffect> {
     actions.iter().flat_map(|a| diff.act(*a, 0)).collect()
 }
 
 fn decision(effects: &[Effect]) -> &crate::proposal::Decision {
     match effects {
-        [Effect::Send(Command::Decide(ProposalId(7), decision))] => decision,
+        [PaneEffect::Run(Effect::Send(Command::Decide(ProposalId(7), decision)))] => decision,
         other => panic!("{other:?}"),
     }
 }
@@ -83,7 +89,7 @@ fn decisions_go_out_per_hunk_with_the_reason() {
     assert_eq!(diff.undecided(), Some((1, 3)));
     act(&mut diff, &[Action::Accept]);
     let effects = act(&mut diff, &[Action::Write]);
-    assert!(matches!(&effects[..], [Effect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
+    assert!(matches!(&effects[..], [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
     assert!(diff.line(LineFor::Reason, Typed::Left, 0).is_empty() && diff.is_waiting());
     act(&mut diff, &[Action::Write]);
     let effects = diff.line(LineFor::Reason, Typed::Taken(" too many connections "), 0);
@@ -103,7 +109,7 @@ fn all_at_once() {
     assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
     // What was refused stays refused, and its reason comes first.
     let mut diff = pane(140, 35, shop());
-    assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [Effect::Line { .. }]));
+    assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [PaneEffect::Line { .. }]));
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::RejectAll]);
     let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
@@ -118,7 +124,9 @@ fn space_turns_over_and_esc_leaves_it_pending() {
     act(&mut diff, &[Action::Toggle]);
     assert_eq!(diff.page.as_ref().map(|p| p.choices.standing(0, 0)), Some(Standing::Rejected));
     let effects = act(&mut diff, &[Action::Later]);
-    assert!(matches!(&effects[..], [Effect::FocusInput, Effect::Say(words)] if words.contains("2 of 3 undecided")));
+    assert!(
+        matches!(&effects[..], [PaneEffect::FocusInput, PaneEffect::Say(words)] if words.contains("2 of 3 undecided"))
+    );
     assert!(diff.is_waiting());
 }
 
@@ -138,7 +146,9 @@ fn the_two_ends_of_a_move_are_decided_together() {
 fn the_result_can_be_edited_and_the_edit_dropped() {
     let mut diff = pane(140, 35, shop());
     let effects = act(&mut diff, &[Action::EditResult]);
-    let Effect::Edit { purpose: EditFor::Result(id, file), text, name } = &effects[0] else { panic!("{effects:?}") };
+    let PaneEffect::Run(Effect::Edit { purpose: EditFor::Result(id, file), text, name }) = &effects[0] else {
+        panic!("{effects:?}")
+    };
     assert_eq!((&**text, name.as_str()), (testing::CATALOG.1.as_bytes(), "src/catalog.rs"));
     let mine = testing::CATALOG.1.replace("max_connections(20)", "max_connections(10)");
     diff.edited(*id, *file, Ok(mine.clone().into_bytes()));
@@ -155,7 +165,7 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
     assert_eq!(diff.undecided(), Some((0, 3)));
     // Late, or for another proposal.
-    assert!(matches!(&diff.edited(ProposalId(1), 0, Ok(Vec::new()))[..], [Effect::Say(_)]));
+    assert!(matches!(&diff.edited(ProposalId(1), 0, Ok(Vec::new()))[..], [PaneEffect::Say(_)]));
 }
 
 #[test]
@@ -165,7 +175,7 @@ fn later_proposals_wait_and_conflicts_show_what_changed() {
     assert!(diff.apply(&Event::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
     act(&mut diff, &[Action::AcceptAll]);
     let outcome = Outcome::Applied { hunks: Default::default(), changeset: None };
-    assert_eq!(diff.apply(&Event::Settled(ProposalId(7), outcome), 0), [Effect::Focus(PaneId::Diff)]);
+    assert_eq!(diff.apply(&Event::Settled(ProposalId(7), outcome), 0), [PaneEffect::Focus(PaneId::Diff)]);
     assert_eq!(diff.pending(), Some(ProposalId(8)));
     let conflict = Outcome::Conflict {
         path: "src/cart.rs".into(),
@@ -224,18 +234,18 @@ fn folds_open_and_unchanged_lines_wrap() {
 #[test]
 fn searching_goes_round() {
     let mut diff = pane(80, 12, shop());
-    assert!(matches!(act(&mut diff, &[Action::Search])[..], [Effect::Line { purpose: LineFor::Search, .. }]));
+    assert!(matches!(act(&mut diff, &[Action::Search])[..], [PaneEffect::Line { purpose: LineFor::Search, .. }]));
     diff.line(LineFor::Search, Typed::Now("unpriced"), 0);
     assert!(drawn(&diff, "dark").text().contains("Unpriced"));
     let effects = diff.line(LineFor::Search, Typed::Taken("nowhere"), 0);
-    assert!(matches!(&effects[..], [Effect::Say(words)] if words.contains("nowhere")));
+    assert!(matches!(&effects[..], [PaneEffect::Say(words)] if words.contains("nowhere")));
 }
 
 #[test]
 fn a_hunk_is_copied_as_a_unified_diff() {
     let mut diff = pane(140, 35, shop());
     let effects = act(&mut diff, &[Action::Copy]);
-    let Effect::Copy(text) = &effects[0] else { panic!("{effects:?}") };
+    let PaneEffect::Run(Effect::Copy(text)) = &effects[0] else { panic!("{effects:?}") };
     assert_eq!(
         text,
         "--- a/src/catalog.rs\n+++ b/src/catalog.rs\n@@ -14,7 +14,7 @@\n impl Catalog {\n     pub async fn open(url: &str) \

@@ -18,7 +18,7 @@ use super::paint::{self, Pen, span};
 use super::{Ctx, Look, Mark};
 use crate::protocol::{Call, CallState, Event, Item, ItemId, Listing, Query};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::wrap;
 use crate::tui::theme::Role;
@@ -88,7 +88,7 @@ impl Entry {
 
 impl Tools {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<Effect> {
+    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<PaneEffect> {
         match event {
             Event::Opened(_) => *self = Tools { size: self.size, follow: true, ..Tools::default() },
             Event::Added(id, Item::Call(call)) => self.add(*id, call.clone(), now),
@@ -156,7 +156,7 @@ impl Tools {
     }
 
     /// Takes in what was asked for: nothing is.
-    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<Effect> {
+    pub fn answer(&mut self, _query: &Query, _listing: &Listing, _now: i64) -> Vec<PaneEffect> {
         Vec::new()
     }
 
@@ -183,7 +183,7 @@ impl Tools {
     }
 
     /// Does `action`.
-    pub fn act(&mut self, action: Action, _now: i64) -> Vec<Effect> {
+    pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         if let Some(viewer) = &mut self.viewer {
             let (keep, effects) = viewer.act(action);
             if !keep {
@@ -224,7 +224,7 @@ impl Tools {
                 let call = self.chosen().map(|i| &self.calls[i].call);
                 let text = call.map(|c| c.result.clone().unwrap_or_else(|| c.arguments.clone()));
                 return text
-                    .map(|t| vec![Effect::Copy(t), Effect::Say("the result is copied".into())])
+                    .map(|t| vec![PaneEffect::Run(Effect::Copy(t)), PaneEffect::Say("the result is copied".into())])
                     .unwrap_or_default();
             }
             _ => {}
@@ -275,7 +275,7 @@ impl Tools {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<Effect> {
+    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         match &mut self.viewer {
             Some(viewer) if purpose == LineFor::Search => viewer.line(typed),
             _ => Vec::new(),
@@ -283,7 +283,7 @@ impl Tools {
     }
 
     /// A click inside the body.
-    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<Effect> {
+    pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let y = self.top + usize::from(row);
         if self.viewer.is_none() && y < self.total() {
             self.selected = Some(self.tops.partition_point(|t| *t <= y).saturating_sub(1));

@@ -38,7 +38,13 @@ fn drawn(tools: &mut Tools, width: u16, height: u16) -> Screen {
     tools.measure(
         width,
         height,
-        &Look { theme: &theme, glyphs: &crate::tui::glyphs::Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() },
+        &Look {
+            theme: &theme,
+            glyphs: &crate::tui::glyphs::Glyphs::UNICODE,
+            keys: crate::tui::pane::testing::keys(),
+            now: 0,
+            zone: 0,
+        },
     );
     screen(width, height, "dark", false, |area, buf, ctx| tools.draw(area, buf, ctx))
 }
@@ -211,7 +217,7 @@ fn enter_shows_the_whole_result() {
     tools.line(LineFor::Search, Typed::Taken("30:"), NOW);
     assert!(drawn(&mut tools, 40, 8).text().contains("30: line"));
     let effects = tools.act(Action::Copy, NOW);
-    assert!(matches!(&effects[0], Effect::Copy(t) if t.contains("39: line")));
+    assert!(matches!(&effects[0], PaneEffect::Run(Effect::Copy(t)) if t.contains("39: line")));
     tools.act(Action::Escape, NOW);
     assert!(!tools.is_viewing());
 }

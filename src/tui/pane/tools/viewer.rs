@@ -2,7 +2,7 @@
 
 use crate::protocol::{Call, ItemId};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, Typed};
+use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::pane::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold};
 use crate::tui::text::number::plural;
@@ -109,17 +109,20 @@ impl Viewer {
     }
 
     /// Does an action; `false`: it is closed.
-    pub fn act(&mut self, action: Action) -> (bool, Vec<Effect>) {
+    pub fn act(&mut self, action: Action) -> (bool, Vec<PaneEffect>) {
         let half = (self.body() / 2).max(1) as isize;
         let by = match action {
             Action::Open | Action::Close | Action::Escape => return (false, Vec::new()),
             Action::Copy => {
                 let text: Vec<&str> = self.lines.iter().map(|(_, l)| l.as_str()).collect();
-                return (true, vec![Effect::Copy(text.join("\n")), Effect::Say("the call is copied".into())]);
+                return (
+                    true,
+                    vec![PaneEffect::Run(Effect::Copy(text.join("\n"))), PaneEffect::Say("the call is copied".into())],
+                );
             }
             Action::Search => {
                 let prompt = "search in the result".to_string();
-                return (true, vec![Effect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
+                return (true, vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
             }
             Action::NextMatch => return (true, self.search(self.top + 1, true)),
             Action::PreviousMatch => return (true, self.search(self.top + self.rows.len().max(1) - 1, false)),
@@ -137,7 +140,7 @@ impl Viewer {
         (true, Vec::new())
     }
 
-    pub fn line(&mut self, typed: Typed<'_>) -> Vec<Effect> {
+    pub fn line(&mut self, typed: Typed<'_>) -> Vec<PaneEffect> {
         match typed {
             Typed::Now(words) => {
                 self.words = words.to_string();
@@ -155,7 +158,7 @@ impl Viewer {
         }
     }
 
-    fn search(&mut self, start: usize, forward: bool) -> Vec<Effect> {
+    fn search(&mut self, start: usize, forward: bool) -> Vec<PaneEffect> {
         let n = self.rows.len();
         if self.words.is_empty() || n == 0 {
             return Vec::new();
@@ -171,7 +174,7 @@ impl Viewer {
                 self.top = i.min(self.last_top());
                 Vec::new()
             }
-            None => vec![Effect::Say(format!("{} is not in this result", self.words))],
+            None => vec![PaneEffect::Say(format!("{} is not in this result", self.words))],
         }
     }
 

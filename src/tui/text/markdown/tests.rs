@@ -44,7 +44,8 @@ broken
 /// The document drawn in plain, without trailing blanks.
 fn drawn(doc: &Markdown, width: usize) -> Vec<String> {
     let theme = Theme::shipped("plain");
-    let look = Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() };
+    let look =
+        Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys(), now: 0, zone: 0 };
     let mut rows = Rows::default();
     rows.update(doc, width, look);
     draw(&rows, doc, width, look)
@@ -198,7 +199,8 @@ fn check_streamed(text: &str, mut cuts: Vec<usize>, width: usize) -> Result<(), 
     cuts.push(text.len());
     cuts.sort_unstable();
     let theme = Theme::shipped("plain");
-    let look = Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys() };
+    let look =
+        Look { theme: &theme, glyphs: &Glyphs::UNICODE, keys: crate::tui::pane::testing::keys(), now: 0, zone: 0 };
     let (mut doc, mut rows, mut at) = (Markdown::default(), Rows::default(), 0);
     for cut in cuts {
         doc.push(&text[at..cut]);

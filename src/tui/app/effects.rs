@@ -1,0 +1,198 @@
+//! What panes and lists want of the screen is done here; what leaves the program goes on to `run`.
+
+use super::{App, At, Effect, Exit, Line, LineFor, Owner, PaneEffect, Screen, Typed};
+use crate::protocol::{Command, Query, QueryId};
+use crate::tui::action::{Action, Context};
+use crate::tui::input::Editor;
+use crate::tui::pane::PaneId;
+use crate::tui::text::number::thousands;
+
+impl App {
+    /// Asks the agent for a listing on behalf of `owner`.
+    pub(super) fn ask(&mut self, owner: Owner, query: Query) -> Effect {
+        let id = QueryId(self.queries.next);
+        self.queries.next += 1;
+        self.queries.asked.insert(id, (owner, query.clone()));
+        Effect::Send(Command::Ask(id, query))
+    }
+
+    /// Asks for several listings.
+    pub(super) fn ask_all(&mut self, owner: Owner, queries: Vec<Query>) -> Vec<Effect> {
+        queries.into_iter().map(|q| self.ask(owner, q)).collect()
+    }
+
+    /// Does what `owner` wants of the screen, and returns what leaves the program.
+    pub(super) fn route_effects(&mut self, owner: Owner, effects: Vec<PaneEffect>) -> Vec<Effect> {
+        effects.into_iter().flat_map(|effect| self.route_effect(owner, effect)).collect()
+    }
+
+    fn route_effect(&mut self, owner: Owner, effect: PaneEffect) -> Vec<Effect> {
+        match effect {
+            PaneEffect::Run(effect) => return self.run_effect(effect),
+            PaneEffect::Ask(query) => return vec![self.ask(owner, query)],
+            PaneEffect::Do(action) => return self.act_global(action),
+            // Without a turn there is no model to be told why: the person decides of their own restore.
+            PaneEffect::Line { purpose: LineFor::Reason, .. } if !self.is_busy() => {
+                let done = self.panes.line(PaneId::Diff, LineFor::Reason, Typed::Taken(""), self.now);
+                return self.route_effects(owner, done);
+            }
+            PaneEffect::Line { purpose, prompt, text } => {
+                self.line = Some(Line { owner, purpose, prompt, editor: Editor::with(&text) });
+            }
+            PaneEffect::ShowChange(path) => self.show_change(&path),
+            PaneEffect::Focus(id) => self.go_to(id),
+            PaneEffect::FocusInput => self.go_to_input(),
+            PaneEffect::Say(words) => self.say = Some(words),
+        }
+        Vec::new()
+    }
+
+    /// What the screen itself has to do with an effect that leaves the program.
+    fn run_effect(&mut self, effect: Effect) -> Vec<Effect> {
+        match effect {
+            Effect::Send(command) => return self.send(command),
+            Effect::Copy(ref text) => {
+                self.say = Some(match text.lines().count() {
+                    0 | 1 => "copied".to_string(),
+                    n => format!("copied {} lines", thousands(n)),
+                });
+            }
+            _ => {}
+        }
+        vec![effect]
+    }
+
+    fn show_change(&mut self, path: &str) {
+        if self.panes.diff.show_change(path) {
+            self.go_to(PaneId::Diff);
+        } else {
+            let key = self.keyboard.keys.word_or("F2", Context::Chat, Action::FocusDiff);
+            self.say = Some(format!("what changed in {path} is not at hand now; {key} shows the proposal"));
+        }
+    }
+
+    /// Sends a command; what begins a turn is remembered until the turn begins.
+    pub(super) fn send(&mut self, command: Command) -> Vec<Effect> {
+        if matches!(command, Command::Submit(_) | Command::GoOn(_)) {
+            self.session.starting = true;
+            self.session.ended = None;
+            self.panes.chat.let_go();
+        }
+        vec![Effect::Send(command)]
+    }
+
+    /// Shows a pane and gives it the keys.
+    pub(super) fn go_to(&mut self, id: PaneId) {
+        if let Screen::Sessions(_, true) | Screen::Welcome(_) = self.screen {
+            self.screen = Screen::Main;
+        }
+        if id != self.layout.pane {
+            self.layout.zoom = false;
+        }
+        self.layout.pane = id;
+        self.layout.at = At::Pane;
+    }
+
+    /// Gives the keys to the input. A full diff stays in sight.
+    pub(super) fn go_to_input(&mut self) {
+        self.layout.at = At::Input;
+    }
+
+    /// Leaves for good.
+    pub(super) fn quit(&mut self, exit: Exit) -> Vec<Effect> {
+        vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
+    }
+
+    /// Whether the next pane after the one in focus is the input.
+    pub(in crate::tui) fn goes_to_input(&self) -> bool {
+        self.panes_around().last() == Some(&self.layout.pane)
+    }
+
+    /// Goes round: the input, the panes in sight, the input again.
+    pub(super) fn next_pane(&mut self) {
+        if self.question().is_some_and(|q| !q.choices().is_empty()) && self.layout.at == At::Input {
+            self.layout.at = At::Question;
+            return;
+        }
+        let waits = self.panes.diff.waiting().is_some();
+        let narrow = self.rects.tabs || self.rects.rule.is_none();
+        let order = self.panes_around();
+        let here = order.iter().position(|id| *id == self.layout.pane);
+        match (self.layout.at, here) {
+            (At::Input, _) => {
+                // In tabs the one that is open comes first.
+                let first = if narrow { self.layout.pane } else { order.first().copied().unwrap_or(self.layout.pane) };
+                self.layout.pane = first;
+                self.layout.at = At::Pane;
+            }
+            (_, Some(i)) if i + 1 < order.len() => self.layout.pane = order[i + 1],
+            _ => self.layout.at = At::Input,
+        }
+        if narrow && self.layout.at == At::Input && !self.layout.zoom && !waits {
+            self.layout.pane = PaneId::Chat;
+        }
+    }
+
+    /// The panes that are gone round, in order.
+    fn panes_around(&self) -> Vec<PaneId> {
+        let waits = self.panes.diff.waiting().is_some();
+        let narrow = self.rects.tabs || self.rects.rule.is_none();
+        let order: &[PaneId] = match () {
+            () if waits && self.layout.pane == PaneId::Diff => &[PaneId::Diff],
+            () if self.layout.zoom || self.layout.pane == PaneId::Diff && !narrow => &[self.layout.pane],
+            () if narrow => PaneId::ALL,
+            () => &[PaneId::Chat, PaneId::Tools, PaneId::Archive],
+        };
+        let seen = |id: &PaneId| narrow || waits || self.rects.place(*id).is_some();
+        order.iter().copied().filter(seen).collect()
+    }
+
+    /// Does an action that is the same everywhere.
+    pub(super) fn act_global(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Help => self.open_help(),
+            Action::NextPane => self.next_pane(),
+            Action::FocusChat => self.toggle(PaneId::Chat),
+            Action::FocusTools => self.toggle(PaneId::Tools),
+            Action::FocusDiff => self.toggle(PaneId::Diff),
+            Action::FocusArchive => self.toggle(PaneId::Archive),
+            Action::FocusInput => self.go_to_input(),
+            Action::ToggleMode => return self.toggle_mode(),
+            Action::Palette | Action::Commands => self.open_palette("/"),
+            Action::ChooseModel => return self.open_models(),
+            Action::Cancel => return self.cancel(),
+            Action::Escape => return self.escape(),
+            Action::Suspend => return vec![Effect::Suspend],
+            Action::Redraw => return vec![Effect::Redraw],
+            Action::Quit => return self.quit(Exit::Done),
+            Action::Zoom => self.layout.zoom = !self.layout.zoom,
+            Action::Narrower | Action::Wider => {
+                let now = crate::tui::layout::right_width(self.size.0, self.layout.right);
+                let next = if action == Action::Narrower { now + 4 } else { now.saturating_sub(4) };
+                self.layout.right = Some(crate::tui::layout::right_width(self.size.0, Some(next)));
+            }
+            Action::Lower | Action::Higher => {
+                if let Some(now) = self.rects.low() {
+                    self.layout.low = Some(if action == Action::Higher { now + 2 } else { now.saturating_sub(2) });
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// A pane's key shows it; pressed again in it, the keys go back to the input.
+    fn toggle(&mut self, id: PaneId) {
+        if self.layout.at == At::Pane && self.layout.pane == id && matches!(self.screen, Screen::Main) {
+            self.layout.at = At::Input;
+            if id == PaneId::Diff {
+                self.layout.pane = PaneId::Chat;
+            }
+        } else {
+            let hidden = self.rects.rule.is_some() && self.rects.place(id).is_none() && id != PaneId::Diff;
+            self.go_to(id);
+            // A pane that has no room beside the others gets all of it.
+            self.layout.zoom |= hidden;
+        }
+    }
+}
