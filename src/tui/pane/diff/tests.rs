@@ -42,7 +42,7 @@ fn act(diff: &mut Diff, actions: &[Action]) -> Vec<PaneEffect> {
     actions.iter().flat_map(|a| diff.act(*a, 0)).collect()
 }
 
-fn decision(effects: &[Effect]) -> &crate::proposal::Decision {
+fn decision(effects: &[PaneEffect]) -> &crate::proposal::Decision {
     match effects {
         [PaneEffect::Run(Effect::Send(Command::Decide(ProposalId(7), decision)))] => decision,
         other => panic!("{other:?}"),
