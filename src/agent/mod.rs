@@ -131,5 +131,5 @@ fn first_words(text: &str, most: usize) -> String {
 fn prompt_words(session: &Session) -> Option<String> {
     let at = session.rows.iter().rposition(|r| Some(*r) == session.turn)?;
     let message = session.messages.get(at).filter(|m| m.role == Role::User)?;
-    Some(first_words(message.text.split("\n\n---\n").next().unwrap_or(""), 60))
+    Some(first_words(message.text().split("\n\n---\n").next().unwrap_or(""), 60))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::provider::{Message, Role};
+use crate::provider::{Body, Message, Part, Role, ToolResult};
 
 /// Bytes a token stands for before the provider has said how many it counted.
 const BYTES_PER_TOKEN: f64 = 4.0;
@@ -210,11 +210,19 @@ fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
     if bytes(message) <= most {
         return Arc::clone(message);
     }
-    let each = most / (message.calls.len() + 1);
-    let mut short = Message { blobs: Vec::new(), ..(**message).clone() };
-    short.text = without_middle(&short.text, each);
-    for call in &mut short.calls {
-        call.arguments = without_middle(&call.arguments, each);
+    let each = most / (message.calls().count() + 1);
+    let mut short = Message { origin: None, ..(**message).clone() };
+    // What is cut is not what was sealed.
+    short.parts.retain(|part| matches!(part.body, Body::Text(_) | Body::Call(_) | Body::Result(_)));
+    let texts = short.parts.iter().filter(|part| matches!(part.body, Body::Text(_))).count().max(1);
+    for part in &mut short.parts {
+        part.seal = None;
+        match &mut part.body {
+            Body::Text(text) => *text = without_middle(text, each / texts),
+            Body::Result(result) => result.text = without_middle(&result.text, each),
+            Body::Call(call) => call.arguments = without_middle(&call.arguments, each),
+            Body::Thinking(_) | Body::Blob(_) | Body::Other => {}
+        }
     }
     Arc::new(short)
 }
@@ -235,29 +243,35 @@ fn begin(conversation: &[Arc<Message>], covered: usize) -> usize {
 
 /// What a message costs, in bytes.
 fn bytes(message: &Message) -> usize {
-    let calls: usize = message.calls.iter().map(|c| c.id.len() + c.name.len() + c.arguments.len() + PER_MESSAGE).sum();
-    message.text.len() + calls + message.blobs.len() * PER_BLOB + PER_MESSAGE
+    let of_part = |part: &Part| match (&part.body, &part.seal) {
+        // Where it is sent sealed, its text is in the seal.
+        (Body::Blob(_), _) => PER_BLOB,
+        (_, Some(seal)) => seal.len(),
+        (Body::Text(text), None) => text.len(),
+        (Body::Result(result), None) => result.text.len(),
+        (Body::Call(call), None) => call.id.len() + call.name.len() + call.arguments.len() + PER_MESSAGE,
+        (Body::Thinking(_) | Body::Other, None) => 0,
+    };
+    message.parts.iter().map(of_part).sum::<usize>() + PER_MESSAGE
 }
 
 /// What stands for a message that is left out, and the message that is sent then; none: it stays.
 fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Arc<Message>)> {
     let message = &conversation[index];
-    if message.role != Role::Tool || message.text.len() < WORTH_IT {
-        return None;
-    }
+    let result = message.tool_result().filter(|result| result.text.len() >= WORTH_IT)?;
     // The nearest call of that id: some servers count anew in every answer.
-    let calls = conversation[..index].iter().rev().flat_map(|m| &m.calls);
-    let call = message.answers.as_deref().and_then(|id| calls.into_iter().find(|c| c.id == id));
+    let calls = conversation[..index].iter().rev().flat_map(|m| m.calls());
+    let call = calls.into_iter().find(|c| c.id == result.call);
     let tool = call.map_or("result", |c| c.name.as_str()).to_string();
     let arguments = call.and_then(|c| serde_json::from_str::<Value>(&c.arguments).ok());
     let named = |key: &str| Some(arguments.as_ref()?.get(key)?.as_str()?.to_string());
     let path = named("path");
     let main = path.clone().or_else(|| named("keyword").map(|k| format!("\"{k}\""))).or_else(|| named("directory"));
-    let lines = message.text.lines().count();
+    let lines = result.text.lines().count();
     let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
     let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let line = format!("{what}: {lines}, left out");
-    let short = Message { text: line.clone(), blobs: Vec::new(), ..(**message).clone() };
+    let short = Message::result(ToolResult { text: line.clone(), ..result.clone() });
     Some((LeftOut { index, tool, path, line }, Arc::new(short)))
 }
 
@@ -300,8 +314,8 @@ mod tests {
         assert_eq!(lines[0], "readFile f0.rs: 800 lines, left out");
         assert_eq!(fitted.newly_left_out[0].path.as_deref(), Some("f0.rs"));
         assert!(lines.len() < 9 && !fitted.too_long && fitted.estimate <= 5600);
-        assert_eq!(fitted.messages[2].text, lines[0]);
-        assert_eq!(fitted.messages[2].answers.as_deref(), Some("c0"));
+        assert_eq!(fitted.messages[2].text(), lines[0]);
+        assert_eq!(fitted.messages[2].answers(), Some("c0"));
         assert!(Arc::ptr_eq(&fitted.messages[20], &all[20]));
 
         let mut stored = Window::default();
@@ -313,7 +327,7 @@ mod tests {
         let again = window.fit(&all, None, 0, budget);
         assert!(again.newly_left_out.is_empty());
         assert!(Arc::ptr_eq(&again.messages[2], &fitted.messages[2]), "the same message every time");
-        assert_eq!(all[2].text.len(), 4000, "what is kept is whole");
+        assert_eq!(all[2].text().len(), 4000, "what is kept is whole");
     }
 
     #[test]
@@ -334,8 +348,8 @@ mod tests {
         // Covers up to a call whose result follows: the result goes with it.
         let fitted = window.fit(&all, Some(("short", 2)), 0, Budget::of_window(100_000));
         assert_eq!(fitted.messages.len(), 1 + 4);
-        assert!(fitted.messages[0].text.ends_with("short"));
-        assert_eq!(fitted.messages[1].calls[0].id, "c1");
+        assert!(fitted.messages[0].text().ends_with("short"));
+        assert_eq!(fitted.messages[1].calls().next().unwrap().id, "c1");
         let again = window.fit(&all, Some(("short", 2)), 0, Budget::of_window(100_000));
         assert!(Arc::ptr_eq(&fitted.messages[0], &again.messages[0]));
     }
@@ -351,7 +365,7 @@ mod tests {
                 assert_eq!(sent.len() + left_out, all.len());
                 assert!(sent.get(kept).is_none_or(|m| m.role != Role::Tool), "a result without its call");
                 assert!(Arc::ptr_eq(&sent[0], &all[0]) || kept == 0);
-                assert!(sent.last().is_some_and(|m| m.text.contains("bytes left out")));
+                assert!(sent.last().is_some_and(|m| m.text().contains("bytes left out")));
             }
         }
     }
@@ -364,7 +378,7 @@ mod tests {
         let long = Arc::new(Message::assistant("é".repeat(1000), calls));
         for most in 0..64 {
             let short = cut(&long, most);
-            assert!(short.text.len() < 100 && short.calls[0].arguments.len() < 100, "{short:?}");
+            assert!(short.text().len() < 100 && short.calls().all(|c| c.arguments.len() < 100), "{short:?}");
         }
     }
 

@@ -39,7 +39,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub use changesets::{Cause, ChangesetFile, ChangesetRecord, ChangesetState, PendingId};
 pub use error::{Error, Trouble};
 pub use listing::{ListedFile, Listing};
-pub use messages::{Blob, Message, MessageMeta, MessageState, NewMessage, Role};
+pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
 pub use projects::ArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionState, Summary, Totals};

@@ -8,8 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params, params_from_iter};
 
+use super::messages::BESIDE;
 use super::{Error, Trouble, now_ms, schema};
 
 /// The first id of a message made in RAM, less one.
@@ -59,16 +60,10 @@ impl Spare {
         if !self.reads_disk || !self.fetched.insert(session.to_string()) {
             return Ok(());
         }
-        let of_session = "(SELECT id FROM disk.messages WHERE session_id = ?1)";
-        conn.execute(
-            "INSERT OR IGNORE INTO main.messages SELECT * FROM disk.messages WHERE session_id = ?1",
-            [session],
-        )?;
-        for table in ["message_meta", "message_blobs"] {
-            let sql = format!(
-                "INSERT OR IGNORE INTO main.{table} SELECT * FROM disk.{table} WHERE message_id IN {of_session}"
-            );
-            conn.execute(&sql, [session])?;
+        copy_from_disk(conn, "messages", "session_id = ?1", params![session])?;
+        let of_session = "message_id IN (SELECT id FROM disk.messages WHERE session_id = ?1)";
+        for table in BESIDE {
+            copy_from_disk(conn, table, of_session, params![session])?;
         }
         Ok(())
     }
@@ -123,8 +118,9 @@ impl Spare {
         }
         let of_session = "message_id IN (SELECT id FROM messages WHERE session_id = ?1)";
         carry(ram, tx, "messages", "session_id = ?1", &key, ids)?;
-        carry(ram, tx, "message_meta", of_session, &key, ids)?;
-        carry(ram, tx, "message_blobs", of_session, &key, ids)?;
+        for table in BESIDE {
+            carry(ram, tx, table, of_session, &key, ids)?;
+        }
         if !self.stubs.contains(session) {
             carry(ram, tx, "session_meta", "session_id = ?1", &key, ids)?;
         }
@@ -156,19 +152,33 @@ fn attach(conn: &Connection, path: &Path) -> Result<(), Error> {
     }
     uri.push_str("?mode=ro");
     conn.execute("ATTACH ?1 AS disk", [&uri])?;
-    let filled = conn.execute_batch(
-        "BEGIN;
-         INSERT INTO main.sessions SELECT * FROM disk.sessions;
-         INSERT INTO main.session_meta SELECT * FROM disk.session_meta;
-         INSERT INTO main.changesets SELECT * FROM disk.changesets;
-         INSERT INTO main.changeset_files SELECT * FROM disk.changeset_files;
-         COMMIT;",
-    );
-    if let Err(e) = filled {
+    let fill = || {
+        conn.execute_batch("BEGIN")?;
+        for table in ["sessions", "session_meta", "changesets", "changeset_files"] {
+            copy_from_disk(conn, table, "true", params![])?;
+        }
+        Ok(conn.execute_batch("COMMIT")?)
+    };
+    fill().inspect_err(|_: &Error| {
         let _ = conn.execute_batch("ROLLBACK");
         let _ = conn.execute_batch("DETACH disk");
-        return Err(e.into());
+    })
+}
+
+/// Copies rows from the file. It may be one that could not be migrated yet: what it does not have stays empty.
+fn copy_from_disk(conn: &Connection, table: &str, which: &str, values: &[&dyn ToSql]) -> Result<(), Error> {
+    let sql =
+        "SELECT m.name FROM pragma_table_info(?1, 'main') m JOIN pragma_table_info(?1, 'disk') d ON d.name = m.name";
+    let mut common = conn.prepare_cached(sql)?;
+    let common: Vec<String> = common.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    if common.is_empty() {
+        return Ok(());
     }
+    let columns = common.join(", ");
+    conn.execute(
+        &format!("INSERT OR IGNORE INTO main.{table}({columns}) SELECT {columns} FROM disk.{table} WHERE {which}"),
+        values,
+    )?;
     Ok(())
 }
 
@@ -190,7 +200,7 @@ fn carry(
     file: &Transaction<'_>,
     table: &str,
     which: &str,
-    key: &dyn rusqlite::ToSql,
+    key: &dyn ToSql,
     ids: &mut HashMap<i64, i64>,
 ) -> Result<(), Error> {
     let mut select = ram.prepare(&format!("SELECT * FROM main.{table} WHERE {which} ORDER BY 1"))?;

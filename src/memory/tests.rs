@@ -373,9 +373,11 @@ fn damage_found_on_the_way_is_moved_aside_by_the_next_start() {
     drop(m);
     let path = w.options().path;
     let mut bytes = std::fs::read(&path).unwrap();
-    // The first and the last pages are read when it is opened, those in the middle are not.
-    let (from, to) = (bytes.len() / 3, bytes.len() * 2 / 3);
-    bytes[from..to].fill(0xff);
+    // The first and the last pages of messages are read when it is opened, those in the middle are not.
+    let words = b"200 words words";
+    let middle = bytes.windows(words.len()).position(|w| w == words).unwrap();
+    let page = middle - middle % 4096;
+    bytes[page..page + 4096].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
     let (m, _) = Memory::open(w.options());
     let error = m.load(&id).unwrap_err();
@@ -498,4 +500,89 @@ fn a_summary_stands_for_the_beginning() {
     assert_eq!(memory.summary(&s).unwrap(), Some(summary));
     memory.set_summary(&s, None).unwrap();
     assert_eq!(memory.summary(&s).unwrap(), None);
+}
+
+fn sealed(kind: &str, bytes: usize, seal: Option<&str>) -> MessagePart {
+    let origin = MessageOrigin { wire: "chat".into(), place: "https://a.example".into(), model: "m2".into() };
+    MessagePart { kind: kind.into(), bytes, seal: seal.map(Into::into), origin: Some(origin) }
+}
+
+#[test]
+fn the_parts_of_an_answer_come_back_as_they_were() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let asked = memory.append(&s, &user("go")).unwrap();
+    let mut arriving = answer("");
+    arriving.meta.state = MessageState::Streaming;
+    let id = memory.append(&s, &arriving).unwrap();
+    memory.checkpoint(&s, id, "価", Some("hm")).unwrap();
+    assert_eq!(memory.load(&s).unwrap()[1].message.parts, []);
+    let mut whole = answer("価格");
+    whole.meta.thinking = Some("hm, so".into());
+    whole.meta.written_tokens = Some(7);
+    whole.meta.thinking_tokens = Some(3);
+    whole.parts = vec![
+        sealed("thinking", 6, Some("{\"a\":  1}")),
+        sealed("text", 3, None),
+        sealed("other", 0, Some("{}")),
+        sealed("text", 3, None),
+    ];
+    memory.replace(&s, id, &whole).unwrap();
+    assert_eq!(memory.load(&s).unwrap()[1].message, whole);
+    let fork = memory.fork(&s, None).unwrap();
+    assert_eq!(memory.load(&fork).unwrap()[1].message, whole);
+    memory.remove_from(&s, asked).unwrap();
+    memory.end(&s).unwrap();
+    memory.end(&fork).unwrap();
+    memory.delete(&fork).unwrap();
+    let left: i64 = memory.store().conn.query_row("SELECT count(*) FROM message_parts", [], |r| r.get(0)).unwrap();
+    assert_eq!(left, 0, "parts go with their message");
+}
+
+#[test]
+fn parts_survive_a_time_in_ram() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let mut kept = answer("one");
+    kept.parts = vec![sealed("text", 3, Some("1"))];
+    memory.append(&s, &kept).unwrap();
+    let other = rusqlite::Connection::open(w.options().path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut new = answer("two");
+    new.parts = vec![sealed("text", 3, Some("2"))];
+    memory.append(&s, &new).unwrap();
+    assert_eq!(memory.banner(), Some(Trouble::Locked));
+    let parts = |memory: &Memory| -> Vec<_> { memory.load(&s).unwrap().into_iter().map(|m| m.message.parts).collect() };
+    assert_eq!(parts(&memory), [kept.parts.clone(), new.parts.clone()]);
+    other.execute_batch("ROLLBACK").unwrap();
+    memory.reconnect().unwrap();
+    assert_eq!(memory.banner(), None);
+    assert_eq!(parts(&memory), [kept.parts, new.parts]);
+}
+
+#[test]
+fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
+    let w = World::new();
+    drop(w.open());
+    let other = rusqlite::Connection::open(w.options().path).unwrap();
+    other
+        .execute_batch(
+            "DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
+             ALTER TABLE message_meta DROP COLUMN thinking_tokens; PRAGMA user_version = 2;
+             INSERT INTO sessions(id, project_path, model_used) VALUES('s', '/p', 'm');
+             INSERT INTO session_meta(session_id, messages) VALUES('s', 1);
+             INSERT INTO messages(id, session_id, role, content) VALUES(1, 's', 'user', 'hello');
+             INSERT INTO message_meta(message_id, at_ms, state) VALUES(1, 5, 'complete');
+             BEGIN IMMEDIATE;",
+        )
+        .unwrap();
+    let (memory, notices) = Memory::open(w.options());
+    assert_eq!(notices, [Notice::InMemoryOnly { trouble: Trouble::Locked }]);
+    assert_eq!(memory.list("/p").unwrap().len(), 1);
+    assert_eq!(memory.load("s").unwrap()[0].message.content.as_deref(), Some("hello"));
+    other.execute_batch("ROLLBACK").unwrap();
+    memory.reconnect().unwrap();
+    assert_eq!(memory.load("s").unwrap()[0].message.content.as_deref(), Some("hello"));
 }

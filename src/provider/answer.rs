@@ -1,6 +1,6 @@
 //! Joins the pieces of one answer.
 
-use super::{Delta, EndReason, Message, Role, ToolCall, Usage};
+use super::{Delta, EndReason, Message, PartKind, Span, ToolCall, Usage};
 
 /// An answer as far as it has arrived.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -11,34 +11,31 @@ pub struct Answer {
     pub thinking: String,
     /// Its calls, in order. The last one may be unfinished while [`Answer::end`] is `None`.
     pub calls: Vec<ToolCall>,
+    /// In which order pieces of these were said.
+    pub spans: Vec<Span>,
     /// Tokens, once told.
     pub usage: Option<Usage>,
     /// Why it ended, once it has.
     pub end: Option<EndReason>,
+    /// What comes next begins a new part.
+    parted: bool,
 }
 
 impl Answer {
     /// Takes the next piece in.
     pub fn push(&mut self, delta: &Delta) {
         match delta {
-            Delta::Text(more) => self.text.push_str(more),
-            Delta::Thinking(more) => self.thinking.push_str(more),
-            Delta::Call { index, id, name, arguments } => {
-                // Providers number calls without gaps; a recording made by hand may not, and must not make us
-                // allocate what it says, so a call out of order goes to the end.
-                let at = (*index).min(self.calls.len());
-                if at == self.calls.len() {
-                    self.calls.push(ToolCall { id: String::new(), name: String::new(), arguments: String::new() });
-                }
-                let call = &mut self.calls[at];
-                if let Some(id) = id {
-                    call.id.clone_from(id);
-                }
-                if let Some(name) = name {
-                    call.name.clone_from(name);
-                }
-                call.arguments.push_str(arguments);
+            Delta::Text(more) => {
+                self.text.push_str(more);
+                self.extend(PartKind::Text, more.len());
             }
+            Delta::Thinking(more) => {
+                self.thinking.push_str(more);
+                self.extend(PartKind::Thinking, more.len());
+            }
+            Delta::Call { index, id, name, arguments } => self.call(*index, id.as_deref(), name.as_deref(), arguments),
+            Delta::Part => self.parted = true,
+            Delta::Seal { kind, index, json } => self.seal(*kind, *index, json),
             Delta::Usage(usage) => self.usage = Some(*usage),
             Delta::End(reason) => self.end = Some(*reason),
             Delta::Retrying(_) => {}
@@ -50,15 +47,71 @@ impl Answer {
         self.text.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
     }
 
+    /// Drops the calls that `keep` does not want, by their number.
+    pub fn keep_calls(&mut self, keep: impl Fn(usize) -> bool) {
+        let mut at = 0;
+        self.spans.retain(|span| {
+            let call = span.kind == PartKind::Call;
+            at += usize::from(call);
+            !call || keep(at - 1)
+        });
+        let mut at = 0;
+        self.calls.retain(|_| {
+            at += 1;
+            keep(at - 1)
+        });
+    }
+
     /// The answer as a message of the conversation.
     pub fn into_message(self) -> Message {
-        Message {
-            role: Role::Assistant,
-            text: self.text,
-            thinking: Some(self.thinking).filter(|thinking| !thinking.is_empty()),
-            calls: self.calls,
-            answers: None,
-            blobs: Vec::new(),
+        Message::answer(&self.text, &self.thinking, self.calls, self.spans)
+    }
+
+    fn call(&mut self, index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) {
+        // Providers number calls without gaps; a recording made by hand may not, and must not make us
+        // allocate what it says, so a call out of order goes to the end.
+        let at = index.min(self.calls.len());
+        if at == self.calls.len() {
+            self.calls.push(ToolCall { id: String::new(), name: String::new(), arguments: String::new() });
+            self.begin(PartKind::Call, 0);
+        }
+        let call = &mut self.calls[at];
+        if let Some(id) = id {
+            call.id = id.into();
+        }
+        if let Some(name) = name {
+            call.name = name.into();
+        }
+        call.arguments.push_str(arguments);
+    }
+
+    fn extend(&mut self, kind: PartKind, bytes: usize) {
+        match self.spans.last_mut() {
+            Some(span) if span.kind == kind && span.seal.is_none() && !self.parted => span.bytes += bytes,
+            _ => self.begin(kind, bytes),
+        }
+    }
+
+    fn begin(&mut self, kind: PartKind, bytes: usize) {
+        self.parted = false;
+        self.spans.push(Span { kind, bytes, seal: None });
+    }
+
+    fn seal(&mut self, kind: PartKind, index: usize, json: &str) {
+        let mut of_kind = self.spans.iter_mut().filter(|span| span.kind == kind);
+        let found = match kind {
+            PartKind::Call => of_kind.nth(index),
+            _ if self.parted => None,
+            _ => of_kind.rfind(|span| span.seal.is_none()),
+        };
+        match found {
+            Some(span) => span.seal = Some(json.into()),
+            // A seal of a call that is not there would go back without its call.
+            None if kind == PartKind::Call => {}
+            None => {
+                self.parted = false;
+                self.spans.push(Span { kind, bytes: 0, seal: Some(json.into()) });
+            }
         }
     }
 }
@@ -95,5 +148,71 @@ mod tests {
         let mut answer = Answer::default();
         answer.push(&call(usize::MAX, Some("x"), Some("list"), "{}"));
         assert_eq!(answer.calls.len(), 1);
+    }
+
+    fn seal(kind: PartKind, index: usize, json: &str) -> Delta {
+        Delta::Seal { kind, index, json: json.into() }
+    }
+
+    /// Kind, bytes and seal of each part.
+    fn spans(deltas: &[Delta]) -> Vec<(PartKind, usize, Option<String>)> {
+        let mut answer = Answer::default();
+        deltas.iter().for_each(|delta| answer.push(delta));
+        answer.into_message().spans().into_iter().map(|s| (s.kind, s.bytes, s.seal.map(|s| s.to_string()))).collect()
+    }
+
+    #[test]
+    fn a_sealed_part_is_closed() {
+        let text = |text: &str| Delta::Text(text.into());
+        let got = spans(&[
+            Delta::Thinking("a".into()),
+            Delta::Thinking("b".into()),
+            seal(PartKind::Thinking, 0, "1"),
+            seal(PartKind::Thinking, 0, "2"),
+            text("x"),
+            text("y"),
+            Delta::Part,
+            text("z"),
+            seal(PartKind::Text, 0, "3"),
+            call(0, Some("c"), Some("list"), "{}"),
+            call(1, Some("d"), Some("list"), "{}"),
+            seal(PartKind::Call, 0, "4"),
+            seal(PartKind::Call, 7, "5"),
+            Delta::Part,
+            seal(PartKind::Text, 0, "6"),
+            seal(PartKind::Other, 0, "7"),
+        ]);
+        let some = |text: &str| Some(text.to_string());
+        assert_eq!(
+            got,
+            [
+                (PartKind::Thinking, 2, some("1")),
+                (PartKind::Thinking, 0, some("2")),
+                (PartKind::Text, 2, None),
+                (PartKind::Text, 1, some("3")),
+                (PartKind::Call, 0, some("4")),
+                (PartKind::Call, 0, None),
+                (PartKind::Text, 0, some("6")),
+                (PartKind::Other, 0, some("7")),
+            ]
+        );
+    }
+
+    #[test]
+    fn calls_that_are_dropped_take_their_place_along() {
+        let mut answer = Answer::default();
+        for delta in [
+            call(0, Some("a"), Some("list"), "{}"),
+            Delta::Text("t".into()),
+            call(1, Some("b"), Some("list"), "{"),
+            seal(PartKind::Call, 0, "1"),
+        ] {
+            answer.push(&delta);
+        }
+        answer.keep_calls(|at| at == 0);
+        let message = answer.into_message();
+        assert_eq!(message.calls().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(message.parts.len(), 2);
+        assert_eq!(message.seals().count(), 1);
     }
 }

@@ -90,6 +90,11 @@ impl Server {
         url
     }
 
+    /// Scheme, host and port.
+    pub fn place(&self) -> String {
+        self.base.origin().ascii_serialization()
+    }
+
     /// The client; an error only where the system's TLS or proxy settings cannot be used.
     pub fn client(&self) -> Result<&Client, Error> {
         if let Some(client) = self.client.get() {

@@ -17,6 +17,7 @@ mod error;
 mod flow;
 mod http;
 mod local;
+mod message;
 mod openai;
 mod recording;
 mod replay;
@@ -24,14 +25,17 @@ mod retry;
 mod sse;
 mod takes;
 mod think;
+mod usage;
 
 pub use answer::Answer;
 pub use error::{Error, Kind};
 pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};
+pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Span, ToolCall, ToolResult, Wire};
 pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};
 pub use takes::Takes;
+pub use usage::Usage;
 
 use std::sync::Arc;
 
@@ -61,6 +65,9 @@ pub trait Provider: Send + Sync {
     fn takes(&self, model: &str) -> Takes {
         Takes::by_name(model)
     }
+
+    /// Where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
+    fn origin(&self, model: &str) -> Origin;
 
     /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.
     fn stream(&self, request: Request) -> Deltas;
@@ -121,89 +128,6 @@ pub struct Request {
     pub hurry: Hurry,
 }
 
-/// One message of a conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Message {
-    /// Who says it.
-    pub role: Role,
-    /// Its text; may be empty.
-    pub text: String,
-    /// What the model thought before it, where it was told.
-    pub thinking: Option<String>,
-    /// What the model calls.
-    pub calls: Vec<ToolCall>,
-    /// For [`Role::Tool`]: the id of the call it answers.
-    pub answers: Option<String>,
-    /// Images and PDFs that go with it.
-    pub blobs: Vec<Blob>,
-}
-
-impl Message {
-    /// What a person said.
-    pub fn user(text: impl Into<String>) -> Self {
-        Self::new(Role::User, text.into())
-    }
-
-    /// What the model answered.
-    pub fn assistant(text: impl Into<String>, calls: Vec<ToolCall>) -> Self {
-        Self { calls, ..Self::new(Role::Assistant, text.into()) }
-    }
-
-    /// The result of the call with this id.
-    pub fn tool(call: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { answers: Some(call.into()), ..Self::new(Role::Tool, text.into()) }
-    }
-
-    /// Whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
-    /// conversation with such a message, so it is not sent.
-    pub fn is_blank(&self) -> bool {
-        self.role == Role::Assistant && self.calls.is_empty() && self.text.trim().is_empty()
-    }
-
-    fn new(role: Role, text: String) -> Self {
-        Self { role, text, thinking: None, calls: Vec::new(), answers: None, blobs: Vec::new() }
-    }
-}
-
-/// Who says a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// The person.
-    User,
-    /// The model.
-    Assistant,
-    /// The result of a tool call.
-    Tool,
-}
-
-/// A tool call as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCall {
-    /// Names the call; its result carries the same.
-    pub id: String,
-    /// The tool.
-    pub name: String,
-    /// JSON, as the model wrote it: may be broken.
-    pub arguments: String,
-}
-
-/// An image or a PDF that goes with a message.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Blob {
-    /// `image/png`, `application/pdf` and the like.
-    pub mime: String,
-    /// The file's bytes.
-    pub bytes: Arc<[u8]>,
-    /// The file's name.
-    pub name: String,
-}
-
-impl std::fmt::Debug for Blob {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Blob({}, {}, {} bytes)", self.name, self.mime, self.bytes.len())
-    }
-}
-
 /// What a model is told of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
@@ -233,21 +157,24 @@ pub enum Delta {
         /// The next part of its arguments; may be empty.
         arguments: String,
     },
+    /// What follows begins a new part, also where it is of the same kind.
+    Part,
+    /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where there is
+    /// none (or right after [`Delta::Part`]), of a new one without a word.
+    Seal {
+        /// Its kind.
+        kind: PartKind,
+        /// For a call: which of this answer.
+        index: usize,
+        /// The JSON, byte for byte.
+        json: String,
+    },
     /// Tokens of this request; a later one replaces an earlier one.
     Usage(Usage),
     /// The answer is whole. Comes once, and nothing but usage comes after it.
     End(EndReason),
     /// The request failed and is tried again after a pause. Any other delta ends the pause.
     Retrying(Wait),
-}
-
-/// Tokens of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    /// Read by the model.
-    pub input: u64,
-    /// Written by the model.
-    pub output: u64,
 }
 
 /// Why an answer ended.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Delta, EndReason, Error, Kind, Usage};
+use super::{Delta, EndReason, Error, Kind, PartKind, Usage};
 
 /// A recording, read whole.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,9 +51,22 @@ enum Record {
         #[serde(default)]
         arguments: String,
     },
+    Part {},
+    Seal {
+        part: String,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        index: usize,
+        json: String,
+    },
     Usage {
         input: u64,
+        #[serde(default, rename = "cacheRead", skip_serializing_if = "is_none")]
+        cache_read: u64,
+        #[serde(default, rename = "cacheWrite", skip_serializing_if = "is_none")]
+        cache_write: u64,
         output: u64,
+        #[serde(default, skip_serializing_if = "is_none")]
+        thinking: u64,
     },
     End(End),
 }
@@ -66,6 +79,14 @@ enum End {
     Calls,
     Filter,
     Other,
+}
+
+fn is_zero(index: &usize) -> bool {
+    *index == 0
+}
+
+fn is_none(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 impl Recording {
@@ -132,7 +153,11 @@ pub(super) fn delta_line(pause: Duration, delta: &Delta) -> Option<String> {
         Delta::Text(text) => Record::Text(text),
         Delta::Thinking(text) => Record::Thinking(text),
         Delta::Call { index, id, name, arguments } => Record::Call { index, id, name, arguments },
-        Delta::Usage(Usage { input, output }) => Record::Usage { input, output },
+        Delta::Part => Record::Part {},
+        Delta::Seal { kind, index, json } => Record::Seal { part: kind.name().into(), index, json },
+        Delta::Usage(Usage { input, cache_read, cache_write, output, thinking }) => {
+            Record::Usage { input, cache_read, cache_write, output, thinking }
+        }
         Delta::End(reason) => Record::End(reason.into()),
         Delta::Retrying(_) => return None,
     };
@@ -152,7 +177,13 @@ impl From<Record> for Delta {
             Record::Text(text) => Delta::Text(text),
             Record::Thinking(text) => Delta::Thinking(text),
             Record::Call { index, id, name, arguments } => Delta::Call { index, id, name, arguments },
-            Record::Usage { input, output } => Delta::Usage(Usage { input, output }),
+            Record::Part {} => Delta::Part,
+            Record::Seal { part, index, json } => {
+                Delta::Seal { kind: PartKind::parse(&part).unwrap_or(PartKind::Other), index, json }
+            }
+            Record::Usage { input, cache_read, cache_write, output, thinking } => {
+                Delta::Usage(Usage { input, cache_read, cache_write, output, thinking })
+            }
             Record::End(end) => Delta::End(match end {
                 End::Stop => EndReason::Stop,
                 End::Length => EndReason::Length,
@@ -199,7 +230,9 @@ mod tests {
                         },
                     ),
                     (ms(1), Delta::Call { index: 0, id: None, name: None, arguments: " ".into() }),
-                    (ms(2), Delta::Usage(Usage { input: 3, output: 4 })),
+                    (ms(1), Delta::Part),
+                    (ms(1), Delta::Seal { kind: PartKind::Call, index: 1, json: "{\"a\": 1}".into() }),
+                    (ms(2), Delta::Usage(Usage { cache_read: 2, thinking: 1, ..Usage::new(3, 4) })),
                     (ms(0), Delta::End(EndReason::Calls)),
                 ],
                 vec![(ms(9), Delta::End(EndReason::Stop))],

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::time::Instant;
 
 use super::recording::{Recording, delta_line, head_line, step_line};
-use super::{Delta, Deltas, Error, Kind, Message, Provider, Request, Role, Takes};
+use super::{Delta, Deltas, Error, Kind, Message, Origin, Provider, Request, Role, Takes, Wire};
 
 /// Plays a recording.
 ///
@@ -130,6 +130,10 @@ impl Provider for Replay {
         Takes::ALL
     }
 
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Replay, place: self.place.clone(), model: model.into() }
+    }
+
     fn stream(&self, request: Request) -> Deltas {
         let step = match self.step(&request) {
             Ok(step) => step,
@@ -179,7 +183,7 @@ fn check(messages: &[Arc<Message>]) -> Result<(), Error> {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         if message.role == Role::Tool {
-            let id = message.answers.as_deref().unwrap_or_default();
+            let id = message.answers().unwrap_or_default();
             match open.iter().position(|call| *call == id) {
                 Some(at) => open.swap_remove(at),
                 None => return wrong(format!("a result for the call {id:?}, which was not made before it")),
@@ -189,7 +193,7 @@ fn check(messages: &[Arc<Message>]) -> Result<(), Error> {
         if let Some(id) = open.first() {
             return wrong(format!("the call {id:?} has no result"));
         }
-        for call in &message.calls {
+        for call in message.calls() {
             if message.role != Role::Assistant {
                 return wrong(format!("the call {:?} is not the model's", call.id));
             }
@@ -309,6 +313,10 @@ impl Provider for Recorder {
 
     fn takes(&self, model: &str) -> Takes {
         self.inner.takes(model)
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        self.inner.origin(model)
     }
 
     fn stream(&self, request: Request) -> Deltas {

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::Parts;
 use nebula::protocol::{Command, Event, Item, Question, SessionChoice, TurnEnd};
-use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Provider, Replay, Request};
+use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -28,8 +28,12 @@ impl Provider for Narrow {
         "narrow".into()
     }
 
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Chat, place: "http://narrow".into(), model: model.into() }
+    }
+
     fn stream(&self, request: Request) -> Deltas {
-        let size: usize = request.messages.iter().map(|m| m.text.len()).sum();
+        let size: usize = request.messages.iter().map(|m| m.text().len()).sum();
         let answer = format!("{} messages", request.messages.len());
         self.seen.lock().expect("not poisoned").push(request);
         if size > self.bytes {
@@ -49,7 +53,7 @@ fn configure(world: &World, settings: &serde_json::Value) {
 }
 
 fn size(request: &Request) -> usize {
-    request.messages.iter().map(|m| m.text.len() + m.calls.iter().map(|c| c.arguments.len()).sum::<usize>()).sum()
+    request.messages.iter().map(|m| m.text().len() + m.calls().map(|c| c.arguments.len()).sum::<usize>()).sum()
 }
 
 async fn asked(live: &mut Live) -> Question {
@@ -76,7 +80,7 @@ fn opened(live: &Live) -> String {
 }
 
 fn texts(request: &Request) -> Vec<String> {
-    request.messages.iter().map(|m: &Arc<Message>| m.text.clone()).collect()
+    request.messages.iter().map(|m: &Arc<Message>| m.text().into_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,7 +101,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
     compacted(&mut live, "drop it").await;
     let summarised = live.requests().pop().expect("a request");
     assert!(size(&summarised) < 4 * 40_000, "{}", size(&summarised));
-    assert_eq!(summarised.messages[0].text, "read them all");
+    assert_eq!(summarised.messages[0].text(), "read them all");
     compacted(&mut live, "use it").await;
     live.submit("go on");
     assert_eq!(live.end().await, TurnEnd::Done);

@@ -27,7 +27,7 @@ async fn passages_are_found_only_when_asked_for() {
     let mut live = world.start();
     live.submit("@rag how do prices round?");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let sent = live.requests()[0].messages[0].text.clone();
+    let sent = live.requests()[0].messages[0].text().into_owned();
     assert!(sent.ends_with("title=\"docs/rounding.md:1-1\"\nPrices round half to even.\n```\n"), "{sent}");
     let attached = live.events.iter().find_map(|e| match e {
         Event::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
@@ -36,7 +36,7 @@ async fn passages_are_found_only_when_asked_for() {
     assert_eq!(attached.expect("a message")[0].path, "docs/rounding.md");
     live.submit("@rag 価格");
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert!(live.requests()[1].messages.last().expect("sent").text.contains("在庫の価格表"));
+    assert!(live.requests()[1].messages.last().expect("sent").text().contains("在庫の価格表"));
     live.submit("@rag zebra");
     assert!(returned(&mut live).await.contains("found nothing for zebra"));
     assert_eq!(live.requests().len(), 2);
@@ -56,7 +56,7 @@ async fn prompts_of_the_person_stand_for_their_text() {
     assert!(returned(&mut live).await.contains("there is no prompt other"));
     live.submit("/prompt review a.rs");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let sent = live.requests()[0].messages[0].text.clone();
+    let sent = live.requests()[0].messages[0].text().into_owned();
     assert!(sent.starts_with("Review @a.rs strictly.\n\n---\nReference\n"), "{sent}");
     live.close().await;
 }
@@ -85,7 +85,7 @@ async fn a_request_begins_as_the_one_before_whatever_changes() {
     world.write("AGENTS.md", "Be brief.");
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = live.requests()[2].messages.last().expect("sent").text.clone();
+    let told = live.requests()[2].messages.last().expect("sent").text().into_owned();
     assert!(
         told.starts_with("and now?\n\n---\nRules of this project that apply from here on, from AGENTS.md"),
         "{told}"
@@ -114,7 +114,7 @@ async fn a_request_begins_as_the_one_before_whatever_changes() {
     live.submit("once more");
     assert_eq!(live.end().await, TurnEnd::Done);
     begins(&requests[4], &live.requests()[0]);
-    assert_eq!(live.requests()[0].messages.last().expect("sent").text, "once more");
+    assert_eq!(live.requests()[0].messages.last().expect("sent").text(), "once more");
     live.close().await;
 }
 
@@ -126,7 +126,7 @@ async fn what_a_model_does_not_take_is_told_before_it_is_sent() {
     let mut live = world.start();
     live.submit("see @p.png");
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert_eq!(live.requests()[0].messages[0].blobs.len(), 1);
+    assert_eq!(live.requests()[0].messages[0].blobs().count(), 1);
     let events = live.close().await;
     let session = events.iter().find_map(|e| match e {
         Event::Opened(info) => Some(info.id.clone()),
@@ -144,7 +144,7 @@ async fn what_a_model_does_not_take_is_told_before_it_is_sent() {
     live.submit("what was it?");
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = &live.requests()[0].messages[0];
-    assert!(sent.blobs.is_empty() && sent.text.ends_with("you do not take such files: p.png."), "{sent:?}");
+    assert!(sent.blobs().next().is_none() && sent.text().ends_with("you do not take such files: p.png."), "{sent:?}");
     live.close().await;
 }
 
@@ -161,7 +161,7 @@ async fn rules_join_when_a_tool_first_touches_a_file() {
     let requests = live.requests();
     assert!(requests[0].system.contains("Speak plainly.") && !requests[0].system.contains("No unwrap."));
     assert_eq!(requests[1].system, requests[0].system);
-    let told = &requests[1].messages.last().expect("sent").text;
+    let told = requests[1].messages.last().expect("sent").text();
     assert!(told.contains("from .nebula/rules/rust.md (matches *.rs (src/a.rs)):\n\nNo unwrap."), "{told}");
     let chips = live.events.iter().rev().find_map(|e| match e {
         Event::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
@@ -213,7 +213,7 @@ async fn a_commit_message_is_proposed_edited_and_used() {
         })
         .await;
     assert_eq!(proposed, "Add a");
-    assert!(live.requests()[0].messages[0].text.contains("+one"));
+    assert!(live.requests()[0].messages[0].text().contains("+one"));
     live.send(Command::Commit("Add a, and say why".into()));
     live.until(|e| notice(e).filter(|t| t.contains("Add a, and say why"))).await;
     assert_eq!(git(&["log", "--format=%s"]).trim(), "Add a, and say why");
@@ -297,11 +297,7 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
         .file("a.rs", "fn a() {}\n")
         .file("b.txt", "one\ntwo\nthree\n")
         .file(".nebula/rules/rust.md", "---\nglobs: \"*.rs\"\n---\nNo unwrap.")
-        .model([vec![
-            Delta::Text("Read.".into()),
-            Delta::Usage(Usage { input: 900, output: 100 }),
-            Delta::End(EndReason::Stop),
-        ]]);
+        .model([vec![Delta::Text("Read.".into()), Delta::Usage(Usage::new(900, 100)), Delta::End(EndReason::Stop)]]);
     let mut live = world.start();
     live.submit("see @a.rs and @b.txt:2-3");
     live.end().await;
@@ -394,7 +390,7 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     assert_eq!(live.end().await, TurnEnd::Done);
     let requests = live.requests();
     let last = requests.last().expect("a request");
-    let results: Vec<&str> = last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.as_str()).collect();
+    let results: Vec<_> = last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text()).collect();
     assert_eq!(results.len(), 7);
     assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
     assert!(results[6].len() > 30_000, "the newest is whole");

@@ -43,6 +43,10 @@ fn every_fixture_migrates() {
         let roles: Vec<Role> = messages.iter().map(|m| m.message.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant], "{}", path.display());
         assert!(messages[1].message.tool_calls.as_deref().is_some_and(|c| c.contains("readFile")));
+        let texts: Vec<&str> = messages.iter().filter_map(|m| m.message.content.as_deref()).collect();
+        let said = ["Good. Now the same for the wish list.", "", "pub struct Wish;", "It has no prices of its own."];
+        assert_eq!(texts, said, "{}", path.display());
+        assert!(messages.iter().all(|m| m.message.parts.is_empty()));
         let found = memory.search("/home/me/shop", "単位", 9).expect("searched");
         assert_eq!(found.len(), 3, "a title, a question and an answer: {found:?}");
         memory.reopen(&sessions[0].id).expect("taken");

@@ -150,7 +150,7 @@ async fn real_replies_come_to_the_same_in_a_session() {
             let last = requests.last().unwrap();
             let answer = last.messages.iter().rposition(|m| m.role == Role::Assistant);
             let said: String = answer.map_or(String::new(), |at| {
-                last.messages[at + 1..].iter().map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n")
+                last.messages[at + 1..].iter().map(|m| m.text()).collect::<Vec<_>>().join("\n")
             });
             for line in stored("told").unwrap_or_default().lines().filter(|l| !l.contains("ignored, it is the example"))
             {

@@ -36,7 +36,7 @@ pub fn check_protocol(live: &Live) {
 pub fn results(live: &Live) -> Vec<String> {
     let requests = live.requests();
     let last = requests.last().expect("a request");
-    last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text.clone()).collect()
+    last.messages.iter().filter(|m| m.role == Role::Tool).map(|m| m.text().into_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -347,3 +347,89 @@ fn a_key_is_needed_but_not_on_loopback_and_never_shown() {
     own.headers = vec![("bad header".into(), "k".into())];
     assert_eq!(connect(&own).err().unwrap().kind, Kind::Settings);
 }
+
+/// A stream that thinks and calls.
+fn thinking_and_calling() -> Vec<Act> {
+    let chunks = [
+        json!({"choices": [{"delta": {"reasoning_content": "let me "}}]}),
+        json!({"choices": [{"delta": {"reasoning_content": "look"}}]}),
+        json!({"choices": [{"delta": {"tool_calls": [
+            {"index": -1, "id": "c1", "function": {"name": "list", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}],
+            "usage": {"prompt_tokens": 100.0, "completion_tokens": "9", "prompt_tokens_details": {"cached_tokens": 64}}}),
+    ];
+    let mut body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    body.push_str("data: [DONE]\n\n");
+    chunked(body.as_bytes(), 50)
+}
+
+/// Asks and joins the answer.
+async fn joined(provider: &OpenAi, request: &Request) -> Answer {
+    let mut answer = Answer::default();
+    let mut deltas = provider.stream(request.clone());
+    while let Some(delta) = deltas.next().await {
+        answer.push(&delta.expect("an answer"));
+    }
+    answer
+}
+
+#[tokio::test]
+async fn reasoning_goes_back_with_its_call_and_to_nobody_else() {
+    let server = MockServer::start(vec![
+        thinking_and_calling(),
+        chunked(saying("done").as_bytes(), 100),
+        chunked(saying("done").as_bytes(), 100),
+    ])
+    .await;
+    let provider = provider(&server);
+    let mut request = hello();
+    let answer = joined(&provider, &request).await;
+    assert_eq!((answer.thinking.as_str(), answer.calls.len()), ("let me look", 1));
+    let usage = answer.usage.expect("told");
+    assert_eq!((usage.input, usage.cache_read, usage.output), (100, 64, 9));
+    let mut message = answer.into_message();
+    message.origin = Some(Arc::new(provider.origin("m1")));
+    request.messages.extend([Arc::new(message), Arc::new(Message::tool("c1", "a.rs"))]);
+    joined(&provider, &request).await;
+    request.model = "m2".into();
+    joined(&provider, &request).await;
+    let sent = |n: usize| server.seen()[n].body["messages"][1].clone();
+    assert_eq!(sent(1)["reasoning_content"], "let me look");
+    assert_eq!(sent(1)["tool_calls"][0]["id"], "c1");
+    assert!(sent(2).get("reasoning_content").is_none(), "another model: {}", sent(2));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_reasoning_or_misses_it_gets_the_next_request_as_it_wants_it() {
+    let refusal = |words: &str| {
+        answer(
+            "400 Bad Request",
+            "content-type: application/json\r\n",
+            &json!({"error": {"message": words}}).to_string(),
+        )
+    };
+    let fine = || chunked(saying("done").as_bytes(), 100);
+    let server = MockServer::start(vec![
+        thinking_and_calling(),
+        refusal("property 'reasoning_content' is unsupported"),
+        fine(),
+        fine(),
+    ])
+    .await;
+    let provider_1 = provider(&server);
+    let mut request = hello();
+    let mut message = joined(&provider_1, &request).await.into_message();
+    message.origin = Some(Arc::new(provider_1.origin("m1")));
+    request.messages.extend([Arc::new(message), Arc::new(Message::tool("c1", "a.rs"))]);
+    joined(&provider_1, &request).await;
+    // What was learnt holds.
+    joined(&provider_1, &request).await;
+    let carried: Vec<bool> =
+        server.seen()[1..].iter().map(|seen| seen.body["messages"][1].get("reasoning_content").is_some()).collect();
+    assert_eq!(carried, [true, false, false]);
+
+    let server = MockServer::start(vec![refusal("Missing reasoning_content in message 1"), fine()]).await;
+    joined(&provider(&server), &request).await;
+    let carried: Vec<_> =
+        server.seen().iter().map(|seen| seen.body["messages"][1].get("reasoning_content").cloned()).collect();
+    assert_eq!(carried, [None, Some(json!(""))], "it came from another server");
+}

@@ -16,13 +16,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::agent::session::prompt_state::Ground;
-use crate::agent::session::records::{ResultRecord, blob, parse_sha, read_calls, read_results, results_json, sha};
+use crate::agent::session::records::{ResultRecord, blob, parse_sha, read_answer, read_results, results_json, sha};
 use crate::agent::session::request::attached_files;
 use crate::context::request::Window;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, NewMessage};
 use crate::protocol::Item;
-use crate::provider::{Message, Role, Takes, ToolCall, ToolSpec};
+use crate::provider::{Message, Role, Takes, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{self, Seen, Sha};
 
 /// An open session. The turn that runs owns it.
@@ -131,21 +131,18 @@ impl Session {
                     }
                     self.touch(&path);
                 }
-                let mut message = Message::user(text);
-                message.blobs = m.blobs.iter().map(blob).collect();
-                self.push(message, row.id);
+                self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
             }
             memory::Role::Assistant => {
-                let mut message = Message::assistant(text, read_calls(m.tool_calls.as_deref()));
-                message.thinking = m.meta.thinking.clone();
-                self.push(message, row.id);
+                self.push(read_answer(m), row.id);
                 // What came of edits written in the text is kept with the answer itself.
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
             }
             memory::Role::Tool => {
                 for result in read_results(m.tool_results.as_deref()) {
                     self.take_seen(&result);
-                    self.push(Message::tool(result.id, text.clone()), row.id);
+                    let result = ToolResult { call: result.id, text: text.clone(), ok: result.ok };
+                    self.push(Message::result(result).with_blobs(m.blobs.iter().map(blob)), row.id);
                 }
             }
         }
@@ -203,8 +200,8 @@ impl Session {
     /// anew in every one.
     fn open_calls(&self) -> Vec<ToolCall> {
         let Some(last) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
-        let mut open = self.messages[last].calls.clone();
-        for id in self.messages[last..].iter().filter_map(|m| m.answers.as_deref()) {
+        let mut open: Vec<ToolCall> = self.messages[last].calls().cloned().collect();
+        for id in self.messages[last..].iter().filter_map(|m| m.answers()) {
             if let Some(at) = open.iter().position(|c| c.id == id) {
                 open.remove(at);
             }
@@ -227,10 +224,10 @@ impl Session {
     pub fn save_result(&mut self, memory: &Memory, result: ResultRecord, text: &str) -> Result<(), memory::Error> {
         let mut message = NewMessage::text(memory::Role::Tool, text);
         message.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
-        let id = result.id.clone();
+        let told = ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok };
         message.tool_results = Some(results_json(&[result]));
         let row = memory.append(&self.id, &message)?;
-        self.push(Message::tool(id, text), row);
+        self.push(Message::result(told), row);
         Ok(())
     }
 }

@@ -186,10 +186,10 @@ fn tell(env: &Env, session: &mut Session, news: &str, fresh: bool) {
     let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
         return request::hidden(env, session, news);
     };
-    let (text, row) = (format!("{}\n\n---\n{news}", message.text), *row);
-    env.kept(env.memory.checkpoint(&session.id, row, &text, None));
+    let (message, row) = (Message::clone(message).and_text(&format!("\n\n---\n{news}")), *row);
+    env.kept(env.memory.checkpoint(&session.id, row, &message.text(), None));
     if let Some(last) = session.messages.last_mut() {
-        *last = Arc::new(Message { text, ..(**last).clone() });
+        *last = Arc::new(message);
     }
 }
 

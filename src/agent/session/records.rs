@@ -1,11 +1,13 @@
 //! Calls and results as memory keeps them beside their messages.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::edit::Format;
-use crate::memory::{self, MessageMeta, MessageState, NewMessage};
-use crate::provider::{Blob, Message, ToolCall};
+use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
+use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
 /// One call in `tool_calls`.
@@ -102,10 +104,43 @@ pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
 
 /// A message of the model, as memory keeps it.
 pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
-    let mut record = NewMessage::text(memory::Role::Assistant, message.text.clone());
-    record.tool_calls = calls_json(&message.calls);
-    record.meta = MessageMeta { state, thinking: message.thinking.clone(), ..meta };
+    let mut record = NewMessage::text(memory::Role::Assistant, message.text());
+    let calls: Vec<ToolCall> = message.calls().cloned().collect();
+    record.tool_calls = calls_json(&calls);
+    let thinking = Some(message.thinking().into_owned()).filter(|thinking| !thinking.is_empty());
+    record.meta = MessageMeta { state, thinking, ..meta };
+    let origin = message.origin.as_ref().map(|o| MessageOrigin {
+        wire: o.wire.name().into(),
+        place: o.place.clone(),
+        model: o.model.clone(),
+    });
+    let part = |span: Span| MessagePart {
+        kind: span.kind.name().into(),
+        bytes: span.bytes,
+        seal: span.seal.map(|json| json.to_string()),
+        origin: origin.clone(),
+    };
+    record.parts = message.spans().into_iter().map(part).collect();
     record
+}
+
+/// Reads back what [`assistant_record`] wrote.
+pub fn read_answer(record: &NewMessage) -> Message {
+    let span = |part: &MessagePart| {
+        let kind = PartKind::parse(&part.kind)?;
+        Some(Span { kind, bytes: part.bytes, seal: part.seal.as_deref().map(Into::into) })
+    };
+    // A kind that is not known here was kept by a newer nebula: nothing of the order is believed.
+    let spans: Option<Vec<Span>> = record.parts.iter().map(span).collect();
+    let (text, thinking) = (record.content.as_deref(), record.meta.thinking.as_deref());
+    let calls = read_calls(record.tool_calls.as_deref());
+    let mut message =
+        Message::answer(text.unwrap_or_default(), thinking.unwrap_or_default(), calls, spans.unwrap_or_default());
+    message.origin = record.parts.iter().find_map(|part| part.origin.as_ref()).and_then(|o| {
+        let wire = Wire::parse(&o.wire)?;
+        Some(Arc::new(Origin { wire, place: o.place.clone(), model: o.model.clone() }))
+    });
+    message
 }
 
 /// SHA-256 of bytes.

@@ -16,7 +16,7 @@ use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
-use crate::provider::{Blob, Message, Request, Role, Takes, Usage};
+use crate::provider::{Blob, Body, Message, Request, Role, Takes, Usage};
 use crate::tools::Sha;
 
 /// The context window of a model of which nothing is configured, in tokens.
@@ -84,9 +84,7 @@ pub async fn say(
     let row = env.kept(env.memory.append(&session.id, &record)).unwrap_or(0);
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
-    let mut message = Message::user(composed.text);
-    message.blobs = composed.blobs;
-    session.push(message, row);
+    session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
     if session.title.is_none() {
         session.title = Some(crate::agent::first_words(&typed, 60));
     }
@@ -115,7 +113,7 @@ pub async fn go_on(env: &Arc<Env>, session: &mut Session) {
 
 /// The last request again: what came of it is taken back out of the conversation.
 pub async fn ask_again(env: &Arc<Env>, session: &mut Session) {
-    while session.messages.last().is_some_and(|m| m.role == Role::Assistant && m.calls.is_empty()) {
+    while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
         if let Some(row) = session.rows.pop().filter(|r| *r != 0) {
             env.kept(env.memory.remove_from(&session.id, row));
@@ -200,7 +198,7 @@ fn takes(env: &Env) -> Takes {
 /// of the model, is named instead.
 fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) -> Vec<Arc<Message>> {
     let taken = |b: &Blob| if b.mime.starts_with("image/") { takes.images } else { takes.documents };
-    let all = |m: &Arc<Message>| m.blobs.iter().all(taken);
+    let all = |m: &Arc<Message>| m.blobs().all(taken);
     if messages.iter().all(all) {
         return messages;
     }
@@ -213,10 +211,11 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) ->
         if let Some((_, _, made)) = made {
             return Arc::clone(made);
         }
-        let left: Vec<&str> = m.blobs.iter().filter(|b| !taken(b)).map(|b| b.name.as_str()).collect();
+        let left: Vec<&str> = m.blobs().filter(|b| !taken(b)).map(|b| b.name.as_str()).collect();
         let note = format!("\n\n---\nNot sent, since you do not take such files: {}.", left.join(", "));
-        let blobs = m.blobs.iter().filter(|b| taken(b)).cloned().collect();
-        let made = Arc::new(Message { text: format!("{}{note}", m.text), blobs, ..(*m).clone() });
+        let mut made = (*m).clone();
+        made.parts.retain(|part| !matches!(&part.body, Body::Blob(blob) if !taken(blob)));
+        let made = Arc::new(made.and_text(&note));
         session.plain.push((m, takes, Arc::clone(&made)));
         made
     };

@@ -17,7 +17,7 @@ use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, Event, Item, ItemId, Mode};
-use crate::provider::{self, Answer, Delta, EndReason, Message, Request, ToolCall};
+use crate::provider::{self, Answer, Delta, EndReason, Message, Origin, Request, ToolCall};
 use crate::tools::{self, Prepared};
 
 /// What one answer came to.
@@ -84,6 +84,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
             || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
         return intake.finish(Ended::Broken(live.why_not.unwrap_or_else(unknown))).await;
     };
+    intake.origin = Some(Arc::new(provider.origin(&request.model)));
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -118,6 +119,8 @@ struct Intake<'a> {
     session: &'a mut Session,
     format: Format,
     model: String,
+    /// Who is asked.
+    origin: Option<Arc<Origin>>,
     answer: Answer,
     parser: Parser,
     row: Option<i64>,
@@ -145,6 +148,7 @@ impl<'a> Intake<'a> {
             session,
             format,
             model,
+            origin: None,
             answer: Answer::default(),
             parser,
             row: None,
@@ -190,7 +194,7 @@ impl<'a> Intake<'a> {
             }
             // What a limit or a filter cut may look whole once it is mended, and is not.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
-            Delta::Usage(_) | Delta::Retrying(_) => {}
+            Delta::Part | Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
         }
     }
 
@@ -218,6 +222,9 @@ impl<'a> Intake<'a> {
             format: Some(self.format.name().into()),
             input_tokens: self.answer.usage.map(|u| u.input),
             output_tokens: self.answer.usage.map(|u| u.output),
+            cached_tokens: self.answer.usage.map(|u| u.cache_read),
+            written_tokens: self.answer.usage.map(|u| u.cache_write),
+            thinking_tokens: self.answer.usage.map(|u| u.thinking),
             ..MessageMeta::default()
         }
     }
@@ -436,16 +443,10 @@ impl<'a> Intake<'a> {
 
     /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
     async fn drop_unfinished_calls(&mut self) {
-        let mut whole = Vec::new();
-        for (at, shown) in self.calls.iter_mut().enumerate() {
-            match shown {
-                Some(shown) => {
-                    shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
-                }
-                None => whole.push(self.answer.calls[at].clone()),
-            }
+        for shown in self.calls.iter_mut().flatten() {
+            shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
-        self.answer.calls = whole;
+        self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
     }
 
     fn save(&mut self, state: MessageState) {
@@ -455,7 +456,8 @@ impl<'a> Intake<'a> {
         let meta = self.meta();
         let message = std::mem::take(&mut self.answer);
         let usage = message.usage;
-        let message = message.into_message();
+        let mut message = message.into_message();
+        message.origin.clone_from(&self.origin);
         let record = assistant_record(&message, state, meta);
         if let Some(row) = self.row {
             self.env.kept(self.env.memory.replace(&self.session.id, row, &record));

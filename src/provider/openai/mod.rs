@@ -1,6 +1,7 @@
 //! Chat Completions: OpenAI's first wire format, which nearly every other server speaks too.
 
 mod reader;
+mod reasoning;
 mod request;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +14,11 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use tokio::time::timeout;
 
 use self::reader::{Reader, Trouble};
-use self::request::{Cache, Dialect};
+use self::request::{Cache, Dialect, SentReasoning, carries_reasoning};
 use super::flow::{Sender, flow};
 use super::http::{FIRST_BYTE, LARGEST, NEXT_BYTE, Server, read_limited};
 use super::retry::{Again, Attempt, Failure, retry};
-use super::{Delta, Deltas, Error, Provider, Request, sse};
+use super::{Delta, Deltas, Error, Kind, Origin, Provider, Request, Wire, sse};
 use crate::config::Connection;
 
 /// A server that speaks Chat Completions.
@@ -31,6 +32,8 @@ struct Shared {
     cache: Mutex<Cache>,
     /// The server has refused `stream_options` once.
     no_usage: AtomicBool,
+    /// What the server's refusals taught about the reasoning of earlier answers.
+    reasoning: Mutex<SentReasoning>,
 }
 
 /// After the reason for the end, so long for the tokens that are still to be told.
@@ -41,8 +44,12 @@ const LAST_BYTES: Duration = Duration::from_millis(20);
 impl OpenAi {
     /// Checks `connection`; asks nothing yet.
     pub fn new(connection: &Connection) -> Result<Self, Error> {
-        let shared =
-            Shared { server: Server::new(connection)?, cache: Mutex::default(), no_usage: AtomicBool::new(false) };
+        let shared = Shared {
+            server: Server::new(connection)?,
+            cache: Mutex::default(),
+            no_usage: AtomicBool::new(false),
+            reasoning: Mutex::default(),
+        };
         Ok(Self { name: connection.provider.clone(), shared: Arc::new(shared) })
     }
 }
@@ -54,6 +61,10 @@ impl Provider for OpenAi {
 
     fn place(&self) -> String {
         self.shared.server.host.clone()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Chat, place: self.shared.server.place(), model: model.into() }
     }
 
     fn stream(&self, request: Request) -> Deltas {
@@ -87,9 +98,11 @@ impl Shared {
         let dialect = Dialect {
             usage: !self.no_usage.load(Ordering::Relaxed),
             completion_tokens: self.server.host == "api.openai.com",
+            reasoning: *self.reasoning.lock().unwrap_or_else(PoisonError::into_inner),
         };
+        let place = self.server.place();
         // The lock is held while what is new is written; nothing can panic under it.
-        let body = self.cache.lock().unwrap_or_else(PoisonError::into_inner).body(request, dialect);
+        let body = self.cache.lock().unwrap_or_else(PoisonError::into_inner).body(request, dialect, &place);
         let sent = client
             .post(self.server.url("chat/completions"))
             .header(CONTENT_TYPE, "application/json")
@@ -100,15 +113,24 @@ impl Shared {
         let response = response.map_err(|why| self.server.broken(&why))?;
         if !response.status().is_success() {
             let failure = self.server.refused(response, &request.model).await;
-            return Err(self.without_usage(failure, dialect));
+            return Err(self.learn(failure, dialect, request));
         }
         self.read(response, request, out).await
     }
 
-    /// A server that does not know `stream_options` is asked again without it.
-    fn without_usage(&self, mut failure: Failure, dialect: Dialect) -> Failure {
-        if dialect.usage && failure.error.hint.contains("stream_options") {
+    /// A server that does not know a field, or misses one, is asked again as it wants it.
+    fn learn(&self, mut failure: Failure, dialect: Dialect, request: &Request) -> Failure {
+        let names = |what: &str| failure.error.hint.contains(what);
+        if dialect.usage && names("stream_options") {
             self.no_usage.store(true, Ordering::Relaxed);
+            failure.again = Again::Now;
+        } else if failure.error.kind == Kind::BadRequest
+            && dialect.reasoning == SentReasoning::AsItCame
+            && names("reasoning")
+        {
+            let carried = carries_reasoning(request, dialect, &self.server.place());
+            let learnt = if carried { SentReasoning::Nowhere } else { SentReasoning::Everywhere };
+            *self.reasoning.lock().unwrap_or_else(PoisonError::into_inner) = learnt;
             failure.again = Again::Now;
         }
         failure

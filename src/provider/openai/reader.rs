@@ -2,10 +2,17 @@
 //! them: without ids, without indices, with all arguments at once, with arguments as objects.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::reasoning::Reasoning;
 use crate::provider::think::Thoughts;
-use crate::provider::{Delta, EndReason, Usage};
+use crate::provider::usage::{Usage, count};
+use crate::provider::{Delta, EndReason};
+
+/// A value of which no form breaks the chunk off that holds it.
+type Any = Option<Box<RawValue>>;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
 #[derive(Deserialize, Default)]
@@ -13,7 +20,7 @@ struct Chunk {
     #[serde(default)]
     choices: Option<Vec<Choice>>,
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Any,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -21,13 +28,13 @@ struct Chunk {
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
-    index: Option<u64>,
+    index: Any,
     #[serde(default)]
     delta: Option<Said>,
     #[serde(default)]
     message: Option<Said>,
     #[serde(default)]
-    finish_reason: Option<String>,
+    finish_reason: Any,
 }
 
 #[derive(Deserialize)]
@@ -35,11 +42,13 @@ struct Said {
     #[serde(default)]
     content: Option<Content>,
     #[serde(default)]
-    reasoning_content: Option<String>,
+    reasoning_content: Option<Value>,
     #[serde(default)]
     reasoning: Option<Value>,
     #[serde(default)]
-    refusal: Option<String>,
+    reasoning_details: Option<Value>,
+    #[serde(default)]
+    refusal: Any,
     #[serde(default)]
     tool_calls: Option<Vec<Piece>>,
 }
@@ -49,20 +58,23 @@ struct Said {
 enum Content {
     Text(String),
     Parts(Vec<Part>),
+    Unknown(IgnoredAny),
 }
 
 #[derive(Deserialize)]
 struct Part {
     #[serde(default)]
-    text: Option<String>,
+    text: Option<Value>,
+    #[serde(default)]
+    thinking: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Piece {
     #[serde(default)]
-    index: Option<u64>,
+    index: Any,
     #[serde(default)]
-    id: Option<String>,
+    id: Any,
     #[serde(default)]
     function: Option<Function>,
 }
@@ -70,17 +82,52 @@ struct Piece {
 #[derive(Deserialize, Default)]
 struct Function {
     #[serde(default)]
-    name: Option<String>,
+    name: Any,
     #[serde(default)]
-    arguments: Option<Value>,
+    arguments: Any,
 }
 
-#[derive(Deserialize)]
-struct Tokens {
-    #[serde(default)]
-    prompt_tokens: Option<u64>,
-    #[serde(default)]
-    completion_tokens: Option<u64>,
+/// A string or a number as text; nothing for what is neither, or empty.
+fn text(value: &Any) -> Option<String> {
+    let raw = value.as_ref()?.get();
+    let text = match serde_json::from_str(raw) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Number(_)) => raw.to_string(),
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The number of a choice or a call; nothing for what is none, as −1.
+fn number(value: &Any) -> Option<u64> {
+    value.as_ref()?.get().trim_matches('"').parse().ok()
+}
+
+/// The arguments of a call: a string holds them, or they stand there as they are.
+fn arguments(value: &Any) -> String {
+    let Some(raw) = value else { return String::new() };
+    match raw.get() {
+        "null" => String::new(),
+        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
+fn usage(value: &RawValue) -> Option<Usage> {
+    let told: Value = serde_json::from_str(value.get()).ok()?;
+    let (input, output) = (count(&told["prompt_tokens"]), count(&told["completion_tokens"]));
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let (of_prompt, of_output) = (&told["prompt_tokens_details"], &told["completion_tokens_details"]);
+    let usage = Usage {
+        input: input.unwrap_or_default(),
+        cache_read: count(&of_prompt["cached_tokens"]).or(count(&told["prompt_cache_hit_tokens"])).unwrap_or_default(),
+        cache_write: count(&of_prompt["cache_write_tokens"]).unwrap_or_default(),
+        output: output.unwrap_or_default(),
+        thinking: count(&of_output["reasoning_tokens"]).unwrap_or_default(),
+    };
+    Some(usage.consistent())
 }
 
 /// What a chunk says other than deltas.
@@ -108,13 +155,20 @@ pub(super) struct Reader {
     stem: String,
     slots: Vec<Slot>,
     thoughts: Thoughts,
+    reasoning: Reasoning,
     end: Option<EndReason>,
 }
 
 impl Reader {
     /// For an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
-        Self { stem: format!("call_{messages}"), slots: Vec::new(), thoughts: Thoughts::default(), end: None }
+        Self {
+            stem: format!("call_{messages}"),
+            slots: Vec::new(),
+            thoughts: Thoughts::default(),
+            reasoning: Reasoning::default(),
+            end: None,
+        }
     }
 
     /// Takes a chunk in and appends what it says to `out`.
@@ -128,14 +182,14 @@ impl Reader {
         }
         // Only one answer is asked for; a second one would be mixed into it.
         let choices = chunk.choices.into_iter().flatten();
-        for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
+        for choice in choices.filter(|choice| number(&choice.index).unwrap_or(0) == 0) {
             if let Some(said) = choice.delta {
                 self.said(said, false, out);
             }
             if let Some(said) = choice.message {
                 self.said(said, true, out);
             }
-            if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            if let Some(reason) = text(&choice.finish_reason) {
                 self.end = Some(match reason.as_str() {
                     "stop" => EndReason::Stop,
                     "length" | "max_tokens" | "model_length" => EndReason::Length,
@@ -145,13 +199,7 @@ impl Reader {
                 });
             }
         }
-        if let Some(tokens) = chunk.usage {
-            let usage = Usage {
-                input: tokens.prompt_tokens.unwrap_or_default(),
-                output: tokens.completion_tokens.unwrap_or_default(),
-            };
-            out.push(Delta::Usage(usage));
-        }
+        out.extend(chunk.usage.as_deref().and_then(usage).map(Delta::Usage));
         Ok(())
     }
 
@@ -169,45 +217,45 @@ impl Reader {
                 self.tell(at, "", out);
             }
         }
+        out.extend(self.reasoning.seal());
         let end = self.end.unwrap_or(EndReason::Other);
         let calls = !self.slots.is_empty() && matches!(end, EndReason::Stop | EndReason::Other);
         out.push(Delta::End(if calls { EndReason::Calls } else { end }));
     }
 
     fn said(&mut self, said: Said, whole: bool, out: &mut Vec<Delta>) {
-        let reasoning = said.reasoning.and_then(|value| value.as_str().map(Into::into));
-        if let Some(thinking) = said.reasoning_content.filter(|text| !text.is_empty()).or(reasoning)
-            && !thinking.is_empty()
-        {
+        let thinking = self.reasoning.push(said.reasoning_content, said.reasoning, said.reasoning_details);
+        if !thinking.is_empty() {
             out.push(Delta::Thinking(thinking));
         }
-        let text = match said.content {
-            Some(Content::Text(text)) => text,
-            Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
-            None => String::new(),
-        };
-        self.thoughts.push(&text, out);
-        if let Some(refusal) = said.refusal.filter(|text| !text.is_empty()) {
-            out.push(Delta::Text(refusal));
+        match said.content {
+            Some(Content::Text(text)) => self.thoughts.push(&text, out),
+            Some(Content::Parts(parts)) => parts.into_iter().for_each(|part| self.part(part, out)),
+            Some(Content::Unknown(_)) | None => {}
         }
+        out.extend(text(&said.refusal).map(Delta::Text));
         for piece in said.tool_calls.into_iter().flatten() {
             self.piece(piece, whole, out);
         }
     }
 
+    /// One entry of a content that is a list.
+    fn part(&mut self, part: Part, out: &mut Vec<Delta>) {
+        let thinking = part.thinking.as_ref().map(words).filter(|text| !text.is_empty());
+        out.extend(thinking.map(Delta::Thinking));
+        if let Some(Value::String(text)) = part.text {
+            self.thoughts.push(&text, out);
+        }
+    }
+
     fn piece(&mut self, piece: Piece, whole: bool, out: &mut Vec<Delta>) {
         let function = piece.function.unwrap_or_default();
-        let name = function.name.filter(|name| !name.is_empty());
-        let id = piece.id.filter(|id| !id.is_empty());
-        let arguments = match function.arguments {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text,
-            Some(other) => other.to_string(),
-        };
-        let at = match self.slot(piece.index, id.as_deref(), name.is_some()).filter(|_| !whole) {
+        let (index, id, name) = (number(&piece.index), text(&piece.id), text(&function.name));
+        let arguments = arguments(&function.arguments);
+        let at = match self.slot(index, id.as_deref(), name.is_some()).filter(|_| !whole) {
             Some(at) => at,
             None => {
-                self.slots.push(Slot { index: piece.index, ..Slot::default() });
+                self.slots.push(Slot { index, ..Slot::default() });
                 self.slots.len() - 1
             }
         };
@@ -252,8 +300,18 @@ impl Reader {
     }
 }
 
+/// The text in a value that is a string, or a list of entries that hold one.
+pub(super) fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(entries) => entries.iter().map(words).collect(),
+        Value::Object(entry) => entry.get("text").or_else(|| entry.get("summary")).map(words).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
 fn is_whole(arguments: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
+    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
 #[cfg(test)]
@@ -352,7 +410,7 @@ mod tests {
         assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("ab", "hm"));
         assert_eq!(answer.calls.len(), 2);
         assert_ne!(answer.calls[0].id, answer.calls[1].id);
-        assert_eq!(answer.usage, Some(Usage { input: 3, output: 4 }));
+        assert_eq!(answer.usage, Some(Usage::new(3, 4)));
         assert_eq!(answer.end, Some(EndReason::Calls));
     }
 
@@ -375,5 +433,68 @@ mod tests {
         assert!(matches!(take("[DONE"), Err(Trouble::NotOurs(_))));
         assert_eq!(take("{\"choices\":[],\"error\":null}"), Ok(()));
         assert_eq!(take("{\"choices\":[{\"delta\":null,\"finish_reason\":null}]}"), Ok(()));
+    }
+
+    #[test]
+    fn no_number_breaks_an_answer_off() {
+        let usage = |told: &str| {
+            let chunk = format!(
+                "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{told}}}"
+            );
+            let (mut reader, mut out) = (Reader::new(0), Vec::new());
+            assert_eq!(reader.take(&chunk, &mut out), Ok(()), "{told}");
+            reader.finish(&mut out);
+            let mut answer = Answer::default();
+            out.iter().for_each(|delta| answer.push(delta));
+            assert_eq!((answer.text.as_str(), answer.end), ("a", Some(EndReason::Stop)), "{told}");
+            answer.usage
+        };
+        for (told, wanted) in [
+            ("{\"prompt_tokens\":12.0,\"completion_tokens\":3.4}", Some(Usage::new(12, 3))),
+            ("{\"prompt_tokens\":\"12\",\"completion_tokens\":\"3\"}", Some(Usage::new(12, 3))),
+            ("{\"prompt_tokens\":-5,\"completion_tokens\":3}", Some(Usage::new(0, 3))),
+            ("{\"prompt_tokens\":null,\"completion_tokens\":3}", Some(Usage::new(0, 3))),
+            ("{\"prompt_tokens\":1e400,\"completion_tokens\":3}", None),
+            ("{\"prompt_tokens\":[1],\"completion_tokens\":{}}", None),
+            ("{}", None),
+            ("null", None),
+            ("\"none\"", None),
+            ("[7]", None),
+            ("-1", None),
+        ] {
+            assert_eq!(usage(told), wanted, "{told}");
+        }
+        let huge = usage("{\"prompt_tokens\":99999999999999999999999,\"completion_tokens\":18446744073709551615}");
+        assert!(huge.is_some_and(|u| u.input == u.output && i64::try_from(u.input).is_ok()), "{huge:?}");
+        let cached = usage(
+            "{\"prompt_tokens\":100,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":\"64\",
+              \"cache_write_tokens\":7.0},\"completion_tokens_details\":{\"reasoning_tokens\":5}}",
+        );
+        assert_eq!(cached, Some(Usage { input: 100, cache_read: 64, cache_write: 7, output: 9, thinking: 5 }));
+        let hit = usage("{\"prompt_tokens\":100,\"completion_tokens\":9,\"prompt_cache_hit_tokens\":640}");
+        assert_eq!(hit, Some(Usage { cache_read: 100, ..Usage::new(100, 9) }));
+    }
+
+    #[test]
+    fn no_index_or_id_breaks_a_call_off() {
+        for index in ["-1", "null", "\"0\"", "0.0", "1e400", "1000000000", "18446744073709551616", "[]", "{}", "true"] {
+            let chunk =
+                |piece: &str| format!("{{\"choices\":[{{\"index\":{index},\"delta\":{{\"tool_calls\":[{piece}]}}}}]}}");
+            let (mut reader, mut out) = (Reader::new(0), Vec::new());
+            let whole = |piece: &str| chunk(piece).replacen(index, "0", 1);
+            for piece in [
+                format!("{{\"index\":{index},\"id\":7,\"function\":{{\"name\":\"list\",\"arguments\":\"{{\\\"a\"}}}}"),
+                format!("{{\"index\":{index},\"function\":{{\"name\":null,\"arguments\":\"\\\":1}}\"}}}}"),
+            ] {
+                assert_eq!(reader.take(&whole(&piece), &mut out), Ok(()), "{piece}");
+            }
+            reader.finish(&mut out);
+            let mut answer = Answer::default();
+            out.iter().for_each(|delta| answer.push(delta));
+            assert_eq!(answer.calls.len(), 1, "{index}: {answer:?}");
+            let call = &answer.calls[0];
+            let got = (call.id.as_str(), call.name.as_str(), call.arguments.as_str());
+            assert_eq!(got, ("7", "list", "{\"a\":1}"), "{index}");
+        }
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio_util::bytes::{BufMut, Bytes, BytesMut};
 
-use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec};
+use super::reasoning::FIELDS;
+use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// What differs between servers of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,20 @@ pub(super) struct Dialect {
     pub usage: bool,
     /// The limit of tokens is `max_completion_tokens`, not `max_tokens`.
     pub completion_tokens: bool,
+    /// What becomes of the reasoning of earlier answers.
+    pub reasoning: SentReasoning,
+}
+
+/// Which messages of the model carry their reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum SentReasoning {
+    /// Those that came with it; once one has, also those with calls that came without, with an empty one.
+    #[default]
+    AsItCame,
+    /// None: the server has refused it.
+    Nowhere,
+    /// Each with calls, if need be an empty one: the server has refused a message without.
+    Everywhere,
 }
 
 /// The newest request.
@@ -29,8 +44,17 @@ pub(super) struct Cache {
     head: Option<(Head, usize)>,
     /// Its body, shared with whoever sends it.
     body: Bytes,
-    /// The messages in the body, each with the place where its bytes end.
-    messages: Vec<(Arc<Message>, usize)>,
+    /// The messages in the body.
+    messages: Vec<Written>,
+}
+
+/// A message in the body.
+struct Written {
+    message: Arc<Message>,
+    /// Where its bytes end.
+    end: usize,
+    /// Fields of reasoning that were in use up to here, each a bit.
+    fields: u8,
 }
 
 struct Head {
@@ -52,8 +76,8 @@ impl Head {
 }
 
 impl Cache {
-    /// The body of `request`.
-    pub fn body(&mut self, request: &Request, dialect: Dialect) -> Bytes {
+    /// The body of `request` to the server at `place`.
+    pub fn body(&mut self, request: &Request, dialect: Dialect, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
         let kept = std::mem::take(&mut self.body);
         let mut bytes = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
@@ -61,23 +85,41 @@ impl Cache {
             Some((head, start)) if head.fits(request, dialect) => *start,
             _ => self.begin(request, dialect, &mut bytes),
         };
-        let same = self.messages.iter().zip(&request.messages).take_while(|((old, _), new)| Arc::ptr_eq(old, new));
-        let same = same.count();
+        let same = self.unchanged(&request.messages);
         self.messages.truncate(same);
-        bytes.truncate(self.messages.last().map_or(start, |(_, end)| *end));
-        for message in &request.messages[same..] {
+        bytes.truncate(self.messages.last().map_or(start, |written| written.end));
+        for (at, message) in request.messages.iter().enumerate().skip(same) {
+            let mut fields = self.messages.last().map_or(0, |written| written.fields);
             if !message.is_blank() {
-                // The head ends in the system message or in the opening bracket.
-                if bytes.last() != Some(&b'[') {
-                    bytes.put_u8(b',');
-                }
-                append(&mut bytes, &value(message));
+                let reasoning = reasoning(message, request, place, dialect.reasoning, &mut fields);
+                push(&mut bytes, &value(message, reasoning));
             }
-            self.messages.push((Arc::clone(message), bytes.len()));
+            // Results come without a break; the files in them follow the last one.
+            if message.role == Role::Tool && request.messages.get(at + 1).is_none_or(|next| next.role != Role::Tool) {
+                let run = request.messages[..=at].iter().rev().take_while(|m| m.role == Role::Tool).count();
+                let blobs: Vec<Value> =
+                    request.messages[at + 1 - run..=at].iter().flat_map(|m| m.blobs()).map(blob).collect();
+                if !blobs.is_empty() {
+                    push(&mut bytes, &json!({"role": "user", "content": blobs}));
+                }
+            }
+            self.messages.push(Written { message: Arc::clone(message), end: bytes.len(), fields });
         }
         bytes.extend_from_slice(b"]}");
         self.body = bytes.freeze();
         self.body.clone()
+    }
+
+    /// How many messages of the newest request stand at the beginning of this one too.
+    fn unchanged(&self, messages: &[Arc<Message>]) -> usize {
+        let pairs = self.messages.iter().zip(messages);
+        let same = pairs.take_while(|(old, new)| Arc::ptr_eq(&old.message, new)).count();
+        // What follows the last result of a run depends on where the run ends.
+        let results = messages[..same].iter().rev().take_while(|m| m.role == Role::Tool).count();
+        let another = |m: &Arc<Message>| m.role == Role::Tool;
+        let split =
+            messages.get(same).is_some_and(another) || self.messages.get(same).is_some_and(|w| another(&w.message));
+        if split { same - results } else { same }
     }
 
     fn begin(&mut self, request: &Request, dialect: Dialect, bytes: &mut BytesMut) -> usize {
@@ -112,6 +154,21 @@ impl Cache {
     }
 }
 
+/// Whether a request carries reasoning of earlier answers to the server at `place`.
+pub(super) fn carries_reasoning(request: &Request, dialect: Dialect, place: &str) -> bool {
+    let mut fields = 0;
+    let mut carries = |m: &Arc<Message>| !reasoning(m, request, place, dialect.reasoning, &mut fields).is_empty();
+    request.messages.iter().any(&mut carries)
+}
+
+/// Adds an entry to the list of messages. The head ends in the system message or in the opening bracket.
+fn push(bytes: &mut BytesMut, value: &Value) {
+    if bytes.last() != Some(&b'[') {
+        bytes.put_u8(b',');
+    }
+    append(bytes, value);
+}
+
 /// Writing a [`Value`] into memory cannot fail.
 fn append(bytes: &mut BytesMut, value: &Value) {
     let _ = serde_json::to_writer(bytes.writer(), value);
@@ -123,23 +180,65 @@ fn tool(tool: &ToolSpec) -> Value {
     }})
 }
 
-fn value(message: &Message) -> Value {
+/// The reasoning that goes with a message of the model, by field.
+fn reasoning(
+    message: &Message,
+    request: &Request,
+    place: &str,
+    sent: SentReasoning,
+    fields: &mut u8,
+) -> Map<String, Value> {
+    let mut own = Map::new();
+    if message.role != Role::Assistant || sent == SentReasoning::Nowhere {
+        return own;
+    }
+    let from_here =
+        message.origin.as_ref().is_some_and(|o| o.wire == Wire::Chat && o.place == place && o.model == request.model);
+    if from_here {
+        let sealed = message.seals().filter_map(|json| serde_json::from_str::<Map<String, Value>>(json).ok());
+        own.extend(sealed.flatten().filter(|(name, _)| FIELDS.contains(&name.as_str())));
+    }
+    for (bit, name) in FIELDS.iter().enumerate() {
+        *fields |= u8::from(own.contains_key(*name)) << bit;
+    }
+    if sent == SentReasoning::Everywhere && *fields == 0 {
+        *fields = 1;
+    }
+    if message.has_calls() {
+        // Only for the two fields of text: an empty list of details says nothing.
+        for (bit, name) in FIELDS.iter().enumerate().take(2) {
+            if *fields & (1 << bit) != 0 {
+                own.entry(*name).or_insert_with(|| "".into());
+            }
+        }
+    }
+    own
+}
+
+fn value(message: &Message, reasoning: Map<String, Value>) -> Value {
     match message.role {
-        Role::User if message.blobs.is_empty() => json!({"role": "user", "content": message.text}),
+        Role::User if message.blobs().next().is_none() => json!({"role": "user", "content": message.text()}),
         Role::User => {
-            let text = json!({"type": "text", "text": message.text});
-            let text = (!message.text.is_empty()).then_some(text);
-            let parts: Vec<Value> = text.into_iter().chain(message.blobs.iter().map(blob)).collect();
+            let text = message.text();
+            let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+            let parts: Vec<Value> = text.into_iter().chain(message.blobs().map(blob)).collect();
             json!({"role": "user", "content": parts})
         }
-        Role::Assistant if message.calls.is_empty() => json!({"role": "assistant", "content": message.text}),
         Role::Assistant => {
-            let text = Some(&message.text).filter(|text| !text.is_empty());
-            let calls: Vec<Value> = message.calls.iter().map(call).collect();
-            json!({"role": "assistant", "content": text, "tool_calls": calls})
+            let (text, calls) = (message.text(), message.calls().map(call).collect::<Vec<_>>());
+            let mut value = if calls.is_empty() {
+                json!({"role": "assistant", "content": text})
+            } else {
+                let text = Some(text).filter(|text| !text.is_empty());
+                json!({"role": "assistant", "content": text, "tool_calls": calls})
+            };
+            if let Some(object) = value.as_object_mut() {
+                object.extend(reasoning);
+            }
+            value
         }
         Role::Tool => json!({
-            "role": "tool", "tool_call_id": message.answers.as_deref().unwrap_or_default(), "content": message.text
+            "role": "tool", "tool_call_id": message.answers().unwrap_or_default(), "content": message.text()
         }),
     }
 }
@@ -166,11 +265,13 @@ fn blob(blob: &Blob) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::{Origin, PartKind, Span};
 
-    const PLAIN: Dialect = Dialect { usage: true, completion_tokens: false };
+    const PLAIN: Dialect = Dialect { usage: true, completion_tokens: false, reasoning: SentReasoning::AsItCame };
+    const PLACE: &str = "http://127.0.0.1:1";
 
     fn parsed(cache: &mut Cache, request: &Request) -> Value {
-        serde_json::from_slice(&cache.body(request, PLAIN)).unwrap()
+        serde_json::from_slice(&cache.body(request, PLAIN, PLACE)).unwrap()
     }
 
     fn request(messages: Vec<Message>) -> Request {
@@ -229,9 +330,8 @@ mod tests {
 
     #[test]
     fn images_and_other_files() {
-        let mut message = Message::user("look");
         let file = |mime: &str| Blob { mime: mime.into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
-        message.blobs = vec![file("image/png"), file("application/pdf")];
+        let message = Message::user("look").with_blobs([file("image/png"), file("application/pdf")]);
         let body = parsed(&mut Cache::default(), &request(vec![message]));
         assert_eq!(
             body["messages"][0]["content"],
@@ -248,10 +348,10 @@ mod tests {
         let mut cache = Cache::default();
         let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
         let mut check = |request: &Request, dialect| {
-            let fresh = Cache::default().body(request, dialect);
-            assert_eq!(cache.body(request, dialect), fresh);
+            let fresh = Cache::default().body(request, dialect, PLACE);
+            assert_eq!(cache.body(request, dialect, PLACE), fresh);
             // Also while the request before is being sent.
-            let (before, again) = (cache.body(request, dialect), cache.body(request, dialect));
+            let (before, again) = (cache.body(request, dialect, PLACE), cache.body(request, dialect, PLACE));
             assert_eq!((&before, &again), (&fresh, &fresh));
         };
         check(&request, PLAIN);
@@ -263,7 +363,7 @@ mod tests {
         check(&request, PLAIN);
         request.system = "s".into();
         check(&request, PLAIN);
-        check(&request, Dialect { usage: false, completion_tokens: true });
+        check(&request, Dialect { usage: false, completion_tokens: true, ..PLAIN });
         request.messages.clear();
         check(&request, PLAIN);
         request.messages.push(Arc::new(Message::user("d")));
@@ -274,17 +374,79 @@ mod tests {
     fn a_body_is_written_on_where_it_lies() {
         let mut cache = Cache::default();
         let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
-        drop(cache.body(&request, PLAIN));
+        drop(cache.body(&request, PLAIN, PLACE));
         // Once it has room for a little more, it stays where it is.
         request.messages.push(Arc::new(Message::user("b")));
-        let place = cache.body(&request, PLAIN).as_ptr();
+        let place = cache.body(&request, PLAIN, PLACE).as_ptr();
         request.messages.push(Arc::new(Message::user("c")));
-        let body = cache.body(&request, PLAIN);
+        let body = cache.body(&request, PLAIN, PLACE);
         assert_eq!(body.as_ptr(), place);
         // What is still being sent is left alone.
         let (sending, copy) = (body.clone(), body.to_vec());
         request.messages.push(Arc::new(Message::user("d")));
-        assert_ne!(cache.body(&request, PLAIN).as_ptr(), place);
+        assert_ne!(cache.body(&request, PLAIN, PLACE).as_ptr(), place);
         assert_eq!(sending, copy);
+    }
+
+    fn called(id: &str, reasoning: Option<&str>, model: &str) -> Message {
+        let call = ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
+        let spans = vec![
+            Span { kind: PartKind::Thinking, bytes: 2, seal: reasoning.map(Into::into) },
+            Span { kind: PartKind::Call, bytes: 0, seal: None },
+        ];
+        let mut message = Message::answer("", "hm", vec![call], spans);
+        message.origin = Some(Arc::new(Origin { wire: Wire::Chat, place: PLACE.into(), model: model.into() }));
+        message
+    }
+
+    fn reasonings(request: &Request, reasoning: SentReasoning) -> Vec<Value> {
+        let body = Cache::default().body(request, Dialect { reasoning, ..PLAIN }, PLACE);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let of_model = body["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant");
+        of_model.map(|m| m["reasoning_content"].clone()).collect()
+    }
+
+    #[test]
+    fn reasoning_goes_back_to_where_it_came_from() {
+        let sealed = Some("{\"reasoning_content\":\"hm\"}");
+        let request = request(vec![
+            called("a", None, "m"),
+            Message::tool("a", ""),
+            called("b", sealed, "other"),
+            Message::tool("b", ""),
+            called("c", sealed, "m"),
+            Message::tool("c", ""),
+            Message::assistant("text", vec![]),
+            called("d", None, "m"),
+            Message::tool("d", ""),
+        ]);
+        let none = Value::Null;
+        assert_eq!(
+            reasonings(&request, SentReasoning::AsItCame),
+            [none.clone(), none.clone(), "hm".into(), none.clone(), "".into()]
+        );
+        assert_eq!(reasonings(&request, SentReasoning::Nowhere), vec![none.clone(); 5]);
+        let everywhere: Vec<Value> = vec!["".into(), "".into(), "hm".into(), none, "".into()];
+        assert_eq!(reasonings(&request, SentReasoning::Everywhere), everywhere);
+        assert!(carries_reasoning(&request, PLAIN, PLACE));
+        assert!(!carries_reasoning(&request, PLAIN, "https://elsewhere.example"));
+    }
+
+    #[test]
+    fn files_of_results_follow_the_last_result() {
+        let png = Blob { mime: "image/png".into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
+        let mut cache = Cache::default();
+        let mut request = request(vec![called("a", None, "m"), Message::tool("a", "one").with_blobs([png])]);
+        let roles = |cache: &mut Cache, request: &Request| -> Vec<String> {
+            let body = parsed(cache, request);
+            body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap().to_string()).collect()
+        };
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "user"]);
+        request.messages.push(Arc::new(Message::tool("b", "two")));
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "tool", "user"]);
+        request.messages.push(Arc::new(Message::assistant("x", vec![])));
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "tool", "user", "assistant"]);
+        request.messages.truncate(2);
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "user"]);
     }
 }

@@ -1,0 +1,178 @@
+//! Messages, one row each, as the model gets them; and the parts of an answer, in a table of their own.
+
+mod read;
+mod write;
+
+pub(super) use read::typed_part;
+pub(super) use write::{BESIDE, copy, delete};
+
+/// Who says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// The answer to one tool call.
+    Tool,
+}
+
+impl Role {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+
+    /// A role no nebula writes is taken for the person's, so that nothing of a session is hidden.
+    pub(super) fn of(word: &str) -> Role {
+        match word {
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => Role::User,
+        }
+    }
+}
+
+/// Whether a message is all there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MessageState {
+    /// It is.
+    #[default]
+    Complete,
+    /// It was still arriving when this was kept; after a crash it ends here.
+    Streaming,
+    /// It was cut short by the person, a limit or a broken connection.
+    Interrupted,
+}
+
+impl MessageState {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            MessageState::Complete => "complete",
+            MessageState::Streaming => "streaming",
+            MessageState::Interrupted => "interrupted",
+        }
+    }
+
+    pub(super) fn of(word: &str) -> MessageState {
+        match word {
+            "streaming" => MessageState::Streaming,
+            "interrupted" => MessageState::Interrupted,
+            _ => MessageState::Complete,
+        }
+    }
+}
+
+/// What is known of a message beside what the model gets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MessageMeta {
+    /// Whether it is all there.
+    pub state: MessageState,
+    /// How many bytes of the content were typed; what follows is the *Reference* section. `None`: all.
+    pub typed: Option<usize>,
+    /// The user message that began the turn.
+    pub turn: Option<i64>,
+    /// What the model thought.
+    pub thinking: Option<String>,
+    /// The model that said it.
+    pub model: Option<String>,
+    /// The edit format in force.
+    pub format: Option<String>,
+    /// Tokens sent for it.
+    pub input_tokens: Option<u64>,
+    /// Tokens received.
+    pub output_tokens: Option<u64>,
+    /// Of the tokens sent, those the provider read from its cache.
+    pub cached_tokens: Option<u64>,
+    /// Of the tokens sent, those the provider wrote to its cache.
+    pub written_tokens: Option<u64>,
+    /// Of the tokens received, those of thinking.
+    pub thinking_tokens: Option<u64>,
+    /// JSON: `[{path, lines, bytes}]`.
+    pub attached: Option<String>,
+    /// JSON of whoever wrote it.
+    pub extra: Option<String>,
+}
+
+/// An image or a document sent with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// Its path as mentioned.
+    pub name: String,
+    /// Media type: `image/png`.
+    pub kind: String,
+    /// All its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A part of an answer, and where in the message it lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessagePart {
+    /// `text`, `thinking`, `call` or `other`.
+    pub kind: String,
+    /// How many bytes of the content or of the thinking it takes; 0 for the other kinds.
+    pub bytes: usize,
+    /// The provider's own JSON of it, byte for byte.
+    pub seal: Option<String>,
+    /// Where the answer came from.
+    pub origin: Option<MessageOrigin>,
+}
+
+/// Where an answer came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageOrigin {
+    /// The wire format.
+    pub wire: String,
+    /// Scheme, host and port.
+    pub place: String,
+    /// The model that was asked for.
+    pub model: String,
+}
+
+/// A message to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said, with its *Reference* section.
+    pub content: Option<String>,
+    /// JSON: `[{id, name, arguments}]`.
+    pub tool_calls: Option<String>,
+    /// JSON: `[{id, name, ok, edits: [{path, format, rung}], changeset}]`.
+    pub tool_results: Option<String>,
+    /// What else is known of it.
+    pub meta: MessageMeta,
+    /// Images and documents.
+    pub blobs: Vec<Blob>,
+    /// The parts of an answer in their order. Empty: the thinking comes first and the calls last.
+    pub parts: Vec<MessagePart>,
+}
+
+impl NewMessage {
+    /// A message of nothing but text.
+    pub fn text(role: Role, content: impl Into<String>) -> Self {
+        NewMessage {
+            role,
+            content: Some(content.into()),
+            tool_calls: None,
+            tool_results: None,
+            meta: MessageMeta::default(),
+            blobs: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// A kept message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Ascends within a session.
+    pub id: i64,
+    /// When it was first kept.
+    pub at: i64,
+    /// What was kept.
+    pub message: NewMessage,
+}

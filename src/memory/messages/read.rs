@@ -1,0 +1,154 @@
+//! Reading messages back.
+
+use std::collections::HashMap;
+
+use rusqlite::{Row, params};
+
+use super::super::{Error, Memory, count};
+use super::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+
+const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0), m.role, m.content, m.tool_calls,
+    m.tool_results, x.state, x.typed, x.turn, x.thinking, x.model, x.format, x.input_tokens, x.output_tokens,
+    x.cached_tokens, x.attached, x.extra,
+    x.written_tokens, x.thinking_tokens";
+
+impl Memory {
+    /// All messages of a session in their order.
+    pub fn load(&self, session: &str) -> Result<Vec<Message>, Error> {
+        self.read(session, "m.session_id = ?1 ORDER BY m.id", i64::MAX)
+    }
+
+    /// The last messages of a session, at most `limit`, in their order.
+    pub fn last(&self, session: &str, limit: usize) -> Result<Vec<Message>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut found = self.read(session, "m.session_id = ?1 ORDER BY m.id DESC", limit)?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// What was typed in this project, newest first: the typed part of the messages, at most `limit`, neighbours that
+    /// are equal only once.
+    pub fn inputs(&self, project: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT m.content, x.typed FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id
+             WHERE m.id IN (SELECT u.id FROM sessions s JOIN messages u ON u.session_id = s.id AND u.role = 'user'
+                            WHERE s.project_path = ?1 ORDER BY u.id DESC LIMIT ?2)
+             ORDER BY m.id DESC",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![project, limit], |row| {
+            let content: Option<String> = row.get(0)?;
+            Ok((content.unwrap_or_default(), row.get::<_, Option<i64>>(1)?))
+        })?;
+        let mut out: Vec<String> = Vec::new();
+        for row in rows {
+            let (content, typed) = row?;
+            let text = typed_part(&content, typed);
+            if !text.trim().is_empty() && out.last().is_none_or(|last| last != text) {
+                out.push(text.to_string());
+            }
+        }
+        Ok(out)
+    }
+
+    fn read(&self, session: &str, which: &str, limit: i64) -> Result<Vec<Message>, Error> {
+        let mut store = self.store();
+        store.fetch(session)?;
+        let mut blobs = blobs(&store.conn, session)?;
+        let mut parts = parts(&store.conn, session)?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE {which} LIMIT ?2"
+        );
+        let mut statement = store.conn.prepare_cached(&sql)?;
+        let rows = statement.query_map(params![session, limit], |row| {
+            let mut message = of_row(row)?;
+            message.message.blobs = blobs.remove(&message.id).unwrap_or_default();
+            message.message.parts = parts.remove(&message.id).unwrap_or_default();
+            Ok(message)
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// The part of a user message that was typed.
+pub(in crate::memory) fn typed_part(content: &str, typed: Option<i64>) -> &str {
+    let end = typed.and_then(|n| usize::try_from(n).ok()).unwrap_or(content.len());
+    content.get(..end).unwrap_or(content)
+}
+
+fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Blob>>, Error> {
+    // The span of the session's ids comes first, so that a session without any costs nothing.
+    let mut statement = conn.prepare_cached(
+        "SELECT b.message_id, b.name, b.kind, b.bytes FROM message_blobs b JOIN messages m ON m.id = b.message_id
+         WHERE b.message_id BETWEEN (SELECT min(id) FROM messages WHERE session_id = ?1)
+           AND (SELECT max(id) FROM messages WHERE session_id = ?1) AND +m.session_id = ?1
+         ORDER BY b.message_id, b.n",
+    )?;
+    let rows = statement.query_map([session], |row| {
+        Ok((row.get::<_, i64>(0)?, Blob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? }))
+    })?;
+    let mut found: HashMap<i64, Vec<Blob>> = HashMap::new();
+    for row in rows {
+        let (id, blob) = row?;
+        found.entry(id).or_default().push(blob);
+    }
+    Ok(found)
+}
+
+/// The parts of the answers of a session.
+fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<MessagePart>>, Error> {
+    let mut statement = conn.prepare_cached(
+        "SELECT p.message_id, p.kind, p.bytes, p.seal, p.wire, p.place, p.model
+         FROM messages m CROSS JOIN message_parts p ON p.message_id = m.id
+         WHERE m.session_id = ?1 ORDER BY p.message_id, p.n",
+    )?;
+    let rows = statement.query_map([session], |row| {
+        let (wire, place, model): (Option<String>, _, _) = (row.get(4)?, row.get(5)?, row.get(6)?);
+        let origin = match (wire, place, model) {
+            (Some(wire), Some(place), Some(model)) => Some(MessageOrigin { wire, place, model }),
+            _ => None,
+        };
+        let bytes = usize::try_from(count(row.get(2)?)).unwrap_or(usize::MAX);
+        Ok((row.get::<_, i64>(0)?, MessagePart { kind: row.get(1)?, bytes, seal: row.get(3)?, origin }))
+    })?;
+    let mut found: HashMap<i64, Vec<MessagePart>> = HashMap::new();
+    for row in rows {
+        let (id, part) = row?;
+        found.entry(id).or_default().push(part);
+    }
+    Ok(found)
+}
+
+fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {
+    let state: Option<String> = row.get(6)?;
+    let typed: Option<i64> = row.get(7)?;
+    let number = |i: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(i)?.map(count));
+    Ok(Message {
+        id: row.get(0)?,
+        at: row.get(1)?,
+        message: NewMessage {
+            role: Role::of(row.get_ref(2)?.as_str().unwrap_or("user")),
+            content: row.get(3)?,
+            tool_calls: row.get(4)?,
+            tool_results: row.get(5)?,
+            meta: MessageMeta {
+                state: state.as_deref().map_or(MessageState::Complete, MessageState::of),
+                typed: typed.and_then(|n| usize::try_from(n).ok()),
+                turn: row.get(8)?,
+                thinking: row.get(9)?,
+                model: row.get(10)?,
+                format: row.get(11)?,
+                input_tokens: number(12)?,
+                output_tokens: number(13)?,
+                cached_tokens: number(14)?,
+                attached: row.get(15)?,
+                extra: row.get(16)?,
+                written_tokens: number(17)?,
+                thinking_tokens: number(18)?,
+            },
+            blobs: Vec::new(),
+            parts: Vec::new(),
+        },
+    })
+}

@@ -1,0 +1,291 @@
+//! Keeping messages.
+
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::super::store::{Safety, Store};
+use super::super::{Error, Memory, int, now_ms};
+use super::{NewMessage, Role, typed_part};
+
+/// The tables that hold more of a message, by its id.
+pub(in crate::memory) const BESIDE: [&str; 3] = ["message_meta", "message_blobs", "message_parts"];
+
+impl Memory {
+    /// Keeps a message at the end of a session and gives its id. The session's title, count, time and model follow.
+    pub fn append(&self, session: &str, message: &NewMessage) -> Result<i64, Error> {
+        let mut store = self.store();
+        let message = &self::current(&store, message);
+        let now = now_ms();
+        store.write(Safety::Normal, Some(session), |tx| {
+            tx.prepare_cached(
+                "INSERT INTO messages(session_id, role, content, tool_calls, tool_results) VALUES(?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                session,
+                message.role.word(),
+                message.content,
+                message.tool_calls,
+                message.tool_results
+            ])?;
+            let id = tx.last_insert_rowid();
+            insert_rest(tx, id, message, now)?;
+            note(tx, session, message, now)?;
+            Ok(id)
+        })
+    }
+
+    /// Replaces a kept message, as when an answer that was arriving is complete.
+    pub fn replace(&self, session: &str, id: i64, message: &NewMessage) -> Result<(), Error> {
+        let mut store = self.store();
+        let message = &self::current(&store, message);
+        let (id, in_ram) = (store.id(id), store.spare.is_some());
+        let now = now_ms();
+        store.write(Safety::Normal, Some(session), |tx| {
+            let at: Option<i64> = tx
+                .prepare_cached("SELECT at_ms FROM message_meta WHERE message_id = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+            if at.is_none() && !exists(tx, id)? && !in_ram {
+                return Err(Error::NoMessage(id));
+            }
+            unindex(tx, id)?;
+            for table in BESIDE {
+                tx.prepare_cached(&format!("DELETE FROM {table} WHERE message_id = ?1"))?.execute([id])?;
+            }
+            tx.prepare_cached(
+                "INSERT INTO messages(id, session_id, role, content, tool_calls, tool_results)
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET role = excluded.role,
+                   content = excluded.content, tool_calls = excluded.tool_calls, tool_results = excluded.tool_results",
+            )?
+            .execute(params![
+                id,
+                session,
+                message.role.word(),
+                message.content,
+                message.tool_calls,
+                message.tool_results
+            ])?;
+            insert_rest(tx, id, message, at.unwrap_or(now))?;
+            tx.prepare_cached("UPDATE session_meta SET updated_ms = ?2 WHERE session_id = ?1")?
+                .execute(params![session, now])?;
+            note_model(tx, session, message.meta.model.as_deref())
+        })
+    }
+
+    /// Keeps how far a streamed answer has come. Cheap enough for every second.
+    pub fn checkpoint(&self, session: &str, id: i64, content: &str, thinking: Option<&str>) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let n =
+                tx.prepare_cached("UPDATE messages SET content = ?2 WHERE id = ?1")?.execute(params![id, content])?;
+            if n == 0 {
+                return Err(Error::NoMessage(id));
+            }
+            tx.prepare_cached("UPDATE message_meta SET thinking = ?2 WHERE message_id = ?1")?
+                .execute(params![id, thinking])?;
+            Ok(())
+        })
+    }
+
+    /// Keeps what came of the edits that an answer holds in its text.
+    pub fn keep_results(&self, session: &str, id: i64, results: &str) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let n = tx
+                .prepare_cached("UPDATE messages SET tool_results = ?2 WHERE id = ?1")?
+                .execute(params![id, results])?;
+            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
+        })
+    }
+
+    /// Keeps what whoever wrote a message knows of it beside, as JSON.
+    pub fn keep_extra(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let n = tx
+                .prepare_cached("UPDATE message_meta SET extra = ?2 WHERE message_id = ?1")?
+                .execute(params![id, json])?;
+            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
+        })
+    }
+
+    /// Forgets a message and all that follow it in the session, as when the last request is asked again.
+    pub fn remove_from(&self, session: &str, id: i64) -> Result<(), Error> {
+        let mut store = self.store();
+        let id = store.id(id);
+        store.write(Safety::Normal, Some(session), |tx| {
+            let ids: Vec<i64> = tx
+                .prepare("SELECT id FROM messages WHERE session_id = ?1 AND id >= ?2")?
+                .query_map(params![session, id], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for id in ids {
+                delete(tx, id)?;
+            }
+            tx.execute(
+                "UPDATE session_meta SET messages =
+                   (SELECT count(*) FROM messages WHERE session_id = ?1 AND role <> 'tool') WHERE session_id = ?1",
+                [session],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Deletes one message and all that belongs to it.
+pub(in crate::memory) fn delete(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
+    unindex(tx, id)?;
+    for table in BESIDE {
+        tx.prepare_cached(&format!("DELETE FROM {table} WHERE message_id = ?1"))?.execute([id])?;
+    }
+    tx.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}
+
+/// Copies the messages of a session up to `upto` into another; gives the id of the last one copied.
+pub(in crate::memory) fn copy(tx: &Transaction<'_>, from: &str, to: &str, upto: i64) -> Result<Option<i64>, Error> {
+    let ids: Vec<i64> = tx
+        .prepare("SELECT id FROM messages WHERE session_id = ?1 AND id <= ?2 ORDER BY id")?
+        .query_map(params![from, upto], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut message = tx.prepare(
+        "INSERT INTO messages(session_id, timestamp, role, content, tool_calls, tool_results)
+         SELECT ?1, timestamp, role, content, tool_calls, tool_results FROM messages WHERE id = ?2",
+    )?;
+    let mut meta = tx.prepare(
+        "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, indexed)
+         SELECT ?1, at_ms, state, typed, ?3, thinking, model, format, input_tokens,
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, 0
+         FROM message_meta WHERE message_id = ?2",
+    )?;
+    let mut blobs = tx.prepare(
+        "INSERT INTO message_blobs SELECT ?1, n, name, kind, bytes FROM message_blobs WHERE message_id = ?2",
+    )?;
+    let mut parts = tx.prepare(
+        "INSERT INTO message_parts(message_id, n, kind, bytes, seal, wire, place, model)
+         SELECT ?1, n, kind, bytes, seal, wire, place, model FROM message_parts WHERE message_id = ?2",
+    )?;
+    let mut turn_of = tx.prepare("SELECT turn FROM message_meta WHERE message_id = ?1")?;
+    let mut copies: HashMap<i64, i64> = HashMap::new();
+    for id in &ids {
+        message.execute(params![to, id])?;
+        let new = tx.last_insert_rowid();
+        copies.insert(*id, new);
+        let turn: Option<i64> = turn_of.query_row([id], |row| row.get(0)).optional()?.flatten();
+        meta.execute(params![new, id, turn.and_then(|t| copies.get(&t).copied())])?;
+        blobs.execute(params![new, id])?;
+        parts.execute(params![new, id])?;
+    }
+    Ok(ids.last().copied())
+}
+
+/// The message with the ids it names as they are now.
+fn current(store: &Store, message: &NewMessage) -> NewMessage {
+    let mut message = message.clone();
+    message.meta.turn = message.meta.turn.map(|t| store.id(t));
+    message
+}
+
+fn exists(tx: &Transaction<'_>, id: i64) -> Result<bool, Error> {
+    Ok(tx.query_row("SELECT EXISTS(SELECT 1 FROM messages WHERE id = ?1)", [id], |row| row.get(0))?)
+}
+
+fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> Result<(), Error> {
+    let meta = &message.meta;
+    // Results of tools are texts of files: they are not what someone looks for among things said.
+    let never_indexed = message.role == Role::Tool;
+    tx.prepare_cached(
+        "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, indexed)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?
+    .execute(params![
+        id,
+        at,
+        meta.state.word(),
+        meta.typed.map(|n| int(n as u64)),
+        meta.turn,
+        meta.thinking,
+        meta.model,
+        meta.format,
+        meta.input_tokens.map(int),
+        meta.output_tokens.map(int),
+        meta.cached_tokens.map(int),
+        meta.written_tokens.map(int),
+        meta.thinking_tokens.map(int),
+        meta.attached,
+        meta.extra,
+        never_indexed,
+    ])?;
+    for (n, blob) in message.blobs.iter().enumerate() {
+        tx.prepare_cached("INSERT INTO message_blobs(message_id, n, name, kind, bytes) VALUES(?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![id, int(n as u64), blob.name, blob.kind, blob.bytes])?;
+    }
+    for (n, part) in message.parts.iter().enumerate() {
+        let origin = part.origin.as_ref();
+        tx.prepare_cached(
+            "INSERT INTO message_parts(message_id, n, kind, bytes, seal, wire, place, model)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            id,
+            int(n as u64),
+            part.kind,
+            int(part.bytes as u64),
+            part.seal,
+            origin.map(|o| &o.wire),
+            origin.map(|o| &o.place),
+            origin.map(|o| &o.model),
+        ])?;
+    }
+    Ok(())
+}
+
+/// What a new message says about its session.
+fn note(tx: &Transaction<'_>, session: &str, message: &NewMessage, now: i64) -> Result<(), Error> {
+    let title = (message.role == Role::User).then(|| title_of(message)).flatten();
+    tx.prepare_cached(
+        "UPDATE session_meta SET messages = messages + ?2, updated_ms = ?3, title = coalesce(title, ?4)
+         WHERE session_id = ?1",
+    )?
+    .execute(params![session, i64::from(message.role != Role::Tool), now, title])?;
+    note_model(tx, session, message.meta.model.as_deref())
+}
+
+/// The model a session used last.
+fn note_model(tx: &Transaction<'_>, session: &str, model: Option<&str>) -> Result<(), Error> {
+    if let Some(model) = model {
+        tx.prepare_cached("UPDATE sessions SET model_used = ?2 WHERE id = ?1 AND model_used <> ?2")?
+            .execute([session, model])?;
+    }
+    Ok(())
+}
+
+/// The first words of a message, for a session that has no title yet: its first line that is not empty, at most 80
+/// characters.
+fn title_of(message: &NewMessage) -> Option<String> {
+    let content = message.content.as_deref()?;
+    let typed = typed_part(content, message.meta.typed.map(|n| int(n as u64)));
+    let line = typed.lines().map(str::trim).find(|l| !l.is_empty())?;
+    let mut title: String = line.chars().filter(|c| !c.is_control()).take(80).collect();
+    if line.chars().count() > 80 {
+        title.push('…');
+    }
+    Some(title)
+}
+
+fn unindex(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
+    let indexed: Option<bool> = tx
+        .prepare_cached("SELECT indexed FROM message_meta WHERE message_id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    if indexed == Some(true) {
+        tx.prepare_cached("DELETE FROM message_words WHERE rowid = ?1")?.execute([id])?;
+        tx.prepare_cached("DELETE FROM message_grams WHERE rowid = ?1")?.execute([id])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,439 @@
+//! A message of a conversation as an ordered list of parts, each with what its provider wants to see again verbatim.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What it consists of, in the order in which it was said.
+    pub parts: Vec<Part>,
+    /// Who answered, for a message of the model: seals go back there and nowhere else.
+    pub origin: Option<Arc<Origin>>,
+}
+
+/// One piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it says.
+    pub body: Body,
+    /// The provider's own JSON of this part, byte for byte. Sent back unchanged, or not at all.
+    pub seal: Option<Arc<str>>,
+}
+
+/// What a part says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Text.
+    Text(String),
+    /// What the model thought, as far as it was told; may be empty beside a seal.
+    Thinking(String),
+    /// A tool call.
+    Call(ToolCall),
+    /// The result of a tool call.
+    Result(ToolResult),
+    /// An image or a PDF.
+    Blob(Blob),
+    /// A kind that only its provider knows: there is nothing but the seal.
+    Other,
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a tool call.
+    Tool,
+}
+
+/// Where an answer came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The format that was spoken.
+    pub wire: Wire,
+    /// Scheme, host and port.
+    pub place: String,
+    /// The model that was asked for.
+    pub model: String,
+}
+
+/// A format in which providers are spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wire {
+    /// Chat Completions.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+    /// Ollama's own.
+    Ollama,
+    /// A recording.
+    Replay,
+}
+
+impl Wire {
+    /// All of them.
+    pub const ALL: [Wire; 6] = [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini, Wire::Ollama, Wire::Replay];
+
+    /// Its name in the configuration and in memory.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wire::Chat => "chat",
+            Wire::Responses => "responses",
+            Wire::Anthropic => "anthropic",
+            Wire::Gemini => "gemini",
+            Wire::Ollama => "ollama",
+            Wire::Replay => "replay",
+        }
+    }
+
+    /// The format of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|wire| wire.name() == name)
+    }
+}
+
+/// A tool call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Names the call; its result carries the same.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// JSON, as the model wrote it: may be broken.
+    pub arguments: String,
+}
+
+/// What came of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub call: String,
+    /// What the model is told.
+    pub text: String,
+    /// Whether the call did what was asked.
+    pub ok: bool,
+}
+
+/// An image or a PDF that goes with a message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// `image/png`, `application/pdf` and the like.
+    pub mime: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// The file's name.
+    pub name: String,
+}
+
+impl std::fmt::Debug for Blob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Blob({}, {}, {} bytes)", self.name, self.mime, self.bytes.len())
+    }
+}
+
+/// The kind of a part of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// [`Body::Text`].
+    Text,
+    /// [`Body::Thinking`].
+    Thinking,
+    /// [`Body::Call`].
+    Call,
+    /// [`Body::Other`].
+    Other,
+}
+
+impl PartKind {
+    /// Its name in memory and in recordings.
+    pub fn name(self) -> &'static str {
+        match self {
+            PartKind::Text => "text",
+            PartKind::Thinking => "thinking",
+            PartKind::Call => "call",
+            PartKind::Other => "other",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [PartKind::Text, PartKind::Thinking, PartKind::Call, PartKind::Other].into_iter().find(|k| k.name() == name)
+    }
+}
+
+/// Where a part of an answer lies: the text, the thinking and the calls of an answer are kept as three runs, and its spans
+/// say in which order pieces of them were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// What it is.
+    pub kind: PartKind,
+    /// How many bytes of the text or of the thinking it takes; 0 for the others.
+    pub bytes: usize,
+    /// The provider's own JSON of it.
+    pub seal: Option<Arc<str>>,
+}
+
+impl Part {
+    /// A part that no provider sealed.
+    pub fn new(body: Body) -> Self {
+        Part { body, seal: None }
+    }
+}
+
+impl Message {
+    /// A message of the person.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::of(Role::User, vec![Body::Text(text.into())])
+    }
+
+    /// An answer of the model.
+    pub fn assistant(text: impl Into<String>, calls: Vec<ToolCall>) -> Self {
+        Self::answer(&text.into(), "", calls, Vec::new())
+    }
+
+    /// The result of the call with this id, which did what was asked.
+    pub fn tool(call: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::result(ToolResult { call: call.into(), text: text.into(), ok: true })
+    }
+
+    /// The result of a call.
+    pub fn result(result: ToolResult) -> Self {
+        Self::of(Role::Tool, vec![Body::Result(result)])
+    }
+
+    /// An answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was kept without,
+    /// the thinking comes first and the calls last, and seals are dropped.
+    pub fn answer(text: &str, thinking: &str, calls: Vec<ToolCall>, spans: Vec<Span>) -> Self {
+        let spans = if fit(&spans, text, thinking, calls.len()) { spans } else { usual(text, thinking, calls.len()) };
+        let (mut text, mut thinking, mut calls) = (text, thinking, calls.into_iter());
+        let mut parts = Vec::with_capacity(spans.len());
+        for Span { kind, bytes, seal } in spans {
+            let body = match kind {
+                PartKind::Text => Body::Text(take(&mut text, bytes)),
+                PartKind::Thinking => Body::Thinking(take(&mut thinking, bytes)),
+                PartKind::Call => match calls.next() {
+                    Some(call) => Body::Call(call),
+                    None => continue,
+                },
+                PartKind::Other => Body::Other,
+            };
+            parts.push(Part { body, seal });
+        }
+        Self { role: Role::Assistant, parts, origin: None }
+    }
+
+    /// The same message with these files.
+    pub fn with_blobs(mut self, blobs: impl IntoIterator<Item = Blob>) -> Self {
+        self.parts.extend(blobs.into_iter().map(|blob| Part::new(Body::Blob(blob))));
+        self
+    }
+
+    /// The same message with `more` at the end of its text.
+    pub fn and_text(mut self, more: &str) -> Self {
+        let last = self.parts.iter_mut().rev().find_map(|part| match &mut part.body {
+            Body::Text(text) | Body::Result(ToolResult { text, .. }) => Some(text),
+            _ => None,
+        });
+        match last {
+            Some(text) => text.push_str(more),
+            None => self.parts.push(Part::new(Body::Text(more.into()))),
+        }
+        self
+    }
+
+    /// Everything it says, or what a call came to.
+    pub fn text(&self) -> Cow<'_, str> {
+        joined(self.parts.iter().filter_map(|part| match &part.body {
+            Body::Text(text) | Body::Result(ToolResult { text, .. }) => Some(text.as_str()),
+            _ => None,
+        }))
+    }
+
+    /// What the model thought, as far as it was told.
+    pub fn thinking(&self) -> Cow<'_, str> {
+        joined(self.parts.iter().filter_map(|part| match &part.body {
+            Body::Thinking(text) => Some(text.as_str()),
+            _ => None,
+        }))
+    }
+
+    /// What the model calls.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> + Clone {
+        self.parts.iter().filter_map(|part| match &part.body {
+            Body::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Whether the model calls anything.
+    pub fn has_calls(&self) -> bool {
+        self.calls().next().is_some()
+    }
+
+    /// For [`Role::Tool`]: what came of the call.
+    pub fn tool_result(&self) -> Option<&ToolResult> {
+        self.parts.iter().find_map(|part| match &part.body {
+            Body::Result(result) => Some(result),
+            _ => None,
+        })
+    }
+
+    /// For [`Role::Tool`]: the id of the call it answers.
+    pub fn answers(&self) -> Option<&str> {
+        self.tool_result().map(|result| result.call.as_str())
+    }
+
+    /// Images and PDFs that go with it.
+    pub fn blobs(&self) -> impl Iterator<Item = &Blob> + Clone {
+        self.parts.iter().filter_map(|part| match &part.body {
+            Body::Blob(blob) => Some(blob),
+            _ => None,
+        })
+    }
+
+    /// Its parts that are sealed.
+    pub fn seals(&self) -> impl Iterator<Item = &Arc<str>> + Clone {
+        self.parts.iter().filter_map(|part| part.seal.as_ref())
+    }
+
+    /// Whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
+    /// conversation with such a message, so it is not sent.
+    pub fn is_blank(&self) -> bool {
+        let says = |part: &Part| match &part.body {
+            Body::Text(text) => !text.trim().is_empty(),
+            Body::Thinking(_) | Body::Other => false,
+            Body::Call(_) | Body::Result(_) | Body::Blob(_) => true,
+        };
+        self.role == Role::Assistant && !self.parts.iter().any(says)
+    }
+
+    /// Where the parts of an answer lie: the reverse of [`Message::answer`].
+    pub fn spans(&self) -> Vec<Span> {
+        let span = |part: &Part| {
+            let (kind, bytes) = match &part.body {
+                Body::Text(text) => (PartKind::Text, text.len()),
+                Body::Thinking(text) => (PartKind::Thinking, text.len()),
+                Body::Call(_) => (PartKind::Call, 0),
+                Body::Other => (PartKind::Other, 0),
+                Body::Result(_) | Body::Blob(_) => return None,
+            };
+            Some(Span { kind, bytes, seal: part.seal.clone() })
+        };
+        self.parts.iter().filter_map(span).collect()
+    }
+
+    fn of(role: Role, bodies: Vec<Body>) -> Self {
+        Self { role, parts: bodies.into_iter().map(Part::new).collect(), origin: None }
+    }
+}
+
+/// Whether `spans` cover exactly these texts, between whole characters, and so many calls.
+fn fit(spans: &[Span], text: &str, thinking: &str, calls: usize) -> bool {
+    let covers = |kind, run: &str| {
+        let mut at = 0usize;
+        let of_kind = spans.iter().filter(|span| span.kind == kind);
+        let whole = of_kind.clone().all(|span| {
+            at = at.saturating_add(span.bytes);
+            run.is_char_boundary(at)
+        });
+        whole && at == run.len()
+    };
+    covers(PartKind::Text, text)
+        && covers(PartKind::Thinking, thinking)
+        && spans.iter().filter(|span| span.kind == PartKind::Call).count() == calls
+}
+
+/// The order in which nearly every model speaks.
+fn usual(text: &str, thinking: &str, calls: usize) -> Vec<Span> {
+    let span = |kind, bytes| Span { kind, bytes, seal: None };
+    let mut spans = Vec::with_capacity(calls + 2);
+    if !thinking.is_empty() {
+        spans.push(span(PartKind::Thinking, thinking.len()));
+    }
+    if !text.is_empty() {
+        spans.push(span(PartKind::Text, text.len()));
+    }
+    spans.extend((0..calls).map(|_| span(PartKind::Call, 0)));
+    spans
+}
+
+/// Cuts so many bytes off the front.
+fn take(run: &mut &str, bytes: usize) -> String {
+    let (head, rest) = run.split_at_checked(bytes).unwrap_or((run, ""));
+    *run = rest;
+    head.to_string()
+}
+
+fn joined<'a>(mut texts: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    let Some(first) = texts.next() else { return Cow::Borrowed("") };
+    match texts.next() {
+        None => Cow::Borrowed(first),
+        Some(second) => {
+            let mut all = format!("{first}{second}");
+            all.extend(texts);
+            Cow::Owned(all)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> ToolCall {
+        ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() }
+    }
+
+    fn span(kind: PartKind, bytes: usize, seal: Option<&str>) -> Span {
+        Span { kind, bytes, seal: seal.map(Into::into) }
+    }
+
+    #[test]
+    fn an_answer_comes_back_in_the_order_of_its_spans() {
+        let spans = vec![
+            span(PartKind::Thinking, 2, Some("{1}")),
+            span(PartKind::Text, 3, None),
+            span(PartKind::Call, 0, Some("{2}")),
+            span(PartKind::Other, 0, Some("{3}")),
+            span(PartKind::Thinking, 0, Some("{4}")),
+            span(PartKind::Text, 1, None),
+            span(PartKind::Call, 0, None),
+        ];
+        let message = Message::answer("価b", "hm", vec![call("x"), call("y")], spans.clone());
+        assert_eq!(message.spans(), spans);
+        assert_eq!((message.text().as_ref(), message.thinking().as_ref()), ("価b", "hm"));
+        assert_eq!(message.calls().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(message.seals().map(|s| &**s).collect::<Vec<_>>(), ["{1}", "{2}", "{3}", "{4}"]);
+    }
+
+    #[test]
+    fn spans_that_do_not_fit_cost_only_the_order() {
+        for spans in [
+            vec![],
+            vec![span(PartKind::Text, 1, Some("{}")), span(PartKind::Text, 2, None), span(PartKind::Call, 0, None)],
+            vec![span(PartKind::Text, usize::MAX, None), span(PartKind::Text, 4, None), span(PartKind::Call, 0, None)],
+            vec![span(PartKind::Text, 3, Some("{}"))],
+        ] {
+            let message = Message::answer("価", "", vec![call("x")], spans);
+            assert_eq!(message, Message::assistant("価", vec![call("x")]));
+            assert_eq!(message.seals().count(), 0);
+        }
+    }
+
+    #[test]
+    fn an_answer_of_thoughts_alone_is_blank() {
+        assert!(Message::answer(" \n", "hm", vec![], vec![]).is_blank());
+        assert!(Message::answer("", "", vec![], vec![]).is_blank());
+        assert!(!Message::assistant("", vec![call("x")]).is_blank());
+        assert!(!Message::user("").is_blank());
+    }
+}

@@ -1,0 +1,86 @@
+//! The tokens of a request, read leniently: no number a server reports ever breaks an answer off.
+
+use serde_json::Value;
+
+/// Tokens of one request; 0 where a server does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Read by the model: the whole prompt.
+    pub input: u64,
+    /// Of the input: read from the provider's cache.
+    pub cache_read: u64,
+    /// Of the input: written to the provider's cache.
+    pub cache_write: u64,
+    /// Written by the model.
+    pub output: u64,
+    /// Of the output: thinking.
+    pub thinking: u64,
+}
+
+impl Usage {
+    /// Tokens of a request of which nothing more is known.
+    pub fn new(input: u64, output: u64) -> Self {
+        Usage { input, output, ..Usage::default() }
+    }
+
+    /// The same, where no part is larger than the whole.
+    pub(super) fn consistent(self) -> Self {
+        let cache_read = self.cache_read.min(self.input);
+        Usage {
+            cache_read,
+            cache_write: self.cache_write.min(self.input - cache_read),
+            thinking: self.thinking.min(self.output),
+            ..self
+        }
+    }
+}
+
+/// The largest count that is believed: memory keeps counts as signed numbers, and sums of many must stay in range.
+const MOST: u64 = 1 << 48;
+
+/// A count of tokens, however it is written: as a number, a float or a string. `None` for what is no count: missing, null,
+/// negative, not a number.
+pub(super) fn count(value: &Value) -> Option<u64> {
+    let number = match value {
+        Value::Number(number) => number.as_u64().map_or_else(|| number.as_f64(), |n| Some(n as f64)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    // Saturates above, and no count that is believed loses a digit as a float.
+    number.filter(|n: &f64| n.is_finite() && *n >= 0.0).map(|n| (n.round() as u64).min(MOST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_however_they_are_written() {
+        for (value, wanted) in [
+            (json!(12), Some(12)),
+            (json!(12.0), Some(12)),
+            (json!(11.6), Some(12)),
+            (json!("12"), Some(12)),
+            (json!(" 12.0 "), Some(12)),
+            (json!(u64::MAX), Some(MOST)),
+            (json!(1e300), Some(MOST)),
+            (json!("1e400"), None),
+            (json!(-1), None),
+            (json!(-0.5), None),
+            (json!("many"), None),
+            (json!(null), None),
+            (json!([3]), None),
+            (json!({"n": 3}), None),
+            (json!(true), None),
+        ] {
+            assert_eq!(count(&value), wanted, "{value}");
+        }
+    }
+
+    #[test]
+    fn no_part_is_larger_than_the_whole() {
+        let wild = Usage { input: 10, cache_read: 8, cache_write: 8, output: 3, thinking: 9 };
+        assert_eq!(wild.consistent(), Usage { input: 10, cache_read: 8, cache_write: 2, output: 3, thinking: 3 });
+    }
+}
