@@ -20,7 +20,8 @@
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
 //! | [`config`] | values read at start; the only reader of the environment |
 //! | [`text`] | pure: what a terminal may be given; anyone may use it |
-//! | [`disk`] | atomic replace for whoever owns files |
+//! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
+//! | [`disk`] | atomic replace for whoever owns files, bounded reading |
 //!
 //! The road of every change: edit → proposal → decision → archive → apply → result to the model, and memory.
 //!
@@ -45,6 +46,7 @@ pub mod config;
 pub mod context;
 pub mod disk;
 pub mod edit;
+pub mod git;
 pub mod memory;
 pub mod proposal;
 pub mod protocol;

@@ -11,6 +11,7 @@ use super::{Context, print};
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
+use crate::git::Trust;
 use crate::provider::Hurry;
 
 /// Exit code for what was not approved.
@@ -29,7 +30,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     }
     print::aside(staged.stat.trim_end());
     let Reached { provider, model } = connect(context)?;
-    let templates = Templates::new(context.workspace.root(), context.config.paths.folder());
+    let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
     let proposed = context.block_on(commit::propose(&*provider, &model, templates, root, language, Hurry::default()));
@@ -48,8 +49,12 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
             None => return Ok(NOT_APPROVED),
         }
     }
-    match commit::run(context.workspace.root(), &message) {
-        Ok(said) => print::say(said)?,
+    let trust = if context.config.is_trusted() { Trust::Folder } else { Trust::Nothing };
+    match commit::run(context.workspace.root(), &message, trust) {
+        Ok(done) => {
+            print::say(done.said)?;
+            done.left_out.into_iter().for_each(print::aside);
+        }
         // What a hook or git itself has to say in several lines keeps them.
         Err(why) if why.lines().count() > 1 => {
             print::aside(&why);

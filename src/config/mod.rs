@@ -351,6 +351,11 @@ impl Config {
         self.change(key, None)
     }
 
+    /// Whether the workspace's folder is one of the person's trusted ones.
+    pub fn is_trusted(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|root| self.trusted.iter().any(|folder| same_folder(folder, root)))
+    }
+
     /// Adds the workspace's folder to the person's trusted ones.
     pub fn trust(&mut self) -> Result<(), Error> {
         let Some(root) = self.workspace.clone() else { return Ok(()) };

@@ -1,20 +1,20 @@
 //! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits what it
 //! proposes; nothing here commits.
 
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::templates::{Templates, filled};
+use crate::git::{self, Repository};
 
 /// Bytes of diff that are sent; of a longer one, the list of files and its beginning.
 const MAX_DIFF: usize = 120 << 10;
-/// Bytes of git's output that are read at all.
-const MAX_READ: u64 = 1 << 20;
 /// Files that are named with their counts.
-const MOST_FILES: &str = "--stat-count=200";
+const MOST_FILES: usize = 200;
 /// Earlier messages that are shown.
-const RECENT: &str = "-8";
+const RECENT: usize = 8;
+/// How long git may take for each answer.
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// What is staged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +31,8 @@ pub struct Staged {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Git did not do it, or is not there.
-    #[error("git: {0}")]
-    Git(String),
-    /// The folder is in no repository.
-    #[error("this folder is in no git repository: `git init` makes it one")]
-    NoRepository,
+    #[error(transparent)]
+    Git(#[from] git::Error),
     /// Nothing is staged.
     #[error("nothing is staged: choose what to commit with `git add`")]
     NothingStaged,
@@ -46,16 +43,15 @@ pub enum Error {
 /// # Errors
 /// When there is no git, no repository, or nothing staged.
 pub fn staged(root: &Path) -> Result<Staged, Error> {
-    // Outside of a repository `git diff` compares files, and says something else.
-    git(root, &["rev-parse", "--git-dir"])?;
-    let diff = git(root, &["diff", "--cached", "--no-color", "--no-ext-diff"])?;
+    let repository = Repository::find(root)?;
+    let diff = repository.staged_diff(LIMIT)?;
     if diff.trim().is_empty() {
         return Err(Error::NothingStaged);
     }
-    let stat = git(root, &["diff", "--cached", "--no-color", "--stat=100", MOST_FILES])?;
+    let stat = repository.staged_counts(MOST_FILES, LIMIT)?;
     // A repository without commits has no log: that is no error.
-    let recent = git(root, &["log", RECENT, "--format=%s", "--no-color"]).unwrap_or_default();
-    Ok(Staged { diff, stat, recent: recent.lines().map(str::to_string).collect() })
+    let recent = repository.recent_subjects(RECENT, LIMIT).unwrap_or_default();
+    Ok(Staged { diff, stat, recent })
 }
 
 /// The prompt that asks for a message. `language`: of the message; `None`: that of the recent ones.
@@ -91,40 +87,10 @@ fn shown(staged: &Staged) -> String {
     format!("The staged diff, its beginning (the rest is left out):\n\n{stat}\n\n{}", &staged.diff[..cut])
 }
 
-/// What git prints, its beginning where that is very long.
-fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
-    let failed = |e: std::io::Error| Error::Git(format!("cannot be run: {e}"));
-    let mut child = Command::new("git")
-        // Names are read by a person and a model, not by a program.
-        .args(["-c", "core.quotePath=false"])
-        .args(arguments)
-        .current_dir(root)
-        .env("LC_ALL", "C")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let mut printed = Vec::new();
-    if let Some(stdout) = child.stdout.take() {
-        // What is beyond is not read; git ends when nobody listens.
-        stdout.take(MAX_READ).read_to_end(&mut printed).map_err(failed)?;
-    }
-    let whole = (printed.len() as u64) < MAX_READ;
-    let output = child.wait_with_output().map_err(failed)?;
-    if output.status.success() || !whole {
-        return Ok(String::from_utf8_lossy(&printed).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("not a git repository") {
-        return Err(Error::NoRepository);
-    }
-    Err(Error::Git(said.lines().next().unwrap_or("it failed without a word").to_string()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -156,7 +122,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("在庫.md"), "price\n").unwrap();
         for arguments in [&["init", "-q"][..], &["add", "."]] {
-            git(dir.path(), arguments).unwrap();
+            let done = Command::new("git").args(arguments).current_dir(dir.path()).status();
+            assert!(done.unwrap().success());
         }
         let staged = staged(dir.path()).unwrap();
         assert!(staged.stat.contains("在庫.md") && staged.diff.contains("+++ b/在庫.md"), "{staged:?}");
@@ -165,6 +132,6 @@ mod tests {
     #[test]
     fn a_folder_without_a_repository_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(staged(dir.path()), Err(Error::NoRepository));
+        assert_eq!(staged(dir.path()), Err(Error::Git(git::Error::NoRepository)));
     }
 }

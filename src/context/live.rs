@@ -2,14 +2,14 @@
 //! prompt, never at start-up, and bounded in entries and in time, so that a huge tree costs no more than a large one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{Local, TimeZone};
 use ignore::WalkBuilder;
+
+use crate::disk::{self, Links};
+use crate::git::Repository;
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -344,10 +344,13 @@ fn build_files(paths: &[String]) -> String {
     text
 }
 
+/// The largest file of git's own that is read, in bytes.
+const MAX_GIT_FILE: u64 = 64 << 10;
+
 /// Branch and state of the repository that holds the root.
 fn git(root: &Path, limit: Duration) -> Option<String> {
     let folder = root.ancestors().find_map(|a| git_folder(&a.join(".git")))?;
-    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
+    let head = disk::read_text(&folder.join("HEAD"), MAX_GIT_FILE, Links::Follow).ok()?;
     let head = head.trim();
     let branch = match head.strip_prefix("ref: refs/heads/") {
         Some(name) => format!("branch {name}"),
@@ -361,7 +364,9 @@ fn git(root: &Path, limit: Duration) -> Option<String> {
         ("BISECT_LOG", "a bisect is under way"),
     ];
     let under_way = under_way.iter().find(|(file, _)| folder.join(file).exists()).map(|(_, words)| *words);
-    let parts = [Some(branch), under_way.map(str::to_string), status(root, limit)];
+    // What differs from the last commit, as far as git says it in time.
+    let status = Repository::find(root).and_then(|repository| repository.status(limit)).ok();
+    let parts = [Some(branch), under_way.map(str::to_string), status.map(|status| summary(&status))];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
@@ -370,36 +375,9 @@ fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git.to_path_buf());
     }
-    let text = fs::read_to_string(dot_git).ok()?;
+    let text = disk::read_text(dot_git, MAX_GIT_FILE, Links::Follow).ok()?;
     let named = Path::new(text.strip_prefix("gitdir:")?.trim());
     Some(dot_git.parent()?.join(named))
-}
-
-/// What differs from the last commit, in words, as far as git says it in time.
-fn status(root: &Path, limit: Duration) -> Option<String> {
-    let mut child = Command::new("git")
-        .args(["status", "--porcelain", "--untracked-files=normal"])
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut output = child.stdout.take()?;
-    let (send, receive) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = output.by_ref().take(1 << 20).read_to_end(&mut text);
-        let _ = send.send(String::from_utf8_lossy(&text).into_owned());
-    });
-    let text = receive.recv_timeout(limit);
-    if text.is_err() {
-        let _ = child.kill();
-    }
-    let ended = child.wait().ok()?;
-    let text = text.ok()?;
-    (ended.success() || !text.is_empty()).then(|| summary(&text))
 }
 
 /// `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.
@@ -424,6 +402,8 @@ fn summary(porcelain: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn world(files: &[&str]) -> tempfile::TempDir {

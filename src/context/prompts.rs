@@ -9,6 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::front;
+use crate::disk::{self, Links};
+use crate::workspace::Workspace;
+
+/// The largest prompt that is read, in bytes.
+const MAX_PROMPT: u64 = 256 << 10;
+/// The folder of the workspace's prompts.
+const FOLDER: &str = ".nebula/prompts";
 
 /// A prompt of the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +43,14 @@ pub enum Error {
         /// The names there are.
         others: Vec<String>,
     },
+    /// There is one that is not used.
+    #[error("prompt {name} is not used: {why}")]
+    Refused {
+        /// The name that was asked for.
+        name: String,
+        /// What is wrong with its file.
+        why: String,
+    },
     /// Arguments are missing.
     #[error("prompt {name} needs {}: /prompt {name} {}", words(.missing), .usage)]
     Missing {
@@ -48,33 +63,70 @@ pub enum Error {
     },
 }
 
+/// The person's prompts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prompts {
+    /// By name.
+    pub all: Vec<UserPrompt>,
+    /// Names of files that are not used, each with what is wrong with it.
+    pub refused: Vec<(String, String)>,
+}
+
 /// All prompts by name. One of the workspace replaces one of the same name in nebula's own folder.
-pub fn list(root: &Path, home: Option<&Path>) -> Vec<UserPrompt> {
-    let folders = [Some(root.join(".nebula").join("prompts")), home.map(|h| h.join("prompts"))];
-    let mut found: Vec<UserPrompt> = Vec::new();
-    for folder in folders.into_iter().flatten() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if let Some(prompt) = read(entry.path())
-                && !found.iter().any(|p| p.name == prompt.name)
-            {
-                found.push(prompt);
-            }
-        }
+pub fn list(workspace: &Workspace, home: Option<&Path>) -> Prompts {
+    let mut found = Prompts::default();
+    let folder_of_workspace = workspace.names_own(FOLDER);
+    if let Err(why) = &folder_of_workspace {
+        found.refused.push((String::new(), why.clone()));
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    for name in folder_of_workspace.unwrap_or_default() {
+        let path = format!("{FOLDER}/{name}");
+        found.add(workspace.full(&path), || workspace.read_own(&path, MAX_PROMPT));
+    }
+    let folder = home.map(|h| h.join("prompts"));
+    for entry in folder.and_then(|f| fs::read_dir(f).ok()).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let shown = path.display().to_string();
+        let text = || disk::read_text(&path, MAX_PROMPT, Links::Follow).map(Some).map_err(|e| format!("{shown}: {e}"));
+        found.add(path.clone(), text);
+    }
+    found.all.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 
-/// The message that `/prompt NAME ARGUMENTS` stands for.
-///
-/// # Errors
-/// When there is no such prompt, or it names arguments that were not given.
-pub fn expand(prompts: &[UserPrompt], name: &str, arguments: &str) -> Result<String, Error> {
-    let prompt = prompts.iter().find(|p| p.name == name).ok_or_else(|| Error::Unknown {
-        name: name.to_string(),
-        others: prompts.iter().map(|p| p.name.clone()).collect(),
-    })?;
-    prompt.expand(arguments)
+impl Prompts {
+    /// Adds a prompt unless there is one of its name.
+    fn add(&mut self, path: PathBuf, text: impl FnOnce() -> Result<Option<String>, String>) {
+        let Some(name) = path.file_name().and_then(|n| n.to_str()?.strip_suffix(".md")).map(str::to_string) else {
+            return;
+        };
+        if self.all.iter().any(|p| p.name == name) || self.refused.iter().any(|(n, _)| *n == name) {
+            return;
+        }
+        match text() {
+            Ok(Some(text)) => self.all.push(parse(name, path, &text)),
+            Ok(None) => {}
+            Err(why) => self.refused.push((name, why)),
+        }
+    }
+
+    /// The message that `/prompt NAME ARGUMENTS` stands for.
+    ///
+    /// # Errors
+    /// When there is no such prompt, its file is refused, or it names arguments that were not given.
+    pub fn expand(&self, name: &str, arguments: &str) -> Result<String, Error> {
+        if let Some(prompt) = self.all.iter().find(|p| p.name == name) {
+            return prompt.expand(arguments);
+        }
+        // A folder that is refused has no name of its own: all that it holds is.
+        let refused = self.refused.iter().find(|(n, _)| n == name || n.is_empty());
+        Err(match refused {
+            Some((_, why)) => Error::Refused { name: name.to_string(), why: why.clone() },
+            None => {
+                Error::Unknown { name: name.to_string(), others: self.all.iter().map(|p| p.name.clone()).collect() }
+            }
+        })
+    }
 }
 
 impl UserPrompt {
@@ -156,10 +208,8 @@ enum Which {
     Nth(usize),
 }
 
-fn read(path: PathBuf) -> Option<UserPrompt> {
-    let name = path.file_name()?.to_str()?.strip_suffix(".md")?.to_string();
-    let whole = fs::read_to_string(&path).ok()?;
-    let front = front::split(&whole);
+fn parse(name: String, path: PathBuf, whole: &str) -> UserPrompt {
+    let front = front::split(whole);
     let named = front::list(&front.fields, "arguments");
     // A name has no spaces: `file, focus` and `file focus` are the same, and so is `$file`.
     let arguments: Vec<String> = named
@@ -169,7 +219,7 @@ fn read(path: PathBuf) -> Option<UserPrompt> {
         .collect();
     let first = front.body.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty());
     let description = front::one(&front.fields, "description").or(first).unwrap_or_default().to_string();
-    Some(UserPrompt { name, description, arguments, path, text: front.body.to_string() })
+    UserPrompt { name, description, arguments, path, text: front.body.to_string() }
 }
 
 /// Words, with parts in double quotes as one.
@@ -211,6 +261,10 @@ fn words(list: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::*;
 
     fn prompt(text: &str, arguments: &[&str]) -> UserPrompt {
@@ -248,12 +302,32 @@ mod tests {
         )
         .unwrap();
         fs::write(home.join("prompts/fix.md"), "---\narguments: $file focus\n---\nFix $file for $focus.").unwrap();
-        let all = list(&root, Some(&home));
-        let shown: Vec<_> = all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
+        let prompts = list(&Workspace::open(&root).unwrap(), Some(&home));
+        let shown: Vec<_> = prompts.all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
         assert_eq!(shown, [("explain", "Says how"), ("fix", "Fix $file for $focus."), ("review", "Review it")]);
-        assert_eq!(expand(&all, "fix", "a.rs speed").unwrap(), "Fix a.rs for speed.");
-        assert_eq!(expand(&all, "explain", "a.rs").unwrap(), "Explain a.rs.");
-        let unknown = expand(&all, "x", "").unwrap_err().to_string();
+        assert_eq!(prompts.expand("fix", "a.rs speed").unwrap(), "Fix a.rs for speed.");
+        assert_eq!(prompts.expand("explain", "a.rs").unwrap(), "Explain a.rs.");
+        let unknown = prompts.expand("x", "").unwrap_err().to_string();
         assert_eq!(unknown, "there is no prompt x; put one at .nebula/prompts/x.md (there are: explain, fix, review)");
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_workspace_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("w");
+        fs::create_dir_all(root.join(".nebula/prompts")).unwrap();
+        fs::write(dir.path().join("leak.md"), "the secret").unwrap();
+        symlink("../../../leak.md", root.join(".nebula/prompts/leak.md")).unwrap();
+        mkfifoat(CWD, root.join(".nebula/prompts/pipe.md"), Mode::RUSR).unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let prompts = list(&workspace, None);
+        assert_eq!(prompts.all, []);
+        let said = |prompts: &Prompts, name: &str| prompts.expand(name, "").unwrap_err().to_string();
+        let leak = said(&prompts, "leak");
+        assert!(leak.starts_with("prompt leak is not used: .nebula/prompts/leak.md lies outside"), "{leak}");
+        assert!(said(&prompts, "pipe").contains("is a pipe"));
+        fs::remove_dir_all(root.join(".nebula/prompts")).unwrap();
+        symlink("../..", root.join(".nebula/prompts")).unwrap();
+        assert!(said(&list(&workspace, None), "leak").contains(".nebula/prompts lies outside the workspace"));
     }
 }

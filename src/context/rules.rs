@@ -1,16 +1,18 @@
 //! Rules: texts that join the prompt when the files in play match. `AGENTS.md` at the root always, the nearest one above
 //! each file in play, and `.nebula/rules/*.md` by the globs in their front matter.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::front::{self, Front};
+use crate::workspace::Workspace;
 
 /// The longest part of a rule that joins a prompt, in bytes.
 const MAX_RULE: usize = 64 << 10;
+/// The largest rule file that is read, in bytes.
+const MAX_FILE: u64 = 4 << 20;
 
 /// A rule that applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,15 @@ impl ActiveRule {
     }
 }
 
+/// The rules that apply to some files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Active {
+    /// Each once.
+    pub rules: Vec<ActiveRule>,
+    /// What is wrong with an `AGENTS.md` above one of the files, in one line each.
+    pub complaints: Vec<String>,
+}
+
 /// The rules of a workspace, as they were read.
 #[derive(Debug, Default)]
 pub struct Rules {
@@ -51,42 +62,41 @@ struct RuleFile {
 }
 
 impl Rules {
-    /// Reads the rules of a workspace.
-    pub fn load(root: &Path) -> Rules {
-        let mut rules = Rules { root: read(&root.join("AGENTS.md")).map(Arc::from), ..Rules::default() };
-        let folder = root.join(".nebula").join("rules");
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .filter_map(|e| e.ok()?.file_name().into_string().ok())
-            .filter(|n| n.ends_with(".md"))
-            .collect();
-        names.sort();
-        for name in names {
+    /// Reads the rules of a workspace. A file that leads out of it, or is no regular file, becomes a complaint.
+    pub fn load(workspace: &Workspace) -> Rules {
+        let mut rules = Rules::default();
+        rules.root = read(workspace, "AGENTS.md", &mut rules.complaints).map(Arc::from);
+        let names = workspace.names_own(".nebula/rules").unwrap_or_else(|why| {
+            rules.complaints.push(why);
+            Vec::new()
+        });
+        for name in names.iter().filter(|n| n.ends_with(".md")) {
             let path = format!(".nebula/rules/{name}");
-            match read(&root.join(&path)).map(|text| parse(&path, &text)) {
+            match read(workspace, &path, &mut rules.complaints).map(|text| parse(&path, &text)) {
                 Some(Ok(rule)) => rules.files.push(rule),
                 Some(Err(complaint)) => rules.complaints.push(complaint),
-                None => rules.complaints.push(format!("{path}: cannot be read as text")),
+                None => {}
             }
         }
         rules
     }
 
     /// The rules that apply to these files (normalised paths, in the order in which they came into play), each once.
-    pub fn active(&self, root: &Path, in_play: &[String]) -> Vec<ActiveRule> {
-        let mut active = Vec::new();
+    pub fn active(&self, workspace: &Workspace, in_play: &[String]) -> Active {
+        let mut active = Active::default();
         if let Some(text) = &self.root {
-            active.push(ActiveRule::new("AGENTS.md", "workspace", text));
+            active.rules.push(ActiveRule::new("AGENTS.md", "workspace", text));
         }
         for path in in_play {
-            if let Some(rule) = nearest(root, path)
-                && !active.iter().any(|a| a.path == rule.path)
+            if let Some(rule) = nearest(workspace, path, &mut active.complaints)
+                && !active.rules.iter().any(|a| a.path == rule.path)
             {
-                active.push(rule);
+                active.rules.push(rule);
             }
         }
-        active.extend(self.files.iter().filter_map(|f| f.applied(in_play)));
+        active.complaints.sort();
+        active.complaints.dedup();
+        active.rules.extend(self.files.iter().filter_map(|f| f.applied(in_play)));
         active
     }
 
@@ -122,12 +132,12 @@ pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bo
     added.chain(left.map(|rule| format!("The rules from {} do not apply any more.", rule.path))).collect()
 }
 
-/// The nearest `AGENTS.md` above a file, below the root.
-fn nearest(root: &Path, path: &str) -> Option<ActiveRule> {
+/// The nearest `AGENTS.md` above a file, below the root. One that is refused is passed over.
+fn nearest(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<ActiveRule> {
     let mut folder = Path::new(path).parent()?;
     while !folder.as_os_str().is_empty() && folder.is_relative() {
-        if let Some(text) = read(&root.join(folder).join("AGENTS.md")) {
-            let at = format!("{}/AGENTS.md", folder.display());
+        let at = format!("{}/AGENTS.md", folder.display());
+        if let Some(text) = read(workspace, &at, complaints) {
             return Some(ActiveRule::new(&at, &format!("above {path}"), &text));
         }
         folder = folder.parent()?;
@@ -135,9 +145,12 @@ fn nearest(root: &Path, path: &str) -> Option<ActiveRule> {
     None
 }
 
-/// A rule's text, cut where it is far too long; `None` where there is none.
-fn read(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+/// A rule's text, cut where it is far too long; `None` where there is none, or where it is refused.
+fn read(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<String> {
+    let text = workspace.read_own(path, MAX_FILE).unwrap_or_else(|why| {
+        complaints.push(why);
+        None
+    })?;
     if text.len() <= MAX_RULE {
         return Some(text);
     }
@@ -173,6 +186,11 @@ fn compile(written: &str) -> Result<GlobMatcher, globset::Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::*;
 
     fn world(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -185,9 +203,14 @@ mod tests {
         dir
     }
 
+    fn open(dir: &tempfile::TempDir) -> Workspace {
+        Workspace::open(dir.path()).unwrap()
+    }
+
     fn active(dir: &tempfile::TempDir, in_play: &[&str]) -> Vec<(String, String)> {
         let in_play: Vec<String> = in_play.iter().map(|s| s.to_string()).collect();
-        let rules = Rules::load(dir.path()).active(dir.path(), &in_play);
+        let open = open(dir);
+        let rules = Rules::load(&open).active(&open, &in_play).rules;
         rules.into_iter().map(|r| (r.path, r.reason)).collect()
     }
 
@@ -224,10 +247,10 @@ mod tests {
     #[test]
     fn a_bad_glob_is_told_and_the_rest_stands() {
         let dir = world(&[(".nebula/rules/a.md", "---\nglobs: \"a[\"\n---\nx"), (".nebula/rules/b.md", "fine")]);
-        let rules = Rules::load(dir.path());
+        let rules = Rules::load(&open(&dir));
         assert_eq!(rules.complaints.len(), 1);
         assert!(rules.complaints[0].starts_with(".nebula/rules/a.md: "));
-        assert_eq!(rules.active(dir.path(), &[]).len(), 1);
+        assert_eq!(rules.active(&open(&dir), &[]).rules.len(), 1);
     }
 
     #[test]
@@ -236,12 +259,12 @@ mod tests {
             (".nebula/rules/open.md", "---\nglobs: \"*.py\"\nNever closed."),
             (".nebula/rules/wait.md", "---\nglobs: \"*.py\", docs/\n---\nx"),
         ]);
-        let rules = Rules::load(dir.path());
+        let rules = Rules::load(&open(&dir));
         assert_eq!(
             rules.complaints,
             [".nebula/rules/open.md: its front matter never ends; close it with a line of `---`"]
         );
-        assert_eq!(rules.active(dir.path(), &[]), []);
+        assert_eq!(rules.active(&open(&dir), &[]).rules, []);
         assert_eq!(rules.waiting(&[]), pairs(&[(".nebula/rules/wait.md", "*.py, docs/")]));
         assert_eq!(rules.waiting(&["a.py".into()]), []);
     }
@@ -249,7 +272,35 @@ mod tests {
     #[test]
     fn a_huge_rule_is_cut() {
         let dir = world(&[("AGENTS.md", &"é".repeat(MAX_RULE))]);
-        let rule = &Rules::load(dir.path()).active(dir.path(), &[])[0];
+        let rule = &Rules::load(&open(&dir)).active(&open(&dir), &[]).rules[0];
         assert!(rule.bytes < MAX_RULE + 100 && rule.text.ends_with("left out)"));
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_workspace_is_named_and_not_read() {
+        let dir = world(&[("secret.md", "the secret"), ("w/src/a.rs", ""), ("w/.nebula/rules/fine.md", "fine")]);
+        let at = |name: &str| dir.path().join("w").join(name);
+        symlink("../secret.md", at("AGENTS.md")).unwrap();
+        symlink("../../../secret.md", at(".nebula/rules/leak.md")).unwrap();
+        symlink("/dev/zero", at(".nebula/rules/zero.md")).unwrap();
+        mkfifoat(CWD, at("src/AGENTS.md"), Mode::RUSR).unwrap();
+        mkfifoat(CWD, at(".nebula/rules/pipe.md"), Mode::RUSR).unwrap();
+        let workspace = Workspace::open(&dir.path().join("w")).unwrap();
+        let rules = Rules::load(&workspace);
+        let active = rules.active(&workspace, &["src/a.rs".into()]);
+        assert_eq!(active.rules, [ActiveRule::new(".nebula/rules/fine.md", "always", "fine")]);
+        let said: Vec<&str> = rules.complaints.iter().chain(&active.complaints).map(String::as_str).collect();
+        let begin = |text: &str, with: &str| text.starts_with(with);
+        assert_eq!(said.len(), 5, "{said:?}");
+        assert!(begin(said[0], "AGENTS.md lies outside the workspace"), "{said:?}");
+        assert!(begin(said[1], ".nebula/rules/leak.md lies outside the workspace"), "{said:?}");
+        assert!(begin(said[2], ".nebula/rules/pipe.md is a pipe"), "{said:?}");
+        assert!(begin(said[3], ".nebula/rules/zero.md lies outside the workspace"), "{said:?}");
+        assert!(begin(said[4], "src/AGENTS.md is a pipe"), "{said:?}");
+
+        fs::remove_dir_all(at(".nebula/rules")).unwrap();
+        symlink("../..", at(".nebula/rules")).unwrap();
+        let complaints = Rules::load(&workspace).complaints;
+        assert!(begin(&complaints[1], ".nebula/rules lies outside the workspace"), "{complaints:?}");
     }
 }

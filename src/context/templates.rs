@@ -5,11 +5,13 @@
 //! `{{context}}` stand for whole parts; where a template leaves one out, it follows at the end, so that no template of
 //! one's own can lose the edit format. The order keeps what changes most last, so that providers can reuse the beginning.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::live::Live;
 use super::rules::ActiveRule;
+use crate::disk::{self, Links};
+use crate::workspace::Workspace;
 
 /// The templates that come with nebula, by file name.
 const SHIPPED: &[(&str, &str)] = &[
@@ -26,7 +28,7 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// The longest template that is read from disk, in bytes.
-const MAX_TEMPLATE: usize = 256 << 10;
+const MAX_TEMPLATE: u64 = 256 << 10;
 
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,8 @@ pub fn joined(parts: &[Part]) -> String {
 /// Where templates are looked for, first match wins: the workspace's `.nebula/`, nebula's own folder, the shipped ones.
 #[derive(Debug, Clone, Default)]
 pub struct Templates {
-    folders: Vec<PathBuf>,
+    workspace: Option<Workspace>,
+    home: Option<PathBuf>,
 }
 
 /// A template and where it was found.
@@ -61,25 +64,42 @@ pub struct Template {
 
 impl Templates {
     /// Templates of a workspace and a person; `home` is nebula's own folder, if there is one.
-    pub fn new(root: &Path, home: Option<&Path>) -> Self {
-        let folders = [Some(root.join(".nebula")), home.map(Path::to_path_buf)];
-        Templates { folders: folders.into_iter().flatten().collect() }
+    pub fn new(workspace: &Workspace, home: Option<&Path>) -> Self {
+        Templates { workspace: Some(workspace.clone()), home: home.map(Path::to_path_buf) }
     }
 
-    /// The template of that file name; `None` where nothing of the name exists. A replacement that is no text, is too long or is
-    /// empty does not count.
+    /// The template of that file name; `None` where nothing of the name exists. A replacement that is refused, see
+    /// [`Templates::complaints`], or is empty does not count.
     pub fn get(&self, name: &str) -> Option<Template> {
-        let replaced = self.folders.iter().map(|f| f.join(name)).find_map(|path| {
-            let text = fs::read_to_string(&path).ok()?;
-            let fits = !text.trim().is_empty() && text.len() <= MAX_TEMPLATE;
-            // One of the workspace is named as one would from there.
-            let own = self.folders.first().and_then(|f| path.strip_prefix(f.parent()?).ok());
-            fits.then(|| Template { origin: own.unwrap_or(&path).display().to_string(), text })
-        });
-        replaced.or_else(|| {
+        let own = self.in_workspace(name).ok().flatten().or_else(|| self.in_home(name).ok().flatten());
+        own.or_else(|| {
             let (name, text) = SHIPPED.iter().find(|(n, _)| *n == name)?;
             Some(Template { origin: format!("{name} (built in)"), text: (*text).to_string() })
         })
+    }
+
+    /// Replacements that are not used, in one line each: they lead out of the workspace, are no text files or are too
+    /// long.
+    pub fn complaints(&self) -> Vec<String> {
+        let names = SHIPPED.iter().map(|(name, _)| *name);
+        names.flat_map(|name| [self.in_workspace(name).err(), self.in_home(name).err()]).flatten().collect()
+    }
+
+    fn in_workspace(&self, name: &str) -> Result<Option<Template>, String> {
+        let Some(workspace) = &self.workspace else { return Ok(None) };
+        let origin = format!(".nebula/{name}");
+        let text = workspace.read_own(&origin, MAX_TEMPLATE)?;
+        Ok(text.filter(|text| !text.trim().is_empty()).map(|text| Template { origin, text }))
+    }
+
+    fn in_home(&self, name: &str) -> Result<Option<Template>, String> {
+        let Some(path) = self.home.as_ref().map(|home| home.join(name)) else { return Ok(None) };
+        let origin = path.display().to_string();
+        match disk::read_text(&path, MAX_TEMPLATE, Links::Follow) {
+            Ok(text) => Ok((!text.trim().is_empty()).then_some(Template { origin, text })),
+            Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(why) => Err(format!("{origin}: {why}")),
+        }
     }
 }
 
@@ -221,6 +241,11 @@ fn context(setting: &Setting<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::*;
 
     fn live() -> Live {
@@ -234,7 +259,7 @@ mod tests {
     #[test]
     fn parts_follow_the_template() {
         let dir = tempfile::tempdir().unwrap();
-        let templates = Templates::new(dir.path(), None);
+        let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let rules = [ActiveRule::new("AGENTS.md", "workspace", "Be kind.")];
         let live = live();
         let setting = Setting { mode: "agent", format: "blocks", language: None, rules: &rules, live: &live };
@@ -258,7 +283,7 @@ mod tests {
         fs::create_dir_all(dir.path().join(".nebula")).unwrap();
         fs::write(dir.path().join(".nebula/agent.md"), "In {{workspace}}, mode {{mode}}.").unwrap();
         fs::write(dir.path().join(".nebula/plan.md"), "  ").unwrap();
-        let templates = Templates::new(dir.path(), None);
+        let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let live = live();
         let setting = Setting { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
         let parts = system(&templates, &setting);
@@ -268,6 +293,30 @@ mod tests {
         assert!(joined(&parts).contains("Language of answers: 日本語"));
         assert_eq!(templates.get("plan.md").unwrap().origin, "plan.md (built in)");
         assert_eq!(templates.get("none.md"), None);
+    }
+
+    #[test]
+    fn a_replacement_that_is_no_file_of_the_workspace_is_named_and_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, home) = (dir.path().join("w"), dir.path().join("home"));
+        fs::create_dir_all(root.join(".nebula")).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        fs::write(dir.path().join("secret"), "the secret").unwrap();
+        symlink("../../secret", root.join(".nebula/agent.md")).unwrap();
+        mkfifoat(CWD, root.join(".nebula/plan.md"), Mode::RUSR).unwrap();
+        symlink("/dev/zero", home.join("commit.md")).unwrap();
+        // A person may keep files of their own anywhere.
+        symlink("../secret", home.join("summarise.md")).unwrap();
+        let templates = Templates::new(&Workspace::open(&root).unwrap(), Some(&home));
+        for name in ["agent.md", "plan.md", "commit.md"] {
+            assert_eq!(templates.get(name).unwrap().origin, format!("{name} (built in)"));
+        }
+        assert_eq!(templates.get("summarise.md").unwrap().text, "the secret");
+        let said = templates.complaints();
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].starts_with(".nebula/agent.md lies outside the workspace"), "{said:?}");
+        assert!(said[1].starts_with(".nebula/plan.md is a pipe"), "{said:?}");
+        assert!(said[2].ends_with("commit.md: it is a device, not a regular file"), "{said:?}");
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn check_kind(given: &str, real: &Path, access: Access) -> Result<(), PathError>
         Access::Folder => Err(PathError::NotAFolder { given: given() }),
         Access::File | Access::Entry if meta.is_file() => Ok(()),
         Access::Entry if meta.is_symlink() => Ok(()),
-        _ => Err(PathError::NotAFile { given: given(), kind: super::read::kind_of(meta.file_type()) }),
+        _ => Err(PathError::NotAFile { given: given(), kind: crate::disk::kind_of(meta.file_type()) }),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Bytes with a stamp, so that "changed since you read it" can be told.
 
-use std::fs::{self, FileType, Metadata, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use super::Workspace;
+use super::{Access, PathError, Workspace};
+use crate::disk::{self, Links, kind_of};
 use crate::proposal::State;
 
 /// Bytes looked at to tell text from anything else.
@@ -92,6 +93,53 @@ impl Workspace {
         read_at(path, &path.to_string_lossy())
     }
 
+    /// The text of a small file that nebula itself reads for its work: rules, templates, prompts. `None` where there is
+    /// none.
+    ///
+    /// # Errors
+    /// When it leads out of the workspace or into what is protected, is no regular file, is larger than `cap` bytes or
+    /// is no text: in words that begin with its path.
+    pub fn read_own(&self, path: &str, cap: u64) -> Result<Option<String>, String> {
+        let real = match self.resolve(path, Access::File) {
+            Ok(real) => real,
+            Err(PathError::BelowAFile { .. }) => return Ok(None),
+            Err(PathError::Protected { .. }) if self.is_own(path) => path.to_string(),
+            Err(error) => return Err(error.to_string()),
+        };
+        match disk::read_text(&self.full(&real), cap, Links::Refuse) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(format!("{path}: {error}")),
+        }
+    }
+
+    /// The names in a folder that nebula itself reads files from, sorted; none where there is no such folder.
+    ///
+    /// # Errors
+    /// When it leads out of the workspace or into what is protected, or cannot be listed.
+    pub fn names_own(&self, path: &str) -> Result<Vec<String>, String> {
+        let real = match self.resolve(path, Access::Folder) {
+            Ok(real) => real,
+            Err(PathError::Missing { .. } | PathError::BelowAFile { .. }) => return Ok(Vec::new()),
+            Err(PathError::Protected { .. }) if self.is_own(path) => path.to_string(),
+            Err(error) => return Err(error.to_string()),
+        };
+        let entries = match fs::read_dir(self.full(&real)) {
+            Ok(entries) => entries,
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(format!("{path}: {error}")),
+        };
+        let mut names: Vec<String> = entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Whether a path is meant by its words alone, without a link in it, in the workspace's own `.nebula`: protected where the
+    /// workspace is the home folder, and nebula's to read all the same.
+    fn is_own(&self, path: &str) -> bool {
+        path.starts_with(".nebula/") && self.full(path).canonicalize().is_ok_and(|real| real == self.full(path))
+    }
+
     /// The stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
         fs::symlink_metadata(self.full(path)).ok().map(|m| Stamp::of(&m))
@@ -134,18 +182,6 @@ fn read_at(full: &Path, name: &str) -> Result<Read, ReadError> {
 /// Nothing is there, or below a file, which comes to the same.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// What kind of thing it is, in a sentence.
-pub(super) fn kind_of(kind: FileType) -> &'static str {
-    match kind {
-        k if k.is_dir() => "a folder",
-        k if k.is_symlink() => "a link",
-        k if k.is_fifo() => "a pipe",
-        k if k.is_socket() => "a socket",
-        k if k.is_block_device() || k.is_char_device() => "a device",
-        _ => "no file",
-    }
 }
 
 /// Whether bytes look like text, by their beginning: UTF-16 with a byte order mark, or no NUL byte.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("text", &[]),
+    ("git", &[]),
     ("proposal", &[]),
     ("edit", &["proposal"]),
     ("config", &["disk"]),
@@ -18,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("apply", &["proposal", "workspace", "archive", "disk"]),
     ("provider", &["config", "edit"]),
-    ("context", &["workspace", "memory", "provider", "config"]),
+    ("context", &["workspace", "memory", "provider", "config", "disk", "git"]),
     ("tools", &["edit", "proposal", "workspace", "archive", "memory", "strand", "provider"]),
     ("protocol", &["proposal"]),
     (
@@ -30,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "context",
             "disk",
             "edit",
+            "git",
             "memory",
             "proposal",
             "protocol",
@@ -49,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "context",
             "disk",
             "edit",
+            "git",
             "memory",
             "proposal",
             "protocol",

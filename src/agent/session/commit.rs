@@ -1,8 +1,6 @@
 //! `/commit` and `nebula commit`: the model proposes a message for what is staged, the person edits it, and git commits.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -12,6 +10,7 @@ use crate::agent::Agent;
 use crate::agent::services::{Env, lock};
 use crate::context::commit;
 use crate::context::templates::Templates;
+use crate::git::{Repository, Trust};
 use crate::protocol::{Event, Level};
 use crate::provider::{Answer, Hurry, Message, Provider, Request};
 
@@ -52,9 +51,10 @@ impl Agent {
         let env = Arc::clone(&self.env);
         tokio::spawn(async move {
             let (root, text) = (env.workspace.root().to_path_buf(), message.clone());
-            let done = tokio::task::spawn_blocking(move || run(&root, &text)).await;
+            let trust = if lock(&env.config).is_trusted() { Trust::Folder } else { Trust::Nothing };
+            let done = tokio::task::spawn_blocking(move || run(&root, &text, trust)).await;
             match done.unwrap_or_else(|_| Err("git could not be run".into())) {
-                Ok(said) => env.say(Level::Info, said, "").await,
+                Ok(done) => env.say(Level::Info, done.said, done.left_out.unwrap_or_default()).await,
                 Err(why) => {
                     env.events.notice(Level::Error, "nothing was committed", why).await;
                     env.events.send(Event::CommitMessage(message)).await;
@@ -72,7 +72,7 @@ async fn draft(env: &Env) -> Result<String, (String, String)> {
     let provider = provider.ok_or(("no model is connected".to_string(), String::new()))?;
     let (templates, language) = {
         let config = lock(&env.config);
-        (Templates::new(env.workspace.root(), config.paths.folder()), config.language.clone())
+        (Templates::new(&env.workspace, config.paths.folder()), config.language.clone())
     };
     let root = env.workspace.root().to_path_buf();
     propose(&*provider, &model, templates, root, language, env.hurry.clone()).await
@@ -110,32 +110,29 @@ pub async fn propose(
     }
 }
 
-/// Commits what is staged; what git said of it, in one line. The repository's hooks run.
+/// Commits what is staged; what git said of it, in one line, and what was not run because the folder is not trusted.
 ///
 /// # Errors
 /// What git said when it refused.
-pub fn run(root: &Path, message: &str) -> Result<String, String> {
+pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String> {
     if message.trim().is_empty() {
         return Err("the message is empty".into());
     }
-    let mut child = Command::new("git")
-        .args(["commit", "--file=-"])
-        .current_dir(root)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("git cannot be run: {e}"))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A git that ended early says why on its standard error.
-        let _ = stdin.write_all(message.as_bytes());
-    }
-    let output = child.wait_with_output().map_err(|e| format!("git cannot be run: {e}"))?;
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
-    if output.status.success() {
-        Ok(said(&output.stdout).lines().next().unwrap_or("committed").to_string())
-    } else {
-        let (error, out) = (said(&output.stderr), said(&output.stdout));
-        Err(if error.is_empty() { out } else { error })
-    }
+    let repository = Repository::find(root).map_err(|e| e.to_string())?;
+    let left_out = trust == Trust::Nothing && repository.has_commit_hooks();
+    let said = repository.commit(message, trust).map_err(|e| e.to_string())?;
+    Ok(Committed { said, left_out: left_out.then_some(HOOKS_LEFT_OUT) })
+}
+
+/// Said where a commit did not run the repository's hooks.
+const HOOKS_LEFT_OUT: &str =
+    "its hooks were not run, because this folder is not in `trusted`; add it there to run them";
+
+/// What came of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// What git said of it, in one line.
+    pub said: String,
+    /// What was not run.
+    pub left_out: Option<&'static str>,
 }

@@ -10,7 +10,7 @@ use crate::agent::services::{Env, lock};
 use crate::agent::session::Session;
 use crate::agent::session::request;
 use crate::context::live::{Limits, Live};
-use crate::context::rules::{self, ActiveRule, Rules};
+use crate::context::rules::{self, Active, ActiveRule, Rules};
 use crate::context::templates::{self, Part};
 use crate::edit::Format;
 use crate::protocol::{Item, Level, Mode, RuleChip, RulePart, RulesView};
@@ -108,18 +108,18 @@ pub fn rules_now(env: &Env) -> RulesView {
         return made;
     }
     let (live, rules) = look(env);
-    let active = rules.active(env.workspace.root(), &[]);
+    let active = rules.active(&env.workspace, &[]);
     let view = rules_view(&rules, &active, &[]);
-    RulesView { parts: shown(compose(env, &Facts { live, rules: active })), ..view }
+    RulesView { parts: shown(compose(env, &Facts { live, rules: active.rules })), ..view }
 }
 
 /// All rules, without the prompt.
-fn rules_view(rules: &Rules, active: &[ActiveRule], in_play: &[String]) -> RulesView {
+fn rules_view(rules: &Rules, active: &Active, in_play: &[String]) -> RulesView {
     let chip = |r: &ActiveRule| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes };
     RulesView {
-        active: active.iter().map(chip).collect(),
+        active: active.rules.iter().map(chip).collect(),
         waiting: rules.waiting(in_play),
-        complaints: rules.complaints.clone(),
+        complaints: rules.complaints.iter().chain(&active.complaints).cloned().collect(),
         parts: Vec::new(),
     }
 }
@@ -132,8 +132,10 @@ fn shown(parts: Vec<Part>) -> Vec<RulePart> {
 const TOLD: &str = "changed since, told in the conversation";
 
 fn look(env: &Env) -> (Live, Rules) {
-    let root = env.workspace.root();
-    (Live::gather(root, Limits::default()), Rules::load(root))
+    let live = Live::gather(env.workspace.root(), Limits::default());
+    let mut rules = Rules::load(&env.workspace);
+    rules.complaints.extend(templates_of(env).complaints());
+    (live, rules)
 }
 
 /// Compares what is true with what the model was told, and tells it the rest.
@@ -142,10 +144,10 @@ async fn update(env: &Arc<Env>, session: &mut Session, anew: bool, fresh: bool) 
     session.ground.in_play = session.in_play.len();
     let (env2, in_play) = (Arc::clone(env), session.in_play.clone());
     let found = Arc::clone(&now);
-    let active = tokio::task::spawn_blocking(move || found.1.active(env2.workspace.root(), &in_play)).await;
+    let active = tokio::task::spawn_blocking(move || found.1.active(&env2.workspace, &in_play)).await;
     let Ok(active) = active else { return };
     tell_rules(env, session, rules_view(&now.1, &active, &session.in_play)).await;
-    let facts = Facts { live: now.0.clone(), rules: active };
+    let facts = Facts { live: now.0.clone(), rules: active.rules };
     if anew {
         session.ground.left_out = session.window.gone_through();
         session.ground.told = facts.clone();
@@ -216,8 +218,8 @@ async fn show(env: &Arc<Env>, session: &Session) -> Vec<Part> {
 pub async fn look_at_rules(env: Arc<Env>, in_play: Vec<String>) {
     let env2 = Arc::clone(&env);
     let looked = tokio::task::spawn_blocking(move || {
-        let rules = Rules::load(env2.workspace.root());
-        let active = rules.active(env2.workspace.root(), &in_play);
+        let rules = Rules::load(&env2.workspace);
+        let active = rules.active(&env2.workspace, &in_play);
         // What is wrong with a rule is told with the next message.
         RulesView { complaints: Vec::new(), ..rules_view(&rules, &active, &in_play) }
     });
@@ -260,15 +262,20 @@ async fn tell_rules(env: &Env, session: &Session, view: RulesView) {
     }
     let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
     if !new.is_empty() {
-        let title = if new.len() == 1 { "a rule does not apply" } else { "some rules do not apply" };
+        let title =
+            if new.len() == 1 { "a rule or template is not used" } else { "some rules or templates are not used" };
         env.events.notice(Level::Warning, title, new.join("\n")).await;
     }
+}
+
+fn templates_of(env: &Env) -> templates::Templates {
+    templates::Templates::new(&env.workspace, lock(&env.config).paths.folder())
 }
 
 /// The parts of a system prompt with their origins.
 fn compose(env: &Env, facts: &Facts) -> Vec<Part> {
     let config = lock(&env.config).clone();
-    let templates = templates::Templates::new(env.workspace.root(), config.paths.folder());
+    let templates = templates_of(env);
     let now = env.live();
     let setting = templates::Setting {
         mode: now.mode.word(),

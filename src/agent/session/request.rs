@@ -99,8 +99,7 @@ fn expanded(env: &Env, typed: &str) -> Result<String, String> {
     let rest = rest.trim_start();
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let home = lock(&env.config).paths.folder().map(std::path::Path::to_path_buf);
-    let known = prompts::list(env.workspace.root(), home.as_deref());
-    prompts::expand(&known, name, arguments).map_err(|e| e.to_string())
+    prompts::list(&env.workspace, home.as_deref()).expand(name, arguments).map_err(|e| e.to_string())
 }
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
@@ -301,5 +300,5 @@ pub fn prompts(env: &Env) -> Vec<PromptRow> {
         name: p.name,
         description: p.description,
     };
-    prompts::list(root, home.as_deref()).into_iter().map(row).collect()
+    prompts::list(&env.workspace, home.as_deref()).all.into_iter().map(row).collect()
 }

@@ -62,7 +62,7 @@ pub(in crate::agent) async fn run(env: &Arc<Env>, session: &mut Session, stop: &
 /// The model's summary, and how many of the oldest messages did not fit and are not in it.
 async fn summarise(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> Result<(String, usize), Error> {
     let system = {
-        let templates = Templates::new(env.workspace.root(), lock(&env.config).paths.folder());
+        let templates = Templates::new(&env.workspace, lock(&env.config).paths.folder());
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
     };
     let kept = usize::from(session.summary.is_some());

@@ -1,5 +1,8 @@
 //! Atomic file replacement, for whoever owns files: temporary file beside the target, flush, rename, flush of the
-//! folder. A crash at any instant leaves the old or the new file, and at worst a temporary one.
+//! folder. A crash at any instant leaves the old or the new file, and at worst a temporary one. Bounded reading of
+//! regular files too.
+
+mod read;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, test_kill_process};
+
+pub use read::{Links, kind_of, open_file, read_file, read_text};
 
 /// How the names of temporary files begin; the id of the process follows.
 pub const TEMP_PREFIX: &str = ".nebula-tmp-";
