@@ -35,6 +35,9 @@ const DEEPEST: usize = 3;
 /// More white space than this after a `"""` is not waited through, in bytes.
 const SPACE: usize = 4096;
 
+/// Longer runs of quotes do not close a string with their last ones.
+const RUN: usize = 64;
+
 /// What the model is told of a list in which only some are calls.
 const NOT_ALL: &str = "it begins as a tool call, but what it holds is not one, or not only tool calls. Send each call \
                        as one object with a name and its arguments.";
@@ -101,8 +104,13 @@ impl Call {
                 (Inside::Escape(quote), _) => self.state = Inside::String(quote),
                 (Inside::Triple, b'"') if quotes < 3 && unsure => break,
                 (Inside::Triple, b'"') if quotes >= 3 => {
+                    let run = bytes[at..].iter().take(RUN).take_while(|b| **b == b'"').count();
+                    if run == RUN {
+                        at += RUN - 3;
+                        continue;
+                    }
                     // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
-                    let after = rest[at..].trim_start_matches('"').trim_start();
+                    let after = rest[at + run..].trim_start();
                     let near = rest.len() - at - after.len() < SPACE;
                     match after.as_bytes().first() {
                         None if near && !input.ended() => break,

@@ -7,6 +7,8 @@ use super::End;
 pub(super) struct Input {
     buffer: String,
     at: usize,
+    /// How much was consumed so far, in bytes.
+    pub taken: usize,
     /// Up to here (absolute in `buffer`) there is no line end after `at`.
     searched: usize,
     /// Set once nothing more will come.
@@ -39,6 +41,7 @@ impl Input {
 
     pub fn skip(&mut self, bytes: usize) {
         self.at += bytes;
+        self.taken += bytes;
         self.searched = self.searched.max(self.at);
     }
 

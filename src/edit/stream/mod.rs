@@ -15,14 +15,17 @@ mod text;
 mod whole;
 mod xml;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use self::blocks::Blocks;
 use self::call::Call;
 use self::input::Input;
 use self::named::Named;
 use self::patch::Patch;
+use self::paths::same_path;
 use self::python::Python;
+use self::starts::Fence;
 use self::text::Text;
 use self::whole::Whole;
 use self::xml::Xml;
@@ -144,6 +147,8 @@ pub struct Parser {
     state: State,
     text: Text,
     ctx: Context,
+    /// How often a state had to be given up because it consumed nothing.
+    given_up: usize,
 }
 
 /// What is being read.
@@ -157,7 +162,13 @@ enum State {
     Call(Call),
     Named(Named),
     Python(Python),
+    /// Never waits and never consumes: what the driver must be safe against.
+    #[cfg(test)]
+    Idle,
 }
+
+/// So many rounds in a row may consume nothing: entering a state, leaving it, and what the text around it settles.
+const IDLE_ROUNDS: usize = 16;
 
 /// What a reader of one of them says after it took what it could.
 enum Progress {
@@ -176,13 +187,61 @@ enum Progress {
 struct Context {
     expected: Option<Format>,
     known: Vec<Known>,
+    /// The lines of each known file, once they are asked for.
+    lines: Vec<OnceLock<KnownLines>>,
     out: Vec<Piece>,
     next: usize,
     /// The path of the edit before, for blocks that name none.
     path: Option<String>,
 }
 
+/// The lines of a known file, so that what resembles it is told without reading the file again.
+#[derive(Debug)]
+struct KnownLines {
+    /// Its lines without space around them, but for blank ones, and how often each stands there.
+    counts: HashMap<String, usize>,
+    /// How many that are in all.
+    solid: usize,
+    /// Its lines that could close a fence, one of each kind.
+    fences: Vec<Fence>,
+}
+
+impl KnownLines {
+    fn of(text: &str) -> Self {
+        let (mut counts, mut solid, mut fences) = (HashMap::new(), 0, Vec::new());
+        for line in text.lines().map(str::trim).filter(|l| !l.is_empty()) {
+            *counts.entry(line.to_string()).or_insert(0) += 1;
+            solid += 1;
+        }
+        for fence in text.lines().filter_map(Fence::open).filter(|f| f.info.is_empty()) {
+            if !fences.contains(&fence) && fences.len() < MOST_FENCES {
+                fences.push(fence);
+            }
+        }
+        KnownLines { counts, solid, fences }
+    }
+
+    /// Whether the file has a line that would close this fence.
+    fn holds(&self, fence: &Fence) -> bool {
+        self.fences.iter().any(|f| fence.like(f))
+    }
+}
+
+/// A file with more kinds of closing fences than this is not looked through further.
+const MOST_FENCES: usize = 100;
+
 impl Context {
+    /// The lines of the known file at this index.
+    fn lines(&self, at: usize) -> Option<&KnownLines> {
+        let text = &self.known.get(at)?.text;
+        Some(self.lines.get(at)?.get_or_init(|| KnownLines::of(text)))
+    }
+
+    /// The lines of a file, if it is in play.
+    fn lines_of(&self, path: &str) -> Option<&KnownLines> {
+        self.lines(self.known.iter().position(|k| same_path(path, &k.path))?)
+    }
+
     fn prose(&mut self, text: &str) {
         match self.out.last_mut() {
             _ if text.is_empty() => {}
@@ -224,8 +283,9 @@ impl Parser {
     /// A parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
     /// to be an edit of any format (`nebula patch`). `known` are the files in play.
     pub fn new(expected: Option<Format>, known: Vec<Known>) -> Self {
-        let ctx = Context { expected, known, out: Vec::new(), next: 0, path: None };
-        Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx }
+        let lines = known.iter().map(|_| OnceLock::new()).collect();
+        let ctx = Context { expected, known, lines, out: Vec::new(), next: 0, path: None };
+        Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx, given_up: 0 }
     }
 
     /// Takes the next piece of the answer, of any size.
@@ -248,7 +308,14 @@ impl Parser {
     pub fn finish(mut self, end: End) -> Vec<Piece> {
         self.input.end = Some(end);
         self.run();
-        let (ctx, cut) = (&mut self.ctx, end == End::Cut);
+        self.end_state(end == End::Cut);
+        self.text.end(&mut self.input, &mut self.ctx);
+        self.ctx.out
+    }
+
+    /// Ends what is being read where it stands.
+    fn end_state(&mut self, cut: bool) {
+        let ctx = &mut self.ctx;
         match &mut self.state {
             State::Text => {}
             State::Xml(xml) => xml.end(ctx, cut),
@@ -258,46 +325,69 @@ impl Parser {
             State::Call(call) => call.end(ctx, cut),
             State::Named(call) => call.end(ctx, cut),
             State::Python(call) => call.end(ctx, cut),
+            #[cfg(test)]
+            State::Idle => {}
         }
-        self.text.end(&mut self.input, ctx);
-        self.ctx.out
     }
 
+    /// Reads what has arrived, as far as it can be understood.
     fn run(&mut self) {
-        loop {
-            let (input, ctx) = (&mut self.input, &mut self.ctx);
-            let progress = match &mut self.state {
-                State::Text => match self.text.step(input, ctx) {
-                    text::Next::Wait => return,
-                    text::Next::Again => continue,
-                    text::Next::Enter(state) => {
-                        self.state = state;
-                        continue;
-                    }
-                },
-                State::Xml(xml) => xml.step(input, ctx),
-                State::Blocks(blocks) => blocks.step(input, ctx),
-                State::Whole(whole) => whole.step(input, ctx),
-                State::Patch(patch) => patch.step(input, ctx),
-                State::Call(call) => call.step(input, ctx),
-                State::Named(call) => call.step(input, ctx),
-                State::Python(call) => call.step(input, ctx),
-            };
-            match progress {
-                Progress::Wait => return,
-                Progress::Again => {}
-                Progress::Done => {
-                    let inside_line =
-                        matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_) | State::Python(_));
-                    self.state = State::Text;
-                    self.text.resume(inside_line);
-                }
-                Progress::Back => {
-                    self.state = State::Text;
-                    self.text.go_on();
-                }
+        let (mut taken, mut idle) = (self.input.taken, 0);
+        while self.step() {
+            idle = if self.input.taken == taken { idle + 1 } else { 0 };
+            taken = self.input.taken;
+            if idle > IDLE_ROUNDS {
+                self.give_up();
+                idle = 0;
             }
         }
+    }
+
+    /// A state that consumes nothing yields its text as prose: no input may keep the reader from coming to its end.
+    fn give_up(&mut self) {
+        self.given_up += 1;
+        self.end_state(true);
+        self.state = State::Text;
+        self.text.take_as_prose(&mut self.input, &mut self.ctx);
+    }
+
+    /// One round of what is being read; false if more text is needed.
+    fn step(&mut self) -> bool {
+        let (input, ctx) = (&mut self.input, &mut self.ctx);
+        let progress = match &mut self.state {
+            State::Text => match self.text.step(input, ctx) {
+                text::Next::Wait => return false,
+                text::Next::Again => return true,
+                text::Next::Enter(state) => {
+                    self.state = state;
+                    return true;
+                }
+            },
+            State::Xml(xml) => xml.step(input, ctx),
+            State::Blocks(blocks) => blocks.step(input, ctx),
+            State::Whole(whole) => whole.step(input, ctx),
+            State::Patch(patch) => patch.step(input, ctx),
+            State::Call(call) => call.step(input, ctx),
+            State::Named(call) => call.step(input, ctx),
+            State::Python(call) => call.step(input, ctx),
+            #[cfg(test)]
+            State::Idle => Progress::Again,
+        };
+        match progress {
+            Progress::Wait => return false,
+            Progress::Again => {}
+            Progress::Done => {
+                let inside_line =
+                    matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_) | State::Python(_));
+                self.state = State::Text;
+                self.text.resume(inside_line);
+            }
+            Progress::Back => {
+                self.state = State::Text;
+                self.text.go_on();
+            }
+        }
+        true
     }
 }
 
@@ -308,3 +398,6 @@ pub fn read(text: &str, expected: Option<Format>, known: Vec<Known>, end: End) -
     pieces.extend(parser.finish(end));
     pieces
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::names::{bare, file_name, git_names, names_a_file};
-use super::starts::{Fence, dedented};
+use super::starts::{Fence, HEAD, Mark, dedented, head};
 use super::{Context, EditId, Part, Progress};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 
@@ -63,18 +63,16 @@ impl Patch {
             if text.starts_with("--- ") && after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
                 return Progress::Wait;
             }
-            let head = text.starts_with("--- ") && after == "+++ ";
+            let is_header = text.starts_with("--- ") && after == "+++ ";
             // Where the counts say that more is to come, `--- a` and `+++ a` may be a header all the same.
-            if head
-                && self.is_due()
-                && !input.ended()
-                && memchr::memchr(b'\n', &input.rest().as_bytes()[line.next..]).is_none()
-            {
+            let next = &input.rest()[line.next..];
+            let below = head(next);
+            if is_header && self.is_due() && !input.ended() && next.len() < HEAD && !below.contains('\n') {
                 return Progress::Wait;
             }
-            let below = input.rest()[line.next..].lines().next().unwrap_or_default();
-            let named = text.starts_with("diff --git ") || (head && names_a_file(&text, dedented(below, indent)));
-            match self.line(&text, head, named, ctx) {
+            let below = below.lines().next().unwrap_or_default();
+            let named = text.starts_with("diff --git ") || (is_header && names_a_file(&text, dedented(below, indent)));
+            match self.line(&text, is_header, named, ctx) {
                 Taken::Yes => input.skip(line.next),
                 Taken::Last => {
                     input.skip(line.next);
@@ -115,27 +113,34 @@ impl Patch {
         self.body(line, ctx)
     }
 
-    /// `*** …` lines.
+    /// Lines of the envelope.
     fn envelope(&mut self, line: &str, ctx: &mut Context) -> Option<Taken> {
-        let word = line.trim_end().strip_prefix("*** ")?;
-        if word == "Begin Patch" {
-            self.envelope = true;
-        } else if word == "End Patch" {
-            self.close(ctx);
-            return Some(if self.fence.is_some() { Taken::Yes } else { Taken::Last });
-        } else if word == "End of File" {
-            if let Some(hunk) = self.section.as_mut().and_then(|s| s.hunks.last_mut()) {
-                hunk.at_end = true;
+        let (kind, path) = match Mark::of(line)? {
+            Mark::Begin => {
+                self.envelope = true;
+                return Some(Taken::Yes);
             }
-        } else if let Some(path) = word.strip_prefix("Move to:") {
-            let section = self.section.as_mut()?;
-            (section.to, section.renamed) = (Some(path.trim().to_string()), true);
-        } else {
-            let kinds = [("Update File:", Kind::Update), ("Add File:", Kind::Add), ("Delete File:", Kind::Delete)];
-            let (path, kind) = kinds.iter().find_map(|(name, kind)| Some((word.strip_prefix(name)?, *kind)))?;
-            self.envelope = true;
-            self.open(kind, Some(path.trim().to_string()), ctx);
-        }
+            Mark::End => {
+                self.close(ctx);
+                return Some(if self.fence.is_some() { Taken::Yes } else { Taken::Last });
+            }
+            Mark::EndOfFile => {
+                if let Some(hunk) = self.section.as_mut().and_then(|s| s.hunks.last_mut()) {
+                    hunk.at_end = true;
+                }
+                return Some(Taken::Yes);
+            }
+            Mark::MoveTo(path) => {
+                let section = self.section.as_mut()?;
+                (section.to, section.renamed) = (Some(path.to_string()), true);
+                return Some(Taken::Yes);
+            }
+            Mark::Update(path) => (Kind::Update, path),
+            Mark::Add(path) => (Kind::Add, path),
+            Mark::Delete(path) => (Kind::Delete, path),
+        };
+        self.envelope = true;
+        self.open(kind, Some(path.to_string()), ctx);
         Some(Taken::Yes)
     }
 

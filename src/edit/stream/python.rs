@@ -13,19 +13,22 @@ const BEFORE: [&str; 3] = ["[", "print(", "await "];
 /// More white space than this inside the beginning of a call is not waited through, in bytes.
 const SPACE: usize = 300;
 
+/// Longer runs of quotes do not close a string with their last ones.
+const RUN: usize = 64;
+
 /// The beginning of a call: how long it is up to its first argument, the tool, and the brackets around the call.
-struct Head {
+pub(super) struct Head {
     length: usize,
     tool: String,
     around: usize,
 }
 
-/// Whether a text begins with such a call: a tool's name, a bracket and one of its parameters.
-pub(super) fn begins(text: &str) -> Calls {
-    match head(text.trim_start()) {
-        Ok(_) => Calls::Yes,
-        Err(calls) => calls,
-    }
+/// The beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one of its
+/// parameters.
+pub(super) fn begins(text: &str) -> Result<Head, Calls> {
+    let bare = text.trim_start();
+    let begun = head(bare)?;
+    Ok(Head { length: text.len() - bare.len() + begun.length, ..begun })
 }
 
 fn head(text: &str) -> Result<Head, Calls> {
@@ -70,6 +73,19 @@ const NO_VALUE: &str = "an argument is not written as `name=value` with a plain 
 const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Python {
+    /// The calls that begin so.
+    pub fn new(begun: Head, input: &mut Input, ctx: &mut Context) -> Self {
+        let mut calls = Python::default();
+        calls.open(begun, input, ctx);
+        calls
+    }
+
+    fn open(&mut self, begun: Head, input: &mut Input, ctx: &mut Context) {
+        input.skip(begun.length);
+        self.around += begun.around;
+        self.call = Some(Open::new(begun.tool, ctx));
+    }
+
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         let Some(call) = &mut self.call else { return self.between(input, ctx) };
         if !call.read(input, ctx) {
@@ -79,7 +95,7 @@ impl Python {
         Progress::Again
     }
 
-    /// Before a call: its name; or after one: what closes the brackets around it, or the next of a list.
+    /// After a call: what closes the brackets around it, or the next of a list.
     fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', ';']);
@@ -90,12 +106,11 @@ impl Python {
             input.skip(space + 1);
             return if self.around == 0 { Progress::Done } else { Progress::Again };
         }
-        let head = if text.is_empty() { Err(Calls::Wait) } else { head(text) };
-        match head {
-            Ok(head) if open || space == 0 => {
-                input.skip(space + head.length);
-                self.around += head.around;
-                self.call = Some(Open::new(head.tool, ctx));
+        let begun = if text.is_empty() { Err(Calls::Wait) } else { head(text) };
+        match begun {
+            Ok(begun) if open || space == 0 => {
+                let length = space + begun.length;
+                self.open(Head { length, ..begun }, input, ctx);
                 Progress::Again
             }
             Err(Calls::Wait) if open && space < SPACE && !input.ended() => Progress::Wait,
@@ -133,6 +148,8 @@ struct Open {
     depth: usize,
     /// The quotes of the string that is open in it.
     string: Option<String>,
+    /// In a comment, which goes up to the end of its line.
+    comment: bool,
     wrong: Option<&'static str>,
 }
 
@@ -142,7 +159,17 @@ impl Open {
         let name = calls::own_name(&tool).unwrap_or(&tool).to_string();
         ctx.out.push(Piece::CallStarted { id, name });
         let raw = format!("{tool}(");
-        Open { id, tool, raw, arguments: Map::new(), argument: String::new(), depth: 0, string: None, wrong: None }
+        Open {
+            id,
+            tool,
+            raw,
+            arguments: Map::new(),
+            argument: String::new(),
+            depth: 0,
+            string: None,
+            comment: false,
+            wrong: None,
+        }
     }
 
     /// Reads what has come; whether that was all of the call.
@@ -153,8 +180,9 @@ impl Open {
         while at < rest.len() && !over {
             let Some(taken) = self.take_some(&rest[at..], input.ended()) else { break };
             let piece = &rest[at..at + taken];
-            let comment = self.string.is_none() && piece.starts_with('#');
-            let outer = self.string.is_none() && self.depth == 0;
+            let comment = self.comment || (self.string.is_none() && piece.starts_with('#'));
+            self.comment = comment && at + taken == rest.len();
+            let outer = !comment && self.string.is_none() && self.depth == 0;
             over = outer && piece == ")";
             if over || (outer && piece == ",") {
                 self.take(ctx);
@@ -177,12 +205,15 @@ impl Open {
     /// `None` if more must come to tell.
     fn take_some(&mut self, text: &str, ended: bool) -> Option<usize> {
         let first = text.chars().next()?;
-        let same = text.chars().take_while(|c| *c == first).count();
-        let unsure = same == text.len() && !ended;
+        self.comment &= first != '\n';
+        if self.comment || (first == '#' && self.string.is_none()) {
+            return Some(text.find('\n').unwrap_or(text.len()));
+        }
+        // Only runs of quotes are counted, and none longer than can be waited for.
+        let quote = matches!(first, '"' | '\'');
+        let same = if quote { text.bytes().take(RUN).take_while(|b| *b == first as u8).count() } else { 0 };
+        let unsure = same == text.len() && same < RUN && !ended;
         let Some(quotes) = &self.string else {
-            if first == '#' {
-                return text.find('\n').or(ended.then_some(text.len()));
-            }
             if !matches!(first, '"' | '\'') {
                 return Some(first.len_utf8());
             }
@@ -212,6 +243,7 @@ impl Open {
         match same {
             _ if unsure => None,
             0..3 => Some(same),
+            RUN => Some(RUN - 3),
             _ => {
                 self.string = None;
                 Some(same)
@@ -334,12 +366,13 @@ mod tests {
             ["replaceInFile(path=", "[read_file(path=", "print(default_api.list(\n    path=", "await writeFile(file="]
         {
             for (at, _) in text.char_indices().skip(1) {
-                assert_eq!(begins(&text[..at]), Calls::Wait, "{text} up to {at}");
+                assert_eq!(begins(&text[..at]).err(), Some(Calls::Wait), "{text} up to {at}");
             }
-            assert_eq!(begins(&format!("{text}'a'")), Calls::Yes, "{text}");
+            let begun = begins(&format!("  {text}'a'")).ok().expect(text);
+            assert!(begun.length > 2 && begun.length <= text.len(), "{text}");
         }
         for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
-            assert_eq!(begins(text), Calls::No, "{text}");
+            assert_eq!(begins(text).err(), Some(Calls::No), "{text}");
         }
     }
 

@@ -38,7 +38,8 @@ impl Fence {
         Fence::open(line).is_some_and(|f| self.like(&f) && !f.info.is_empty())
     }
 
-    fn like(&self, other: &Fence) -> bool {
+    /// Whether the other fence, without an info string, would close this one.
+    pub fn like(&self, other: &Fence) -> bool {
         other.mark == self.mark && other.length >= self.length && other.indent <= self.indent + 3
     }
 
@@ -129,9 +130,40 @@ pub(super) fn is_replace_mark(line: &str) -> bool {
 /// The beginnings of lines that begin a patch by themselves.
 const PATCH: [&str; 5] = ["*** Begin Patch", "*** Update File:", "*** Add File:", "*** Delete File:", "diff --git "];
 
+/// A line of the `*** Begin Patch` envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark<'t> {
+    Begin,
+    End,
+    EndOfFile,
+    Update(&'t str),
+    Add(&'t str),
+    Delete(&'t str),
+    MoveTo(&'t str),
+}
+
+impl Mark<'_> {
+    /// What the line says, if it is one of the envelope.
+    pub fn of(line: &str) -> Option<Mark<'_>> {
+        let word = line.trim_end().strip_prefix("*** ")?;
+        let path = |name: &str| word.strip_prefix(name).map(str::trim);
+        match word {
+            "Begin Patch" => Some(Mark::Begin),
+            "End Patch" => Some(Mark::End),
+            "End of File" => Some(Mark::EndOfFile),
+            _ => path("Update File:")
+                .map(Mark::Update)
+                .or_else(|| path("Add File:").map(Mark::Add))
+                .or_else(|| path("Delete File:").map(Mark::Delete))
+                .or_else(|| path("Move to:").map(Mark::MoveTo)),
+        }
+    }
+}
+
 /// Whether the line begins a patch.
 pub(super) fn is_patch(line: &str) -> bool {
-    PATCH.iter().any(|p| line.starts_with(p))
+    line.starts_with("diff --git ")
+        || matches!(Mark::of(line), Some(Mark::Begin | Mark::Update(_) | Mark::Add(_) | Mark::Delete(_)))
 }
 
 /// Whether the beginning of a line may come to begin a patch.
@@ -155,7 +187,8 @@ pub(super) enum Calls {
 
 /// Whether a text begins with calls: JSON objects, or a call as Python writes it.
 pub(super) fn calls(text: &str) -> Calls {
-    match (objects(text), super::python::begins(text)) {
+    let python = super::python::begins(text).map_or_else(|calls| calls, |_| Calls::Yes);
+    match (objects(text), python) {
         (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
         (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
         (Calls::No, Calls::No) => Calls::No,

@@ -1,5 +1,6 @@
 //! The tags of edits in the middle of a text: which there are, what a `<` begins, and what ends a field.
 
+use super::starts::char_floor;
 use crate::edit::calls;
 
 /// An element that is an edit.
@@ -93,6 +94,16 @@ const AROUND: [&str; 9] = [
     "<|/tool_call|>",
 ];
 
+/// Opening tags of edits are no longer than this behind their name, in bytes.
+const LONGEST: usize = 300;
+/// No tool's name in a tag is longer than this with what closes it, in bytes.
+const LONGEST_NAME: usize = 60;
+
+/// The first bytes of a text.
+fn within(text: &str, bytes: usize) -> &[u8] {
+    &text.as_bytes()[..text.len().min(bytes)]
+}
+
 /// Reads a tag at the beginning of a text.
 pub(super) fn tag(rest: &str) -> Tag {
     if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
@@ -108,23 +119,23 @@ pub(super) fn tag(rest: &str) -> Tag {
         match after.as_bytes().first() {
             None => wait = true,
             Some(b'>') => return Tag::Open(kind, element.len() + 2, None),
-            Some(b' ' | b'\t' | b'\n') => match after.find('>') {
+            Some(b' ' | b'\t' | b'\n') => match memchr::memchr(b'>', within(after, LONGEST)) {
                 Some(end) => {
                     return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end], "path"));
                 }
-                None => wait |= after.len() < 300,
+                None => wait |= after.len() < LONGEST,
             },
             Some(_) => {}
         }
     }
     for (style, open, close) in [(Style::Function, "<function=", ">"), (Style::Invoke, "<invoke name=\"", "\">")] {
         if let Some(after) = rest.strip_prefix(open) {
-            match after.find(close) {
+            match memchr::memmem::find(within(after, LONGEST_NAME), close.as_bytes()) {
                 Some(end) if calls::is_tool(&after[..end]) => {
                     return Tag::Named(style, open.len() + end + close.len(), after[..end].to_string());
                 }
                 Some(_) => {}
-                None => wait |= after.len() < 60 && !after.contains([' ', '\n', '<']),
+                None => wait |= after.len() < LONGEST_NAME && !after.contains([' ', '\n', '<']),
             }
         }
         wait |= open.starts_with(rest);
@@ -148,6 +159,8 @@ pub(super) struct Field {
     pub text: String,
     /// A line break came right after the opening tag; unknown while nothing has come.
     pub lines: Option<bool>,
+    /// How many tags of its own name are open in the text itself.
+    pub inner: usize,
     /// How much of the text has been shown as growth.
     pub shown: usize,
     pub open: bool,
@@ -158,6 +171,35 @@ pub(super) struct Field {
 /// Whether a field is one line: it is not shown while it grows, and ends with its line.
 pub(super) fn is_short(name: &str) -> bool {
     matches!(name, "path" | "start" | "end" | "to")
+}
+
+impl Field {
+    /// An open field, from after its opening tag.
+    pub fn open(name: &'static str, tag: &'static str) -> Field {
+        Field { name, tag, text: String::new(), lines: None, inner: 0, shown: 0, open: true, whole: false }
+    }
+
+    /// A field that the opening tag of the element gives.
+    pub fn given(name: &'static str, text: String) -> Field {
+        Field { text, open: false, whole: true, ..Field::open(name, name) }
+    }
+
+    /// Takes the `<` that `from` begins with as a part of the text, and counts the tags of the field's own name.
+    /// False if more must come to tell whether it is one.
+    pub fn take_angle(&mut self, from: &str, ended: bool) -> bool {
+        let rest = &from[1..];
+        let closing = rest.strip_prefix('/');
+        let name = closing.unwrap_or(rest);
+        match name.strip_prefix(self.tag) {
+            None if self.tag.starts_with(name) && !ended => return false,
+            Some("") if !ended => return false,
+            Some(after) if closing.is_none() && after.starts_with(['>', ' ']) => self.inner += 1,
+            Some(after) if closing.is_some() && after.starts_with('>') => self.inner = self.inner.saturating_sub(1),
+            _ => {}
+        }
+        self.text.push('<');
+        true
+    }
 }
 
 /// What a `<` inside a field is.
@@ -200,8 +242,8 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
     }
     let found = own.or_else(|| {
         let starts_line = || {
-            field.text.trim_end_matches([' ', '\t']).ends_with('\n')
-                || (field.lines == Some(true) && field.text.trim_matches([' ', '\t']).is_empty())
+            let before = field.text.trim_end_matches([' ', '\t']);
+            before.ends_with('\n') || (field.lines == Some(true) && before.is_empty())
         };
         match field.name {
             "search" | "expect" => {
@@ -235,12 +277,10 @@ pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Endi
 /// Whether a closing tag belongs to one of its name in the text itself (a file may hold `<content>…</content>`): one is open
 /// there, and what follows is neither another field nor the end of the element.
 fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
-    let opening = [format!("<{}>", field.tag), format!("<{} ", field.tag)];
-    let opened: usize = opening.iter().map(|tag| field.text.matches(tag.as_str()).count()).sum();
-    if is_short(field.name) || opened == 0 || opened <= field.text.matches(&format!("</{}>", field.tag)).count() {
+    if is_short(field.name) || field.inner == 0 {
         return None;
     }
-    let next = after.trim_start();
+    let next = after[..char_floor(after, HELD)].trim_start();
     let elements = ELEMENTS.iter().map(|(name, _)| format!("</{name}>"));
     let others = FIELDS.iter().filter(|(tag, _)| *tag != field.tag).map(|(tag, _)| format!("<{tag}>"));
     let mut ends = elements.chain(others);

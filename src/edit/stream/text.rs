@@ -77,6 +77,18 @@ impl Text {
         }
     }
 
+    /// Takes the rest of the line, or what there is of it, as prose.
+    pub fn take_as_prose(&mut self, input: &mut Input, ctx: &mut Context) {
+        let rest = input.rest();
+        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        let text = rest[..end].to_string();
+        input.skip(end);
+        self.flush(ctx);
+        self.after_edit = false;
+        self.inside_line = !text.is_empty() && !text.ends_with('\n');
+        self.say(&text, ctx);
+    }
+
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
         if self.after_edit {
             let rest = input.rest();
@@ -289,8 +301,8 @@ impl Text {
             Calls::Wait if !input.ended() => Next::Wait,
             Calls::Yes => {
                 self.flush(ctx);
-                if python::begins(head(input.rest())) == Calls::Yes {
-                    return Next::Enter(State::Python(Python::default()));
+                if let Ok(begun) = python::begins(head(input.rest())) {
+                    return Next::Enter(State::Python(Python::new(begun, input, ctx)));
                 }
                 let lead = match &self.fence {
                     Some(Open { line, holds: Holds::Edits(false), .. }) => line.clone(),
@@ -396,10 +408,8 @@ impl Text {
                     content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
                 }
                 // Where the file has such fences itself, it is not certain that the block holds all of it.
-                let named = |k: &&super::Known| {
-                    path.as_deref().is_none_or(|p| same_path(p, &k.path)) && !whole::holds_fence(&k.text, &fence)
-                };
-                if let Some((file, nearly_all)) = whole::resembled(&content, ctx.known.iter().filter(named)) {
+                let named = |k: &super::Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
+                if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
                     // A model that has tools for its changes may only quote the file, or a part of it.
                     let asked = ctx.expected != Some(Format::Tools);
                     let edit = whole::whole(&file.path, &content, asked || (nearly_all && titled));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::input::Input;
-use super::paths::{self, same_path};
+use super::paths;
 use super::starts::{self, Fence};
 use super::tags::{Tag, tag};
 
@@ -22,8 +22,29 @@ pub(super) struct Whole {
     depth: usize,
     /// The file is one that holds fences itself: a closing line may be its own.
     holds_fences: bool,
-    /// How much of the text after a line that may close has been looked at, in bytes.
+    ahead: Ahead,
+}
+
+/// What has been looked at of the text after a line that may close the fence, which decides nothing yet.
+#[derive(Debug, Default)]
+struct Ahead {
+    /// Whole lines, in bytes.
     looked: usize,
+    /// No line ends before this, in bytes.
+    searched: usize,
+    /// The last of the lines that is not blank.
+    last: String,
+}
+
+impl Ahead {
+    /// How long the next line is; none if it has not come to its end.
+    fn line(&mut self, after: &str, ended: bool) -> Option<usize> {
+        let from = self.searched.max(self.looked);
+        let found = memchr::memchr(b'\n', &after.as_bytes()[from..]);
+        self.searched = found.map_or(after.len(), |at| from + at);
+        let rest = after.len() - self.looked;
+        found.map(|at| from + at + 1 - self.looked).or((ended && rest > 0).then_some(rest))
+    }
 }
 
 /// What a bare fence line in a file of fences is.
@@ -42,9 +63,9 @@ impl Whole {
     pub fn new(path: String, fence: Fence, ctx: &mut Context) -> Self {
         let id = ctx.start(Format::Whole);
         ctx.grew(id, Part::Path, &path);
-        let known = known(&path, ctx).is_some_and(|text| holds_fence(text, &fence));
+        let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
         let holds_fences = known || is_prose(&path);
-        Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, looked: 0 }
+        Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
@@ -79,7 +100,7 @@ impl Whole {
             self.content.push_str(&text);
             ctx.grew(self.id, Part::New, &text);
             input.skip(taken);
-            self.looked = 0;
+            self.ahead = Ahead::default();
         }
         Progress::Wait
     }
@@ -91,37 +112,28 @@ impl Whole {
         if !self.holds_fences {
             return Bare::Closes;
         }
-        let (mut last, mut at) = ("", 0);
-        if self.looked > 0 {
-            // Nothing in what was looked at before mattered, but for its last line.
-            at = self.looked;
-            last = after[..at].lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
-        }
-        for line in after[at..].split_inclusive('\n') {
-            if !line.ends_with('\n') && end.is_none() {
-                break;
-            }
-            let bare = line.trim_end();
+        while let Some(length) = self.ahead.line(after, end.is_some()) {
+            let at = self.ahead.looked;
+            let bare = after[at..at + length].trim_end();
             let begins_edit = starts::search_mark(bare).is_some() || starts::is_patch(bare) || begins_tag(bare);
             if begins_edit || self.fence.opened_by(bare) {
                 return Bare::Closes;
             }
             if self.fence.closed_by(bare) {
                 // A path right above it: another file begins there.
-                if paths::path_line(last, &ctx.known).is_some() {
+                if paths::path_line(&self.ahead.last, &ctx.known).is_some() {
                     return Bare::Closes;
                 }
-                return self.block(&after[..at], at + line.len(), ctx);
+                return self.block(&after[..at], at + length, ctx);
             }
-            if last.is_empty() && self.is_said(bare, after, ctx) {
+            if self.ahead.last.is_empty() && self.is_said(bare, after, ctx) {
                 return Bare::Closes;
             }
             if !bare.trim().is_empty() {
-                last = bare;
+                self.ahead.last = bare.to_string();
             }
-            at += line.len();
+            self.ahead.looked += length;
         }
-        self.looked = at;
         match end {
             None => Bare::Wait,
             Some(end) => self.rest(after, end, ctx),
@@ -134,7 +146,7 @@ impl Whole {
         let apart = after.lines().next().is_some_and(|l| l.trim().is_empty());
         let ends = line.ends_with(['.', ':', '!', '?', '。', '：', '！', '？']);
         let words = line.split_whitespace().count() >= 3 || line.chars().filter(|c| !c.is_ascii()).count() >= 6;
-        let there = || known(&self.path, ctx).is_some_and(|text| text.lines().any(|l| l.trim_end() == line));
+        let there = || ctx.lines_of(&self.path).is_some_and(|lines| lines.counts.contains_key(line));
         apart && ends && words && line.starts_with(char::is_alphanumeric) && !there()
     }
 
@@ -151,10 +163,9 @@ impl Whole {
 
     /// Whether most of these lines are in the file as it is.
     fn is_of_the_file(&self, text: &str, ctx: &Context) -> bool {
-        let Some(known) = known(&self.path, ctx) else { return false };
-        let lines: HashSet<&str> = known.lines().map(str::trim).collect();
+        let Some(known) = ctx.lines_of(&self.path) else { return false };
         let solid: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-        !solid.is_empty() && solid.iter().filter(|l| lines.contains(*l)).count() * 2 >= solid.len()
+        !solid.is_empty() && solid.iter().filter(|l| known.counts.contains_key::<str>(l)).count() * 2 >= solid.len()
     }
 
     /// Whether what stands between two bare fence lines is a block of the file, or prose after it: by what the file
@@ -193,16 +204,6 @@ impl Whole {
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
 
-/// The present text of a file, if it is in play.
-fn known<'c>(path: &str, ctx: &'c Context) -> Option<&'c str> {
-    ctx.known.iter().find(|k| same_path(path, &k.path)).map(|k| &*k.text)
-}
-
-/// Whether a text has a line that would close this fence.
-pub(super) fn holds_fence(text: &str, fence: &Fence) -> bool {
-    text.lines().any(|line| fence.closed_by(line))
-}
-
 /// Whether a file is prose, in which fences are at home.
 fn is_prose(path: &str) -> bool {
     const PROSE: [&str; 7] = ["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc"];
@@ -227,14 +228,20 @@ pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
 
 /// The one file in play whose new text a fenced block is, although nothing says so: it holds most lines of that
 /// file, and is not the file as it is. And whether it is hardly a part of it that is quoted: it holds nearly all lines.
-pub(super) fn resembled<'k>(content: &str, known: impl Iterator<Item = &'k Known>) -> Option<(&'k Known, bool)> {
+/// A file that holds such fences itself is none: it is not certain that the block holds all of it.
+pub(super) fn resembled<'c>(
+    content: &str,
+    fence: &Fence,
+    ctx: &'c Context,
+    named: impl Fn(&Known) -> bool,
+) -> Option<(&'c Known, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let alike = |file: &'k Known| {
-        let solid: Vec<&str> = file.text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-        let kept = solid.iter().filter(|l| lines.contains(*l)).count();
-        (kept * 10 >= solid.len() * 6 && kept > 0).then_some((file, kept * 10 >= solid.len() * 9))
+    let alike = |(at, file): (usize, &'c Known)| {
+        let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
+        let kept: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
+        (kept * 10 >= known.solid * 6 && kept > 0).then_some((file, kept * 10 >= known.solid * 9))
     };
-    let mut fits = known.filter_map(alike);
+    let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
     let (file, nearly_all) = fits.next()?;
     let same = content.lines().eq(file.text.lines());
     (fits.next().is_none() && !same).then_some((file, nearly_all))

@@ -20,15 +20,13 @@ pub(super) struct Xml {
 
 impl Xml {
     pub fn new(kind: Kind, raw: &str, path: Option<String>) -> Self {
-        let given =
-            |name: &'static str, text| Field { name, tag: name, text, lines: None, shown: 0, open: false, whole: true };
         let said: &[&'static str] = match kind {
             Kind::Move => &["to"],
             Kind::Lines => &["start", "end"],
             _ => &[],
         };
-        let others = said.iter().filter_map(|name| Some(given(name, attribute(raw, name)?)));
-        let fields = path.map(|text| given("path", text)).into_iter().chain(others);
+        let others = said.iter().filter_map(|name| Some(Field::given(name, attribute(raw, name)?)));
+        let fields = path.map(|text| Field::given("path", text)).into_iter().chain(others);
         Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0 }
     }
 
@@ -138,7 +136,7 @@ impl Xml {
             self.fields = Xml::new(self.kind, "", path).fields;
         }
         self.begin(ctx);
-        self.fields.push(Field { name, tag, text: String::new(), lines: None, shown: 0, open: true, whole: false });
+        self.fields.push(Field::open(name, tag));
     }
 
     /// Inside a field, up to what ends it.
@@ -183,11 +181,8 @@ impl Xml {
                 return Progress::Again;
             }
             match end_of(field, self.kind, from, input.ended()) {
-                Ending::No => {
-                    field.text.push('<');
-                    input.skip(at + 1);
-                }
-                Ending::Wait => {
+                Ending::No if field.take_angle(from, input.ended()) => input.skip(at + 1),
+                Ending::No | Ending::Wait => {
                     input.skip(at);
                     break;
                 }

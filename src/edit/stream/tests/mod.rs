@@ -1,0 +1,172 @@
+//! What holds of the reader for any input: it comes to its end, in time that is linear in the input's length.
+
+mod fuzz;
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// The pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
+fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[Known], end: End) -> (Vec<Piece>, usize) {
+    let mut parser = Parser::new(expected, known.to_vec());
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at(rest.ceil_char_boundary(size.min(rest.len())));
+        pieces.extend(parser.push(chunk));
+        rest = after;
+    }
+    let given_up = parser.given_up;
+    pieces.extend(parser.finish(end));
+    (pieces, given_up)
+}
+
+fn prose(pieces: &[Piece]) -> String {
+    let text = |piece: &Piece| if let Piece::Prose(text) = piece { text.clone() } else { String::new() };
+    pieces.iter().map(text).collect()
+}
+
+#[test]
+fn a_state_that_consumes_nothing_yields_its_text_as_prose() {
+    let mut parser = Parser::new(None, Vec::new());
+    parser.state = State::Idle;
+    let mut pieces = parser.push("one\ntwo");
+    assert_eq!(parser.given_up, 1);
+    parser.state = State::Idle;
+    pieces.extend(parser.push("\n```\nthree"));
+    pieces.extend(parser.finish(End::Ordinary));
+    assert_eq!(prose(&pieces), "one\ntwo\n```\nthree");
+}
+
+#[test]
+fn what_only_looks_like_the_beginning_of_an_edit_is_prose() {
+    let texts = [
+        "*** Begin Patches",
+        "*** Begin Patches\nmore\n",
+        "```\n*** Begin Patch now\n```\n",
+        "```\n*** Update Files: a\n```\n",
+        "*** End Patch\n",
+        "*** Move to: a.txt\n",
+        "  *** Begin Patch\n",
+    ];
+    for text in texts {
+        for size in [1, 3, 1000] {
+            let (pieces, given_up) = pieces(text, size, None, &[], End::Ordinary);
+            assert_eq!((prose(&pieces).as_str(), given_up), (text, 0), "by {size}");
+        }
+    }
+}
+
+#[test]
+fn an_indented_call_is_read() {
+    let call = "readFile(path=\"a.txt\")";
+    let texts = [
+        format!("    {call}\n"),
+        format!("\t{call}"),
+        format!("1. First:\n\n    {call}\n\n2. Then more.\n"),
+        format!("```\n    {call}\n```\n"),
+        format!("  ```python\n  {call}\n  ```\n"),
+        format!("   [{call},\n    {call}]\n"),
+    ];
+    for text in texts {
+        for size in [1, 5, 1000] {
+            let (pieces, given_up) = pieces(&text, size, None, &[], End::Ordinary);
+            let called = |p: &&Piece| matches!(p, Piece::Call { name, .. } if name == "readFile");
+            assert_eq!(given_up, 0, "{text} by {size}");
+            assert_eq!(
+                pieces.iter().filter(called).count(),
+                text.matches(call).count(),
+                "{text} by {size}: {pieces:?}"
+            );
+        }
+    }
+}
+
+/// Texts of about so many bytes on which a reader that looks at the same bytes again and again takes hours.
+fn long_texts(bytes: usize) -> Vec<String> {
+    let many = |unit: &str| unit.repeat(bytes / unit.len());
+    let mut texts: Vec<String> = [
+        "a",
+        " ",
+        "\n",
+        "`",
+        "```\n",
+        "````\n```\n",
+        "<",
+        "<write_file ",
+        "<invoke name=\"",
+        "'",
+        "\"",
+        "{",
+        "[{",
+        "*** ",
+        "--- a\n",
+        "\\",
+        "<<<<<<< SEARCH\n",
+        "=======\n",
+        "</content>",
+        "</tool_call>",
+        "a.rs\n```\nx\n```\n",
+        "a.md\n````\n```\n",
+        "\r",
+        "@@\n",
+        "+x\n",
+    ]
+    .map(many)
+    .to_vec();
+    let begun = [
+        ("replaceInFile(path=", "a"),
+        ("replaceInFile(path=\"", "\\\\"),
+        ("replaceInFile(path=\"\"\"", "\""),
+        ("replaceInFile(path='", "\""),
+        ("replaceInFile(path=", "# a "),
+        ("replaceInFile(path='a',", " "),
+        ("[readFile(path='a'), ", " "),
+        ("{\"name\": \"readFile\", \"arguments\": {\"path\": \"\"\"", "\""),
+        ("{\"name\": \"readFile\", \"arguments\": {\"path\": \"\"\"", "\"\"\" "),
+        ("{\"name\": \"readFile\", \"arguments\": ", "{"),
+        ("[{\"name\": \"readFile\", \"arguments\": {}}, ", "{}, "),
+        ("<function=readFile>", " "),
+        ("<function=readFile><parameter=path>", "</param"),
+        ("<function=readFile><parameter=path>", "\n"),
+        ("<write_file><path>a.rs</path><content>", "<content>"),
+        ("<write_file><path>a.rs</path><content>", "<content></content>x"),
+        ("<write_file><path>a.rs</path><content>\n   ", "<"),
+        ("<replace_file><path>a.rs</path><search>\n", " <"),
+        ("<replace_file>", "<path>a</path>"),
+        ("<replace_file><path>", "\n"),
+        ("a.md\n```\n", "x\n\n"),
+        ("a.md\n```\nx\n```\n", "\n"),
+        ("a.md\n```\nx\n```\n", "y"),
+        ("```\n--- a\n", "\n"),
+        ("```\na.rs\n", "\n"),
+        ("```", "x"),
+        ("```\n", "\n"),
+        ("--- a/a.rs\n+++ b/a.rs\n@@ -1,9 +1,9 @@\n--- ", "a"),
+        ("--- a/a.rs\n+++ b/a.rs\n@@ -1,9 +1,9 @@\n--- a\n+++ ", "a"),
+        ("--- a/a.rs\n+++ b/a.rs\n@@ -1,9 +1,9 @@\n", "--- a\n"),
+        ("a.rs\n<<<<<<< SEARCH\nx\n=======\n", "=======\n"),
+    ];
+    texts.extend(begun.iter().map(|(head, unit)| head.to_string() + &many(unit)));
+    texts.extend(
+        begun
+            .iter()
+            .map(|(head, unit)| head.to_string() + &many(unit).replace(unit, &format!("{unit}{head}"))[..bytes]),
+    );
+    texts
+}
+
+#[test]
+fn reading_takes_linear_time() {
+    let file: String = (0..2000).map(|i| format!("fn f{i}() {{}}\n")).collect();
+    let known = ["a.rs", "a.md"].map(|path| Known { path: path.into(), text: file.as_str().into() });
+    for text in long_texts(100_000) {
+        for size in [1, usize::MAX] {
+            let begun = Instant::now();
+            let (_, given_up) = pieces(&text, size, None, &known, End::Ordinary);
+            let head: String = text.chars().take(80).collect();
+            assert_eq!(given_up, 0, "{head:?}");
+            assert!(begun.elapsed() < Duration::from_secs(20), "{head:?} took {:?}", begun.elapsed());
+        }
+    }
+}
