@@ -40,14 +40,15 @@ impl Contents {
     pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &Context) -> Contents {
         let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
         let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
-        let first = after[first_start..].split('\n').next().unwrap_or_default();
         if blank >= HEAD {
             return Contents::Code(None);
         }
         let rest = &after[first_start..];
+        let first = rest.split('\n').next().unwrap_or_default();
         let whole = |line: &str, rest: &str| {
-            let header = !line.trim_start().starts_with("--- ") || rest[line.len()..].trim_start().len() >= 4;
-            ended || line.len() >= HEAD || (rest.contains('\n') && header)
+            let below = &rest[line.len()..];
+            let header = !line.trim_start().starts_with("--- ") || below.len() >= HEAD || below.trim_start().len() >= 4;
+            ended || line.len() >= HEAD || (!below.is_empty() && header)
         };
         if !whole(first, rest) {
             return Contents::Wait;
@@ -96,7 +97,7 @@ impl Contents {
         if let Some(path) = paths::path_line(first, &ctx.known) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
             let second = next.split('\n').next().unwrap_or_default();
-            if !whole(second, next) {
+            if !whole(second, next) && rest.len() - first.len() - next.len() < HEAD {
                 return Contents::Wait;
             }
             if edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {

@@ -90,7 +90,7 @@ impl Named {
             return Progress::Again;
         }
         let may = text.is_empty() || close.starts_with(text) || open.starts_with(text) || text.starts_with(open);
-        if may && text.len() < LONGEST && !input.ended() {
+        if may && rest.len() < LONGEST && !input.ended() {
             return Progress::Wait;
         }
         // Something else: the end was forgotten, which is forgiven once something was said.
