@@ -263,7 +263,7 @@ fn asked(tool: &str, arguments: &Value) -> Result<Vec<Edit>, String> {
     };
     let op = match tool {
         "replaceInFile" => {
-            Op::Replace { search: text("search")?, replace: text("replace")?, shape: Shape::Inline, all }
+            Op::Replace { search: text("search")?, replace: text("replace")?, shape: Shape::Literal, all }
         }
         "writeFile" => Op::Write { content: text("content")? },
         "editFile" => Op::Overwrite { content: text("new_content")? },

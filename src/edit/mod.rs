@@ -136,6 +136,8 @@ pub enum Op {
     },
     /// Deletes the file.
     Delete,
+    /// Deletes the file whose whole text these hunks remove.
+    DeleteText(Vec<PatchHunk>),
     /// Moves the file.
     Move {
         /// Where to, as the model wrote it.
@@ -162,6 +164,11 @@ impl Edit {
     /// A complete edit. `by` is the name of the tool, or of the format.
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
         Edit { path: Some(path.into()), op, format, by: by.into(), whole: true }
+    }
+
+    /// Whether it means a link itself, not the file that the link leads to.
+    pub fn is_of_entry(&self) -> bool {
+        matches!(self.op, Op::Delete | Op::DeleteText(_) | Op::Move { .. })
     }
 
     /// Whether it changes a part of a file, which must be there.

@@ -23,6 +23,6 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     let path = context.inside(args.text("path")?)?;
     let (search, replace) = (args.text("search")?.to_string(), args.text("replace")?.to_string());
     let all = args.flag("replaceAll")?;
-    let op = Op::Replace { search, replace, shape: Shape::Inline, all };
+    let op = Op::Replace { search, replace, shape: Shape::Literal, all };
     Ok(Prepared::Edits(vec![Edit::new(path, op, Format::Tools, "replaceInFile")]))
 }

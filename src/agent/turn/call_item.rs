@@ -79,7 +79,7 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
         Op::Write { content } | Op::Overwrite { content } => {
             content.lines().map(|l| PreviewLine { sign: '+', text: l.to_string() }).collect()
         }
-        Op::Hunks(hunks) => hunks
+        Op::Hunks(hunks) | Op::DeleteText(hunks) => hunks
             .iter()
             .flat_map(|h| &h.body)
             .map(|l| match l.chars().next() {

@@ -190,11 +190,7 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
     let count = edits.len();
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
-        let entries: Vec<&str> = edits
-            .iter()
-            .filter(|e| matches!(e.op, edit::Op::Delete | edit::Op::Move { .. }))
-            .filter_map(|e| e.path.as_deref())
-            .collect();
+        let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
             let path = env.workspace.resolve(given, access).map_err(|e| e.to_string())?;

@@ -114,7 +114,7 @@ impl Desk<'_> {
             Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
             None => None,
         };
-        let mut parser = Parser::new(expected, known);
+        let mut parser = Parser::document(expected, known);
         let mut pieces = parser.push(text);
         pieces.extend(parser.finish(End::Ordinary));
         let mut edits = Vec::new();
@@ -135,11 +135,7 @@ impl Desk<'_> {
 
     /// Places the edits; says what could not be placed, and what is there instead.
     fn proposal(&mut self, edits: &[Edit], in_play: Option<String>) -> Result<Option<Proposal>> {
-        let entries: Vec<&str> = edits
-            .iter()
-            .filter(|e| matches!(e.op, Op::Delete | Op::Move { .. }))
-            .filter_map(|e| e.path.as_deref())
-            .collect();
+        let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
         let mut lookup = |given: &str| -> Result<Current, String> {
             // Deleting and moving mean a link itself; all else the file it leads to.
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };

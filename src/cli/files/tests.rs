@@ -356,6 +356,43 @@ fn a_patch_is_applied_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_diff_that_breaks_off_is_refused() {
+    let w = World::new();
+    let whole = "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
+    let deleted = "--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n";
+    let broken = [
+        // In the middle of the last line, and before the last lines.
+        &whole[..whole.len() - 1],
+        &whole[..whole.len() - 4],
+        &whole[..whole.len() - 7],
+        &whole[..whole.len() - 12],
+        // The same with another file after it.
+        &format!("{}{deleted}", &whole[..whole.len() - 7]),
+        &format!("{}@@ -7 +7 @@\n-x\n+y\n", &whole[..whole.len() - 7]),
+        &deleted[..deleted.len() - 1],
+        &deleted[..deleted.len() - 3],
+    ];
+    for patch in broken {
+        w.write("a", "one\ntwo\nthree\n");
+        w.write("b", "b\n");
+        w.write("p", patch);
+        let ran = w.run(&["patch", "p", "--yes"], None);
+        assert_eq!(
+            (ran.code, w.read("a").as_str(), w.read("b").as_str()),
+            (FAILED, "one\ntwo\nthree\n", "b\n"),
+            "{patch}"
+        );
+    }
+    w.write("p", &format!("{whole}{deleted}"));
+    assert_eq!(w.run(&["patch", "p", "--yes"], None).code, DONE);
+    assert_eq!((w.read("a").as_str(), w.workspace.full("b").exists()), ("one\nTWO\nthree\n", false));
+    // A last line without a line break in the file, said by the last line of the patch.
+    w.write("p", "--- a/a\n+++ b/a\n@@ -3 +3 @@\n-three\n+3\n\\ No newline at end of file");
+    assert_eq!(w.run(&["patch", "p", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "one\nTWO\n3");
+}
+
+#[test]
 fn a_patch_may_name_any_file_there_is() {
     let w = World::new();
     for name in ["with space.txt", "日本 語", "makefile", "run"] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bytes::{self, Encoding};
 use super::outcome::{EditResult, Fate, Outcome};
 use super::place::{self, Done, Ground};
-use super::{Edit, Format, Op};
+use super::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ fn is_example(path: &str, op: &Op) -> bool {
         Op::Replace { search, .. } => path == "hello.py" && search.trim() == "def greet():\n    print(\"hi\")",
         Op::Write { content } => path == "notes/todo.md" && content.trim() == "- first",
         Op::Hunks(hunks) => path == "hello.py" && hunks.iter().any(|h| h.above == ["class Greeter:"]),
-        Op::Delete => path == "old.py",
+        Op::Delete | Op::DeleteText(_) => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",
         Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
         Op::Overwrite { .. } | Op::Mode { .. } => false,
@@ -327,6 +327,7 @@ impl File {
         }
         let fate = match &edit.op {
             Op::Delete => self.delete()?,
+            Op::DeleteText(hunks) => self.delete_text(hunks)?,
             Op::Mode { mode } => self.set_mode(*mode)?,
             Op::Write { content } => self.make(content, (index, edit), rules)?,
             Op::Overwrite { content } => self.write(content, (index, edit), true)?,
@@ -346,6 +347,14 @@ impl File {
         self.now = Now::Gone;
         self.placed.clear();
         Ok(Fate::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    /// Deletes the file if these hunks remove all of its text.
+    fn delete_text(&mut self, hunks: &[PatchHunk]) -> Result<Fate, String> {
+        match &self.now {
+            Now::Text { encoding, text } if !place::removes_all(hunks, *encoding, text) => Err(NOT_ALL.to_string()),
+            _ => self.delete(),
+        }
     }
 
     fn set_mode(&mut self, mode: u32) -> Result<Fate, String> {
@@ -480,6 +489,8 @@ impl File {
     }
 }
 
+const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
+                       again, then delete it as it is.";
 const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
 const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";

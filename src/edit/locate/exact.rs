@@ -9,6 +9,10 @@ use super::{Shape, fold};
 /// The places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate);
 /// inline ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
 pub(super) fn find(text: &str, needle: &str, shape: Shape, limit: usize) -> Vec<Range<usize>> {
+    find_where(text, needle, limit, |range| fits(text, range, shape))
+}
+
+fn find_where(text: &str, needle: &str, limit: usize, fits: impl Fn(&Range<usize>) -> bool) -> Vec<Range<usize>> {
     let (hay, pin) = (text.as_bytes(), needle.as_bytes());
     let finder = memmem::Finder::new(pin);
     let step = needle.chars().next().map_or(1, char::len_utf8);
@@ -18,24 +22,33 @@ pub(super) fn find(text: &str, needle: &str, shape: Shape, limit: usize) -> Vec<
     {
         let range = from + at..from + at + pin.len();
         from = range.start + step;
-        if fits(text, &range, shape) {
+        if fits(&range) {
             places.push(range);
         }
     }
     places
 }
 
+/// The places of `needle` inside of words too.
+pub(super) fn find_in_words(text: &str, needle: &str, limit: usize) -> Vec<Range<usize>> {
+    find_where(text, needle, limit, |range| !splits_mark(text, range))
+}
+
+/// Whether a match ends between a letter and its mark: か of か\u{3099} is another letter.
+fn splits_mark(text: &str, range: &Range<usize>) -> bool {
+    text[range.end..].chars().next().is_some_and(fold::is_mark)
+}
+
 /// Whether a match stands where its shape allows: between line ends, or at word boundaries.
 pub(super) fn fits(text: &str, range: &Range<usize>, shape: Shape) -> bool {
     match shape {
         Shape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
-        Shape::Inline => {
+        Shape::Inline | Shape::Literal => {
             let within = &text[range.clone()];
             let parted = |a: Option<char>, b: Option<char>| !(a.is_some_and(is_word) && b.is_some_and(is_word));
             parted(text[..range.start].chars().next_back(), within.chars().next())
                 && parted(within.chars().next_back(), text[range.end..].chars().next())
-                // A letter without its mark is another one: か of か\u{3099}.
-                && !text[range.end..].chars().next().is_some_and(fold::is_mark)
+                && !splits_mark(text, range)
         }
     }
 }

@@ -30,6 +30,8 @@ pub enum Shape {
     Lines,
     /// Any passage, but where its ends are word characters only at word boundaries.
     Inline,
+    /// The same, but where it stands at none to the letter, the one place where it is a part of a longer word.
+    Literal,
 }
 
 /// What to look for.
@@ -106,7 +108,10 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<Place>, Miss> {
         return Err(Miss::Empty);
     }
     let limit = if search.all { usize::MAX } else { LISTED + 1 };
-    let exact = exact::find(text, search.text, search.shape, limit);
+    let mut exact = exact::find(text, search.text, search.shape, limit);
+    if exact.is_empty() && search.shape == Shape::Literal {
+        exact = exact::find_in_words(text, search.text, limit);
+    }
     let place = |range| Place { range, found: Found { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
     if let Some(answer) = one(exact.into_iter().map(place).collect(), search.all) {
         return answer;
@@ -153,7 +158,7 @@ impl<'a> Ladder<'a> {
         let lines = Lines::new(search.text);
         let lines: Vec<&str> = (0..lines.len()).map(|i| lines.content(i)).collect();
         let bare = lines.first().is_some_and(|l| !l.starts_with(fold::is_space));
-        let needle = Needle { free_first: search.shape == Shape::Inline && bare && lines.len() > 1, lines };
+        let needle = Needle { free_first: search.shape != Shape::Lines && bare && lines.len() > 1, lines };
         Ladder { text, search, hay: Lines::new(text), needle }
     }
 
@@ -184,7 +189,7 @@ impl<'a> Ladder<'a> {
 
     /// A passage that does not cover whole lines, at the rungs that know no indentation.
     fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<Place>) {
-        if self.search.shape != Shape::Inline || rung == Rung::Indentation {
+        if self.search.shape == Shape::Lines || rung == Rung::Indentation {
             return;
         }
         let dull = match rung {
@@ -245,7 +250,7 @@ impl<'a> Ladder<'a> {
         if self.needle.free_first {
             range.start += fold::indent(self.hay.content(lines.start)).len();
         }
-        if self.search.shape == Shape::Inline && self.search.text.ends_with('\n') {
+        if self.search.shape != Shape::Lines && self.search.text.ends_with('\n') {
             range.end = self.hay.spans[lines.end - 1].next;
         }
         range

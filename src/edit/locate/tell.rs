@@ -50,14 +50,15 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
     }
     let mut told = match shape {
         Shape::Lines => "no lines of the file are the search text".to_string(),
-        Shape::Inline => "the search text is not in the file".to_string(),
+        Shape::Inline | Shape::Literal if !within.is_empty() => "the search text stands".to_string(),
+        Shape::Inline | Shape::Literal => "the search text is not in the file".to_string(),
     };
     if !within.is_empty() {
         let mut numbers: Vec<usize> = within.iter().map(|r| lines.at(r.start)).collect();
         numbers.dedup();
         told.push_str(match shape {
             Shape::Lines => "; it is only a part of these:\n",
-            Shape::Inline => "; it is only a part of longer words here:\n",
+            Shape::Inline | Shape::Literal => " only inside of longer words here:\n",
         });
         numbers.iter().for_each(|n| told.push_str(&numbered(&lines, *n..n + 1)));
         told.push_str("Search for the whole line, or for the whole word with what stands around it.");

@@ -13,8 +13,9 @@ pub(super) use whole::{made, whole};
 
 use self::passage::entities;
 pub(super) use self::passage::unfenced;
-use super::bytes::Encoding;
-use super::{Edit, Format, Op};
+use super::bytes::{self, Encoding};
+use super::lines::Lines;
+use super::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Found, Rung};
 
 /// Some bytes of a text and what comes in their place.
@@ -96,9 +97,12 @@ pub(super) fn edit(ground: &Ground, edit: &Edit) -> Result<Done, String> {
         Op::Replace { search, replace, shape, all } => passage::place(ground, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(ground, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(ground, (*start, *end), expect, replace),
-        Op::Write { .. } | Op::Overwrite { .. } | Op::Mode { .. } | Op::Delete | Op::Move { .. } => {
-            Err("this edit changes the whole file, not a part of it".to_string())
-        }
+        Op::Write { .. }
+        | Op::Overwrite { .. }
+        | Op::Mode { .. }
+        | Op::Delete
+        | Op::DeleteText(_)
+        | Op::Move { .. } => Err("this edit changes the whole file, not a part of it".to_string()),
     }
 }
 
@@ -109,6 +113,16 @@ pub(super) fn fresh(op: &Op) -> Option<String> {
         Op::Hunks(hunks) => hunks::fresh(hunks),
         _ => None,
     }
+}
+
+/// Whether hunks remove a text to its last line.
+pub(super) fn removes_all(hunks: &[PatchHunk], encoding: Encoding, text: &str) -> bool {
+    let lines = Lines::new(text);
+    let there = (0..lines.len()).map(|i| lines.content(i));
+    let read = |line: &String| if encoding == Encoding::Raw { bytes::raw(line) } else { line.clone() };
+    let bodies: Vec<String> = hunks.iter().flat_map(|h| &h.body).map(read).collect();
+    let body = body::Body::strict(&bodies);
+    body.after().is_empty() && there.eq(body.before())
 }
 
 /// The lines of `range` with the ending of the last one; at the end of a text without a final newline, with

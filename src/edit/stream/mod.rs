@@ -193,6 +193,8 @@ struct Context {
     next: usize,
     /// The path of the edit before, for blocks that name none.
     path: Option<String>,
+    /// The text is a document, not an answer: a diff in it that breaks off is refused.
+    document: bool,
 }
 
 /// The lines of a known file, so that what resembles it is told without reading the file again.
@@ -284,8 +286,16 @@ impl Parser {
     /// to be an edit of any format (`nebula patch`). `known` are the files in play.
     pub fn new(expected: Option<Format>, known: Vec<Known>) -> Self {
         let lines = known.iter().map(|_| OnceLock::new()).collect();
-        let ctx = Context { expected, known, lines, out: Vec::new(), next: 0, path: None };
+        let ctx = Context { expected, known, lines, out: Vec::new(), next: 0, path: None, document: false };
         Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx, given_up: 0 }
+    }
+
+    /// The same for a document instead of an answer: in one, a unified diff outside of a fence is refused if it ends in the
+    /// middle of a line, or before its counts say.
+    pub fn document(expected: Option<Format>, known: Vec<Known>) -> Self {
+        let mut parser = Parser::new(expected, known);
+        parser.ctx.document = true;
+        parser
     }
 
     /// Takes the next piece of the answer, of any size.

@@ -72,7 +72,12 @@ impl Patch {
             }
             let below = below.lines().next().unwrap_or_default();
             let named = text.starts_with("diff --git ") || (is_header && names_a_file(&text, dedented(below, indent)));
-            match self.line(&text, is_header, named, ctx) {
+            let breaks_off = !input.rest()[..line.next].ends_with('\n') && !text.starts_with('\\');
+            let taken = self.line(&text, is_header, named, ctx);
+            if breaks_off && self.is_document(ctx) {
+                self.breaks_off(MID_LINE);
+            }
+            match taken {
                 Taken::Yes => input.skip(line.next),
                 Taken::Last => {
                     input.skip(line.next);
@@ -204,7 +209,22 @@ impl Patch {
         Some(Taken::Yes)
     }
 
+    /// Whether this is a unified diff in a document, where nothing may be missing.
+    fn is_document(&self, ctx: &Context) -> bool {
+        ctx.document && self.fence.is_none() && !self.envelope
+    }
+
+    /// Marks the present file's part as one that breaks off.
+    fn breaks_off(&mut self, why: &'static str) {
+        if let Some(section) = self.section.as_mut().filter(|s| s.body) {
+            section.wrong.get_or_insert(why);
+        }
+    }
+
     fn hunk(&mut self, line: &str, ctx: &mut Context) {
+        if self.is_due() && self.is_document(ctx) {
+            self.breaks_off(TOO_FEW);
+        }
         if self.section.is_none() {
             let outer = self.outer.clone();
             self.open(Kind::Update, outer, ctx);
@@ -275,18 +295,28 @@ impl Patch {
     }
 
     fn close(&mut self, ctx: &mut Context) {
+        if self.is_due() && self.is_document(ctx) {
+            self.breaks_off(TOO_FEW);
+        }
         let Some(section) = self.section.take() else { return };
-        section.finish(ctx);
+        section.finish(self.envelope, ctx);
     }
 
     pub fn end(&mut self, ctx: &mut Context, cut: bool) {
         match self.section.take() {
             Some(section) if cut => ctx.dropped(section.id, super::CUT.to_string()),
-            Some(section) => section.finish(ctx),
-            None => {}
+            section => {
+                self.section = section;
+                self.close(ctx);
+            }
         }
     }
 }
+
+/// What is wrong with a diff in a document that breaks off.
+const MID_LINE: &str =
+    "the patch ends in the middle of a line: a part of it is missing. Make it anew, or end its last line";
+const TOO_FEW: &str = "a hunk has fewer lines than its header says: a part of the patch is missing. Make it anew";
 
 enum Taken {
     Yes,
@@ -347,7 +377,8 @@ impl Section {
         hunk.body.push(line.to_string());
     }
 
-    fn finish(mut self, ctx: &mut Context) {
+    /// Makes the edits of it. `enveloped`: it was named by a line of the envelope, which says no text to be deleted.
+    fn finish(mut self, enveloped: bool, ctx: &mut Context) {
         if let Some(why) = self.wrong {
             return ctx.dropped(self.id, why.to_string());
         }
@@ -367,6 +398,9 @@ impl Section {
         };
         let mut edits = Vec::new();
         match self.kind {
+            Kind::Delete if self.headed || !enveloped => {
+                edits.push(edit(&self.path, Op::DeleteText(std::mem::take(&mut self.hunks))));
+            }
             Kind::Delete => edits.push(edit(&self.path, Op::Delete)),
             Kind::Add => {
                 edits.push(edit(&self.path, Op::Write { content: added(&self.hunks) }));

@@ -166,6 +166,8 @@ pub(super) struct Field {
     pub open: bool,
     /// Whether its closing tag was there.
     pub whole: bool,
+    /// The end of its line ended it: its closing tag may still come, on a line of its own.
+    pub by_line: bool,
 }
 
 /// Whether a field is one line: it is not shown while it grows, and ends with its line.
@@ -176,12 +178,28 @@ pub(super) fn is_short(name: &str) -> bool {
 impl Field {
     /// An open field, from after its opening tag.
     pub fn open(name: &'static str, tag: &'static str) -> Field {
-        Field { name, tag, text: String::new(), lines: None, inner: 0, shown: 0, open: true, whole: false }
+        Field {
+            name,
+            tag,
+            text: String::new(),
+            lines: None,
+            inner: 0,
+            shown: 0,
+            open: true,
+            whole: false,
+            by_line: false,
+        }
     }
 
     /// A field that the opening tag of the element gives.
     pub fn given(name: &'static str, text: String) -> Field {
         Field { text, open: false, whole: true, ..Field::open(name, name) }
+    }
+
+    /// The closing tags that may come after the line that ended it.
+    pub fn late_tags(&self) -> impl Iterator<Item = String> {
+        let names = [self.tag, "file"].into_iter().filter(|_| self.by_line);
+        names.map(|name| format!("</{name}>"))
     }
 
     /// Takes the `<` that `from` begins with as a part of the text, and counts the tags of the field's own name.

@@ -83,6 +83,16 @@ impl Xml {
             }
             wait |= close.starts_with(text);
         }
+        if let Some(field) = self.fields.last_mut() {
+            for close in field.late_tags() {
+                if text.starts_with(&close) {
+                    field.by_line = false;
+                    input.skip(space + close.len());
+                    return Progress::Again;
+                }
+                wait |= close.starts_with(text);
+            }
+        }
         for (tag, name) in FIELDS {
             let open = format!("<{tag}>");
             if text.starts_with(&open) {
@@ -176,7 +186,7 @@ impl Xml {
                 if field.text.trim().is_empty() {
                     continue;
                 }
-                (field.open, field.whole) = (false, true);
+                (field.open, field.whole, field.by_line) = (false, true, true);
                 self.close(ctx);
                 return Progress::Again;
             }
@@ -289,7 +299,11 @@ impl Xml {
                     Some(true) => Shape::Lines,
                     _ => Shape::Inline,
                 };
-                let (search, replace) = without_fences(text("search")?, text("replace")?);
+                let (search, mut replace) = without_fences(text("search")?, text("replace")?);
+                // A file that is made of it ends with a line break, as in the other formats.
+                if search.trim().is_empty() && !replace.is_empty() && !replace.ends_with('\n') {
+                    replace.push('\n');
+                }
                 Op::Replace { search, replace, shape, all: false }
             }
             Kind::Write => {
