@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
 use crate::cli::diff::unified;
 use crate::edit::stream::{End, Known, Parser, Piece};
-use crate::edit::{self, Current, Edit, EditResult, Format, Op, Rules};
+use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::text::clean::clean;
 use crate::workspace::{Access, normalise};

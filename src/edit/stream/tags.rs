@@ -197,9 +197,9 @@ impl Field {
     }
 
     /// The closing tags that may come after the line that ended it.
-    pub fn late_tags(&self) -> impl Iterator<Item = String> {
-        let names = [self.tag, "file"].into_iter().filter(|_| self.by_line);
-        names.map(|name| format!("</{name}>"))
+    pub fn late_tags(&self) -> Vec<String> {
+        let names: &[&str] = if self.by_line { &[self.tag, "file"] } else { &[] };
+        names.iter().map(|name| format!("</{name}>")).collect()
     }
 
     /// Takes the `<` that `from` begins with as a part of the text, and counts the tags of the field's own name.
