@@ -13,7 +13,7 @@ use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Draft, Issuer, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{Before, Config, Conflict, Error, Lock, Written, is_pattern, overlap};
+use crate::strand::store::{Before, Config, Conflict, Error, Lock, Repaired, Written, is_pattern, overlap};
 use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
@@ -249,15 +249,19 @@ fn about(conflict: &Conflict) -> String {
         "sync" => format!("{from}: {to}"),
         _ => format!("{from} -> {to}"),
     };
+    match conflict.edges.is_empty() {
+        true => about_ops(conflict),
+        false => conflict.edges.iter().map(edge).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// What the ops of a conflict are about.
+pub(super) fn about_ops(conflict: &Conflict) -> String {
     let op = |op: &Value| {
         let text = |key: &str| op.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         format!("{} {}.{} by {}", text("op"), text("layer"), text("name"), text("author"))
     };
-    let parts: Vec<String> = match conflict.edges.is_empty() {
-        true => conflict.ops.iter().map(op).collect(),
-        false => conflict.edges.iter().map(edge).collect(),
-    };
-    parts.join(", ")
+    conflict.ops.iter().map(op).collect::<Vec<_>>().join(", ")
 }
 
 /// Seals the ops of a conflict again on the present state, as one bundle.
@@ -296,6 +300,28 @@ pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
     let words = if equal { format!("ok {now}") } else { format!("different: {now}, rebuilt {rebuilt}") };
     out.answer(&words, || json!({"equal": equal, "state-hash": now, "rebuilt": rebuilt}));
     Ok(if equal { 0 } else { 7 })
+}
+
+/// Tells what a repair did.
+pub(super) fn repaired(out: &Out, done: &Repaired) {
+    let fetched =
+        if done.fetched > 0 { format!(", fetched {} from the upstream", done.fetched) } else { String::new() };
+    let aside = match done.quarantined.len() {
+        0 => String::new(),
+        1 => "; 1 line is in .strand/quarantine.jsonl".to_owned(),
+        lines => format!("; {lines} lines are in .strand/quarantine.jsonl"),
+    };
+    let mut text =
+        format!("kept {}{fetched}{aside}; the old log is {}", plural(done.kept, "op"), done.old_log.display());
+    for (number, line) in &done.quarantined {
+        let first: String = line.chars().take(100).collect();
+        text.push_str(&format!("\n  line {number}: {first}"));
+    }
+    out.answer(&text, || {
+        let lines: Vec<Value> =
+            done.quarantined.iter().map(|(line, text)| json!({"line": line, "text": text})).collect();
+        json!({"kept": done.kept, "fetched": done.fetched, "quarantined": lines, "old_log": done.old_log})
+    });
 }
 
 /// The op or the time that a person named.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Session;
+use super::admin::about_ops;
 use super::out::{Out, plural};
 use super::read::{history_line, op_id, read_file};
 use crate::strand::id::OpId;
@@ -76,9 +77,14 @@ pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -
 
 /// Prints what became of offered ops. Returns the exit code.
 pub fn told(out: &Out, result: &Accepted) -> u8 {
+    tell_with(out, result, &[])
+}
+
+/// Prints what became of offered ops, and gives programs more values. Returns the exit code.
+fn tell_with(out: &Out, result: &Accepted, more: &[(&str, Value)]) -> u8 {
     for rejected in &result.rejected {
-        let conflict = rejected.conflict.as_deref().unwrap_or_default();
-        out.refused(&format!("{} (kept as {conflict})", rejected.message));
+        let kept = rejected.conflict.as_ref().map_or(String::new(), |conflict| format!(" (kept as {conflict})"));
+        out.refused(&format!("{}{kept}", rejected.message));
     }
     result.warnings.iter().for_each(|warning| out.note(&format!("Warning: {warning}")));
     for (name, _, loser) in &result.absorbed {
@@ -91,7 +97,11 @@ pub fn told(out: &Out, result: &Accepted) -> u8 {
         result.pending.len(),
         result.rejected.iter().map(|rejected| rejected.ops.len()).sum::<usize>()
     );
-    out.answer(&counts, || result.to_json());
+    out.answer(&counts, || {
+        let mut value = result.to_json();
+        more.iter().for_each(|(name, found)| value[*name] = found.clone());
+        value
+    });
     result.exit()
 }
 
@@ -159,10 +169,17 @@ pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
     let (mut source, upstream) = other(s, named)?;
     let mut pulled = store::pull(&mut s.store, &mut source, upstream)?;
     pulled.result.state_hash = s.store.state().state_hash();
-    if !pulled.withdrawn.is_empty() {
-        out.note(&format!("withdrew {}; see strand conflicts", plural(pulled.withdrawn.len(), "op")));
+    let withdrawn =
+        pulled.records.iter().map(|record| json!({"conflict": record.id, "ops": record.ops})).collect::<Vec<_>>();
+    tell_with(out, &pulled.result, &[("withdrawn", Value::Array(withdrawn))]);
+    for record in &pulled.records {
+        let (ops, id) = (plural(record.ops.len(), "op"), &record.id);
+        out.refused(&format!(
+            "withdrew {ops}: {}; to issue them again: strand conflicts reissue {id}",
+            about_ops(record)
+        ));
     }
-    Ok(told(out, &pulled.result))
+    Ok(pulled.exit())
 }
 
 pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output: &Path) -> Result<u8, Error> {

@@ -130,9 +130,8 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
     }
     if let Command::Store(StoreCommand::Repair) = &args.command {
         let root = root(&args)?;
-        let (saved, kept) = Store::repair(&root).map_err(|error| none_in(&root, error))?;
-        let line = format!("saved {}; the old log is {}", out::plural(saved, "op"), kept.display());
-        out.answer(&line, || json!({"saved": saved, "old_log": kept}));
+        let done = Store::repair(&root).map_err(|error| none_in(&root, error))?;
+        admin::repaired(out, &done);
         return Ok(0);
     }
     if let Some(code) = read::from_checkpoint(&args, out)? {
@@ -189,5 +188,9 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
     for notice in session.store.take_notices() {
         out.note(&notice);
     }
-    code
+    // What was told stands on a part of the log only.
+    match (&code, session.store.whole()) {
+        (Ok(_), Err(damage)) => Ok(out.failure(&damage)),
+        _ => code,
+    }
 }

@@ -17,7 +17,7 @@ pub use patch::{find_tokens, replace_tokens};
 pub use refusal::{Refusal, Unparsed};
 pub use reissue::reissue;
 pub use remove::{References, Removal, references};
-pub use revert::{changed_body, revert};
+pub use revert::{changed_body, current_text, revert};
 
 use super::id::{DefId, Layer, OpId, QName};
 use super::lang::ast::{Body, To};

@@ -62,7 +62,7 @@ pub(super) fn restore(state: &State, view: &View) -> Draft {
 }
 
 /// The body of an older view with the names of now.
-fn current_text(state: &State, old: &View) -> String {
+pub fn current_text(state: &State, old: &View) -> String {
     let mut body = old.body.clone();
     let parts = &mut split(&body);
     for reg in parts.header.values_mut().chain(parts.units.iter_mut().flat_map(|unit| unit.regs.values_mut())) {

@@ -14,8 +14,8 @@ pub enum Error {
         "the store is busy: another process has held its lock for {0} seconds without finishing; try again or raise --lock-timeout"
     )]
     Busy(u64),
-    #[error("{} is corrupt at line {line}; nothing was written. 'strand store repair' saves every readable op", path.display())]
-    Corrupt { path: PathBuf, line: usize },
+    #[error("{} line {line}: {why}; nothing was written: run 'strand store repair'", path.display())]
+    Corrupt { path: PathBuf, line: usize, why: String },
     #[error("{} has the form {form}, which a newer strand wrote; nothing was read or written, use that strand", path.display())]
     Newer { path: PathBuf, form: u64 },
     #[error("{} is not valid: {message}; mend the file or remove it", path.display())]

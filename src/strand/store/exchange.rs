@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::accept::{Gate, Gated, forbidden_by};
-use super::{Accepted, Error, Store};
-use crate::strand::id::OpId;
+use super::{Accepted, Conflict, Error, Store};
+use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::issue::Refusal;
 use crate::strand::op::Op;
 use crate::strand::state::State;
@@ -19,6 +19,15 @@ pub struct Exchange {
     pub result: Accepted,
     /// Ops withdrawn here.
     pub withdrawn: Vec<OpId>,
+    /// The records that keep them, with their text and what depended on them.
+    pub records: Vec<Conflict>,
+}
+
+impl Exchange {
+    /// The exit code of the command.
+    pub fn exit(&self) -> u8 {
+        if self.withdrawn.is_empty() { self.result.exit() } else { 4 }
+    }
 }
 
 impl Store {
@@ -86,61 +95,128 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
 /// bundles are judged anew, oldest first; from any other store they pass the gate.
 pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchange, Error> {
     from.catch_up()?;
+    from.whole()?;
     let _lock = into.lock()?;
     let theirs = from.lacking(into)?;
     if !upstream {
         let gated = into.gate(theirs)?;
-        return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new() });
+        return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new(), records: Vec::new() });
     }
     let unpushed = into.lacking(from)?;
     into.none_archived(&unpushed)?;
-    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);
     into.state.refresh();
-    let op = |state: &State, id: &OpId| state.graph().node(*id).map(|node| node.op.clone());
-    let mut kept: Vec<Op> = offered.admitted.iter().filter_map(|id| op(&into.state, id)).collect();
     let mut all = Gated::default();
+    all.kept = offered.admitted.iter().filter_map(|id| known(&into.state, id)).collect();
     all.result.accepted = offered.admitted;
+    let mut withdrawals = judge_again(into, from, unpushed, &mut all)?;
+    // What followed a withdrawn op waits for it in vain: it goes with it.
+    let mut stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
+    stranded.sort_by_key(Op::key);
+    into.state.drop_pending(&stranded.iter().map(|op| op.id).collect());
+    into.state.refresh();
+    withdrawals.strand(stranded, from.config.policy.word());
+    let withdrawn = withdrawals.ids();
+    let control: Vec<String> = match withdrawals.records.first() {
+        None => Vec::new(),
+        Some(first) => vec![json!({"withdraw": withdrawn, "conflict": first.id}).to_string()],
+    };
+    into.withdrawn.extend(&withdrawn);
+    all.conflicts.extend(withdrawals.records.iter().cloned());
+    let graph = into.state.graph();
+    all.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
+    Ok(Exchange { result: into.keep(all, &control)?, withdrawn, records: withdrawals.records })
+}
+
+fn known(state: &State, id: &OpId) -> Option<Op> {
+    state.graph().node(*id).map(|node| node.op.clone())
+}
+
+/// Judges bundles that the upstream does not have, oldest first, by its policy and locks. Returns those that go.
+fn judge_again(into: &mut Store, from: &Store, unpushed: Vec<Op>, all: &mut Gated) -> Result<Withdrawals, Error> {
+    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
     let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
     let gate = Gate { policy: from.config.policy, forbidden: &forbidden };
-    let mut withdrawn: Vec<OpId> = Vec::new();
+    let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {
-        let ids: Vec<OpId> = bundle.iter().map(|op| op.id).collect();
-        if ids.iter().any(|id| taken_back.contains(id)) {
-            withdrawn.extend(ids);
+        if bundle.iter().any(|op| taken_back.contains(&op.id)) {
+            withdrawals.record(withdrawal(gate.policy.word(), &bundle));
             continue;
         }
         let gated = gate.run(&mut into.state, bundle);
-        withdrawn.extend(gated.result.rejected.iter().flat_map(|rejected| rejected.ops.iter().copied()));
-        let fresh = gated.kept.into_iter().filter(|op| gated.result.healed.contains(&op.id));
-        kept.extend(fresh);
+        let rejected: HashSet<&String> =
+            gated.result.rejected.iter().filter_map(|rejected| rejected.conflict.as_ref()).collect();
+        let (records, notes): (Vec<Conflict>, Vec<Conflict>) =
+            gated.conflicts.into_iter().partition(|conflict| rejected.contains(&conflict.id));
+        records.into_iter().for_each(|record| withdrawals.record(record));
+        all.conflicts.extend(notes);
+        all.kept.extend(gated.kept.into_iter().filter(|op| gated.result.healed.contains(&op.id)));
         all.result.rejected.extend(gated.result.rejected);
         all.result.healed.extend(gated.result.healed);
         all.result.warnings.extend(gated.result.warnings);
-        all.conflicts.extend(gated.conflicts);
     }
-    // What followed a withdrawn op waits for it in vain: it goes with it.
-    let stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
-    withdrawn.extend(stranded.iter().map(|op| op.id));
-    into.state.drop_pending(&stranded.iter().map(|op| op.id).collect());
-    into.state.refresh();
-    let conflict = all.conflicts.first().map(|conflict| conflict.id.clone());
-    let control: Vec<String> = if withdrawn.is_empty() {
-        Vec::new()
-    } else {
-        vec![json!({"withdraw": withdrawn, "conflict": conflict}).to_string()]
-    };
-    if let Some(first) = all.conflicts.first_mut() {
-        first.ops.extend(stranded.iter().map(Op::to_json));
+    Ok(withdrawals)
+}
+
+/// Ops that a pull takes out, by the record that keeps them.
+#[derive(Default)]
+struct Withdrawals {
+    records: Vec<Conflict>,
+    /// Which record keeps an op, and the ops of a bundle.
+    of_op: HashMap<OpId, usize>,
+    of_bundle: HashMap<String, usize>,
+}
+
+impl Withdrawals {
+    fn record(&mut self, record: Conflict) {
+        let at = self.records.len();
+        for op in record.ops.iter().filter_map(|op| Op::from_json(op).ok()) {
+            self.of_bundle.insert(op.bundle_key(), at);
+            self.of_op.insert(op.id, at);
+        }
+        self.records.push(record);
     }
-    into.withdrawn.extend(&withdrawn);
-    all.kept = kept;
-    let graph = into.state.graph();
-    all.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
-    Ok(Exchange { result: into.keep(all, &control)?, withdrawn })
+
+    /// Puts ops that cannot stand without withdrawn ones beside these, oldest first.
+    fn strand(&mut self, mut ops: Vec<Op>, policy: &str) {
+        while !ops.is_empty() {
+            let before = ops.len();
+            ops.retain(|op| {
+                let by_parent = op.parents.iter().find_map(|parent| self.of_op.get(parent));
+                let Some(at) = by_parent.or_else(|| self.of_bundle.get(&op.bundle_key())).copied() else { return true };
+                self.of_op.insert(op.id, at);
+                self.of_bundle.insert(op.bundle_key(), at);
+                self.records[at].ops.push(op.to_json());
+                false
+            });
+            if ops.len() == before {
+                let rest = std::mem::take(&mut ops);
+                self.record(withdrawal(policy, &rest));
+            }
+        }
+    }
+
+    fn ids(&self) -> Vec<OpId> {
+        let mut ids: Vec<OpId> = self.of_op.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+/// The record of ops that the upstream took back.
+fn withdrawal(policy: &str, ops: &[Op]) -> Conflict {
+    Conflict {
+        id: new_id("cf_"),
+        kind: "withdrawn".to_owned(),
+        policy: policy.to_owned(),
+        at: now_ms(),
+        edges: Vec::new(),
+        ops: ops.iter().map(Op::to_json).collect(),
+        status: "open".to_owned(),
+    }
 }
 
 /// Ops as bundles, oldest first.

@@ -2,9 +2,7 @@
 
 mod accept;
 mod archive;
-mod base;
 mod checkpoint;
-mod compact;
 mod disk;
 mod error;
 mod exchange;
@@ -15,7 +13,8 @@ mod issue;
 mod locks;
 mod log;
 mod past;
-mod turn;
+mod repair;
+mod write_lock;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,21 +22,22 @@ use std::rc::Rc;
 use std::time::Duration;
 
 pub use accept::{Accepted, Rejected};
+pub use archive::{Before, Compacted};
 pub use checkpoint::{Row, read as read_checkpoint};
-pub use compact::{Before, Compacted};
 pub use error::Error;
 pub use exchange::{Exchange, pull, push};
-pub use files::{Config, Conflict, Policy, atomic_write};
+pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
 pub use issue::Written;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
-pub use log::{Entries, Log};
-pub use turn::{LOCK_TIMEOUT, WriteLock};
+pub use log::{Damage, Entries, Log};
+pub use repair::Repaired;
+pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
 use super::id::OpId;
 use super::issue::Refusal;
 use super::state::State;
 use archive::Archives;
-use base::Base;
+use archive::base::Base;
 use checkpoint::{Opened, Place, Progress, Source};
 
 /// How many bytes of log the checkpoint may lag behind.
@@ -72,6 +72,10 @@ pub struct Store {
     attic: Rc<Archives>,
     /// Things a person should know, told once.
     notices: Vec<String>,
+    /// Where the log cannot be believed any more: what precedes it is read, nothing is written.
+    damage: Option<Damage>,
+    /// Whether a merge of two logs waits to be closed by a commit line.
+    mixed: bool,
 }
 
 impl Store {
@@ -85,11 +89,9 @@ impl Store {
             let path = inner.join(folder);
             disk::create_folder(&path).map_err(|error| Error::io("make", &path, error))?;
         }
-        let ignore = root.join(".gitignore");
-        if !ignore.exists() {
-            let text = ".strand/store.crdt*\n.strand/lock\n.strand/runtime/\n.strand/projection.json\n";
-            atomic_write(&ignore, text.as_bytes())?;
-        }
+        let ignored = [".strand/store.crdt*", ".strand/lock", ".strand/runtime/", ".strand/projection.json"];
+        add_lines(&root.join(".gitignore"), &ignored)?;
+        add_lines(&root.join(".gitattributes"), &[".strand/*.jsonl merge=union"])?;
         Log::new(inner.join("op-log.jsonl")).create()?;
         Store::open(root)
     }
@@ -119,6 +121,8 @@ impl Store {
             checkpointed: false,
             timeout: LOCK_TIMEOUT,
             notices: Vec::new(),
+            damage: None,
+            mixed: false,
         };
         store.stand_on_checkpoint();
         store.catch_up()?;
@@ -171,6 +175,19 @@ impl Store {
         self.marked = None;
         self.placed.clear();
         self.placed_from = 0;
+        self.damage = None;
+        self.mixed = false;
+    }
+
+    /// What every command has to say about a log that is damaged.
+    ///
+    /// # Errors
+    /// The damage, if there is any.
+    pub fn whole(&self) -> Result<(), Error> {
+        match &self.damage {
+            Some(damage) => Err(self.log.damaged(damage.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
@@ -186,7 +203,11 @@ impl Store {
 
     /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
     pub fn checkpoint(&mut self) {
-        if self.sound().is_err() || self.marked == Some(self.offset) && self.inner("store.crdt").exists() {
+        if self.damage.is_some()
+            || self.mixed
+            || self.sound().is_err()
+            || self.marked == Some(self.offset) && self.inner("store.crdt").exists()
+        {
             return;
         }
         let anew = self.marked.is_none() || !self.inner("store.crdt").exists();
@@ -284,6 +305,11 @@ impl Store {
         self.log.since_the_beginning(self.offset)
     }
 
+    /// How far the log has been read: the offset after a commit line, and its sum.
+    pub fn position(&self) -> (u64, &str) {
+        (self.offset, &self.sum)
+    }
+
     /// Things to tell a person, once.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
@@ -324,6 +350,8 @@ impl Store {
             self.stand_on_base(base, &entries)?;
         }
         self.offset = entries.end;
+        self.damage = entries.damage.take();
+        self.mixed |= entries.mixed;
         self.withdrawn.extend(&entries.withdrawn);
         for op in &entries.ops {
             self.withdrawn.remove(&op.id);
@@ -360,10 +388,14 @@ impl Store {
     pub fn lock(&mut self) -> Result<WriteLock, Error> {
         let lock = WriteLock::wait(&self.root, &self.log, self.timeout)?;
         self.catch_up()?;
+        self.whole()?;
         if self.log.length()? > self.offset {
             let kept = self.log.truncate(self.offset, &self.inner("rejected"))?;
             let kept = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{kept}"));
+        }
+        if std::mem::take(&mut self.mixed) {
+            (self.offset, self.sum) = self.log.close_merge(self.offset)?;
         }
         Ok(lock)
     }
@@ -390,6 +422,20 @@ impl Store {
     pub fn record_conflicts(&self, conflicts: &[Conflict]) -> Result<(), Error> {
         files::append_conflicts(&self.root, conflicts)
     }
+}
+
+/// Adds the lines that a file lacks.
+fn add_lines(path: &Path, lines: &[&str]) -> Result<(), Error> {
+    let mut text = files::read_optional(path)?.unwrap_or_default();
+    let lacking: Vec<&str> = lines.iter().copied().filter(|line| !text.lines().any(|there| there == *line)).collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    lacking.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    atomic_write(path, text.as_bytes())
 }
 
 impl Drop for Store {

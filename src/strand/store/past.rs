@@ -1,10 +1,9 @@
 //! What the log tells of the past, and whether it can be believed.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
-use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, checkpoint, disk};
-use crate::strand::id::{DefId, OpId, now_ms};
+use super::{Error, Store};
+use crate::strand::id::{DefId, OpId};
 use crate::strand::op::Op;
 use crate::strand::state::State;
 
@@ -43,27 +42,6 @@ impl Store {
         let now = self.state.state_hash();
         self.sound()?;
         Ok((now, state.state_hash()))
-    }
-
-    /// Saves every readable op of a corrupt log into a new one; the old file is kept. Returns how
-    /// many ops were saved, and where the old log is.
-    pub fn repair(root: &Path) -> Result<(usize, PathBuf), Error> {
-        let path = root.join(".strand/op-log.jsonl");
-        if !path.exists() {
-            return Err(Error::NoStore);
-        }
-        let log = Log::new(path.clone());
-        let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
-        let ops = log.salvage()?;
-        let kept = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));
-        let folder = root.join(".strand/rejected");
-        disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
-        let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-        atomic_write(&kept, &old)?;
-        log.replace(&ops.iter().map(Op::to_line).collect::<Vec<_>>())?;
-        // It stands on a log that is no more.
-        checkpoint::remove(root);
-        Ok((ops.len(), kept))
     }
 
     /// Ops by definition, for histories: oldest first.

@@ -36,10 +36,69 @@ fn a_torn_tail_is_ignored_then_put_aside() {
     let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
     assert_eq!(now, rebuilt);
     std::fs::write(&log, std::fs::read_to_string(&log).unwrap().replacen("Int = 1", "Int = 7", 1)).unwrap();
-    assert_eq!(Store::open(dir.path()).unwrap_err().kind(), "corrupt");
-    let (saved, _) = Store::repair(dir.path()).unwrap();
-    assert_eq!(saved, 2);
-    assert!(Store::open(dir.path()).unwrap().state().named(&qname("slot.b")).is_some());
+    let mut store = Store::open_from_log(dir.path()).unwrap();
+    assert_eq!(store.whole().unwrap_err().kind(), "corrupt");
+    assert_eq!(store.issue(&[add("slot.c", "Int = 2")], &me(), false).unwrap_err().kind(), "corrupt");
+    let done = Store::repair(dir.path()).unwrap();
+    assert_eq!((done.kept, done.quarantined.len()), (1, 2));
+    let store = Store::open(dir.path()).unwrap();
+    assert!(store.state().named(&qname("slot.b")).is_some() && store.state().named(&qname("slot.a")).is_none());
+    let aside = std::fs::read_to_string(store.inner("quarantine.jsonl")).unwrap();
+    assert!(aside.contains("Int = 7") && aside.lines().count() == 2, "{aside}");
+}
+
+#[test]
+fn a_closed_last_transaction_with_a_wrong_sum_is_reported_and_lost_ops_come_from_the_upstream() {
+    let (_dir, mut master, _, mut b) = meeting(Policy::Strict);
+    b.issue(&[Draft::Replace { qname: qname("slot.draft"), body: "Text = \"z\"".into(), doc: None }], &me(), false)
+        .unwrap();
+    push(&mut b, &mut master).unwrap();
+    let (log, hash) = (b.inner("op-log.jsonl"), b.state().state_hash());
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, text.replace("\\\"z\\\"", "\\\"Z\\\"")).unwrap();
+    let damaged = Store::open_from_log(b.root()).unwrap();
+    let told = damaged.whole().unwrap_err().to_string();
+    let line = text.lines().count();
+    assert!(told.contains(&format!("op-log.jsonl line {line}: the sum does not hold")), "{told}");
+    assert!(damaged.state().named(&qname("tile.NewForm")).is_some());
+    let done = Store::repair(b.root()).unwrap();
+    assert_eq!((done.quarantined.len(), done.fetched), (2, 1));
+    assert_eq!(Store::open(b.root()).unwrap().state().state_hash(), hash);
+}
+
+/// Three stores, each the upstream of the next: what a middle one takes back is taken back below, and kept there.
+#[test]
+fn what_an_upstream_takes_back_is_kept_with_its_dependants() {
+    let (_dir, mut top, mut remover, _) = meeting(Policy::Strict);
+    let root = |name: &str| top.root().with_file_name(name);
+    let (middle_root, below_root) = (root("middle"), root("below"));
+    let mut middle = top.snapshot(&middle_root).unwrap();
+    let mut below = middle.snapshot(&below_root).unwrap();
+    below.issue(&[add("tile.Form", "input(bind=draft, label=\"d\")")], &me(), false).unwrap();
+    assert_eq!(push(&mut below, &mut middle).unwrap().exit(), 0);
+    assert_eq!(push(&mut remover, &mut top).unwrap().exit(), 0);
+    let patch = serde_json::json!({"body:1": "set input(bind=draft, label=\"mine\")"});
+    below.issue(&[Draft::Edit { qname: qname("tile.Form"), patch }], &me(), false).unwrap();
+    below.issue(&[add("tile.Page", "column { Form() }"), add("slot.own", "Int = 4")], &me().bundled(), false).unwrap();
+    let at_middle = pull(&mut middle, &mut top, true).unwrap();
+    assert_eq!((at_middle.withdrawn.len(), at_middle.exit(), at_middle.records.len()), (1, 4, 1));
+    let at_below = pull(&mut below, &mut middle, true).unwrap();
+    assert_eq!((at_below.withdrawn.len(), at_below.exit()), (4, 4));
+    let records = below.conflicts().unwrap();
+    assert_eq!((records.len(), records[0].kind.as_str(), records[0].ops.len()), (1, "withdrawn", 4));
+    assert_eq!(below.state().state_hash(), middle.state().state_hash());
+    assert_eq!(Store::open_from_log(below.root()).unwrap().state().state_hash(), middle.state().state_hash());
+    // Once what they need is there again, all of it comes back.
+    below.issue(&[add("slot.draft", "Text = \"new\"")], &me(), false).unwrap();
+    let ops: Vec<_> = records[0].ops.iter().map(|op| crate::strand::op::Op::from_json(op).unwrap()).collect();
+    below.transact(false, |state| crate::strand::issue::reissue(state, &ops, &me())).unwrap();
+    let text = |name: &str| below.state().named(&qname(name)).map(|view| view.text().to_owned()).unwrap_or_default();
+    assert!(
+        text("tile.Form").contains("mine") && text("tile.Page").contains("Form()") && text("slot.own").contains('4')
+    );
+    assert_eq!(below.check(), []);
+    assert_eq!(push(&mut below, &mut middle).unwrap().exit(), 0);
+    assert_eq!(push(&mut middle, &mut top).unwrap().exit(), 0);
 }
 
 /// A master with a slot, and two snapshots of it: one removes the slot, one refers to it.

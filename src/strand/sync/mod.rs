@@ -3,10 +3,11 @@
 //! Nothing is lost: a file is overwritten only if what it says is recorded, or already in an op.
 
 mod diff;
-mod grant;
+mod earlier;
+mod import;
+mod intent;
 mod merge;
 mod projection;
-mod wish;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ pub use diff::{diff, disjoint};
 pub use projection::{Projection, Record, list, paths, scan};
 
 use super::issue::{Issuer, Removal, Unparsed};
+use super::state::State;
 use super::store::{Error, Lock, Store};
 
 /// Which way changes go.
@@ -129,17 +131,20 @@ pub fn stamp(store: &Store) -> String {
 /// go on.
 pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Synced, Error> {
     store.catch_up()?;
+    // A log that can be read in part only would unmake what the rest of it says.
+    store.whole()?;
     let before = Projection::read(store)?;
     let mut recorded = before.clone();
     let mut work = Work::new(*options, if store.config().locks_enforced { store.locks()? } else { Vec::new() });
     let files = work.readable(scan(store.root())?);
-    let mut wishes = Vec::new();
+    work.unrecorded = recorded.is_empty();
+    let mut intents = Vec::new();
     if options.direction != Direction::ToFiles {
-        wishes = work.wishes(store.state(), &recorded, &files);
+        intents = work.intents(store.state(), &recorded, &files);
     } else {
-        work.hold_changed(&recorded, &files);
+        work.hold_changed(store.state(), &recorded, &files);
     }
-    let planned = work.fulfil(store, wishes, issuer)?;
+    let planned = work.import(store, intents, issuer)?;
     if !options.dry_run {
         work.put_aside(store)?;
     }
@@ -149,7 +154,7 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
     } else {
         work.record_files(state, &mut recorded, &files);
     }
-    if !options.dry_run && recorded != before {
+    if !options.dry_run && !recorded.is_current(&before, store) {
         recorded.write(store)?;
     }
     Ok(work.done)
@@ -163,6 +168,8 @@ struct Work {
     locks: Vec<Lock>,
     /// Files not to be touched.
     held: BTreeSet<String>,
+    /// Whether nothing was recorded of the files that counts with this log.
+    unrecorded: bool,
     /// What clashed, to be recorded.
     clashes: Vec<Clash>,
 }
@@ -177,7 +184,7 @@ struct Clash {
 
 impl Work {
     fn new(options: Options, locks: Vec<Lock>) -> Work {
-        Work { done: Synced::default(), options, locks, held: BTreeSet::new(), clashes: Vec::new() }
+        Work { done: Synced::default(), options, locks, held: BTreeSet::new(), unrecorded: false, clashes: Vec::new() }
     }
 
     /// The files that hold text. The others are refused.
@@ -214,9 +221,11 @@ impl Work {
     }
 
     /// Files that changed are left alone when only the store is read.
-    fn hold_changed(&mut self, recorded: &Projection, files: &BTreeMap<String, String>) {
+    fn hold_changed(&mut self, state: &State, recorded: &Projection, files: &BTreeMap<String, String>) {
+        let wanted = paths(state);
         for (path, text) in files {
-            if recorded.get(path).is_none_or(|record| !record.is_text(text)) {
+            let is_stored = || wanted.get(path).is_some_and(|view| view.text() == text);
+            if recorded.get(path).is_none_or(|record| !record.is_text(text)) && !is_stored() {
                 self.held.insert(path.clone());
             }
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::state::{State, View};
-use crate::strand::store::{Error, Store, atomic_write};
+use crate::strand::store::{Error, Store, atomic_write, read_optional};
 
 /// What is known of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,52 +38,85 @@ fn sum(text: &str) -> String {
 
 /// Records by path.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Projection(BTreeMap<String, Record>);
+pub struct Projection {
+    records: BTreeMap<String, Record>,
+    /// Where the log stood: the offset after a commit line, and its sum.
+    log: Option<(u64, String)>,
+}
+
+/// The key under which the records say where the log stood. It is no path of a file.
+const LOG: &str = "log";
 
 impl Projection {
-    /// Reads the records of a store.
+    /// Reads the records of a store. They are a hint: where they cannot be read, or were made with another log than the
+    /// one that is there now, there are none. Git moves the log when it changes branches.
+    ///
+    /// # Errors
+    /// When the file is there and the disk does not give it.
     pub fn read(store: &Store) -> Result<Projection, Error> {
-        let path = store.inner("projection.json");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Projection::default()),
-            Err(error) => return Err(Error::io("read", &path, error)),
+        let text = read_optional(&store.inner("projection.json"))?.unwrap_or_default();
+        let projection = Projection::parse(&text).unwrap_or_default();
+        let fits = match &projection.log {
+            Some((offset, sum)) => store.log().has_commit(*offset, sum)?,
+            None => true,
         };
-        let bad = |message: &str| Error::BadFile { path: path.clone(), message: message.to_owned() };
-        let values: Map<String, Value> = serde_json::from_str(&text).map_err(|error| bad(&error.to_string()))?;
+        Ok(if fits { projection } else { Projection::default() })
+    }
+
+    fn parse(text: &str) -> Option<Projection> {
+        let mut values: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let log = values.remove(LOG);
+        let log = log.and_then(|log| Some((log.get("offset")?.as_u64()?, log.get("sum")?.as_str()?.to_owned())));
         let record = |value: &Value| {
             let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
             Some(Record { def: OpId::parse(&text("def")?)?, file: text("file")?, text: text("text")? })
         };
-        let records = values.iter().map(|(path, value)| record(value).map(|record| (path.clone(), record)));
-        records.collect::<Option<_>>().map(Projection).ok_or_else(|| bad("a record is not whole"))
+        let records = values.iter().map(|(path, value)| Some((path.clone(), record(value)?)));
+        Some(Projection { records: records.collect::<Option<_>>()?, log })
     }
 
-    /// Writes the records of a store.
+    /// Writes the records of a store, and where its log stands.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
     pub fn write(&self, store: &Store) -> Result<(), Error> {
         let record = |record: &Record| json!({"def": record.def, "file": record.file, "text": record.text});
-        let values: Map<String, Value> = self.0.iter().map(|(path, found)| (path.clone(), record(found))).collect();
+        let mut values: Map<String, Value> =
+            self.records.iter().map(|(path, found)| (path.clone(), record(found))).collect();
+        let (offset, sum) = store.position();
+        values.insert(LOG.to_owned(), json!({"offset": offset, "sum": sum}));
         atomic_write(&store.inner("projection.json"), format!("{:#}\n", Value::Object(values)).as_bytes())
+    }
+
+    /// Whether there was nothing to go by: no sync was made here with this log.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.log.is_none()
+    }
+
+    /// Whether it records the same files and was made where the log stands now.
+    pub fn is_current(&self, before: &Projection, store: &Store) -> bool {
+        let (offset, sum) = store.position();
+        self.records == before.records && before.log == Some((offset, sum.to_owned()))
     }
 
     /// The record of a path.
     pub fn get(&self, path: &str) -> Option<&Record> {
-        self.0.get(path)
+        self.records.get(path)
     }
 
     /// Every record by path.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Record)> {
-        self.0.iter()
+        self.records.iter()
     }
 
     /// Records a path.
     pub fn set(&mut self, path: String, record: Record) {
-        self.0.insert(path, record);
+        self.records.insert(path, record);
     }
 
     /// Forgets a path.
     pub fn remove(&mut self, path: &str) {
-        self.0.remove(path);
+        self.records.remove(path);
     }
 }
 

@@ -402,3 +402,146 @@ fn names_that_differ_only_in_case_have_files_of_their_own() {
     assert_eq!(world.sync().ops, 1);
     assert_eq!(world.text("slot.nextID"), "slot nextID = Int = 2\n");
 }
+
+/// A store in a folder of Git's, with branches as a person makes them.
+struct Repository {
+    dir: tempfile::TempDir,
+}
+
+impl Repository {
+    fn new() -> Repository {
+        let repository = Repository { dir: tempfile::tempdir().unwrap() };
+        let mut store = Store::init(repository.dir.path()).unwrap();
+        for (name, value) in [("base", 0), ("both", 1)] {
+            let qname = qname(&format!("slot.{name}"));
+            let draft = Draft::Add { qname, body: format!("Int = {value}"), doc: None, def: None };
+            store.issue(&[draft], &Issuer::new("user:me"), false).unwrap();
+        }
+        drop(store);
+        repository.sync();
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository.commit();
+        repository
+    }
+
+    fn git(&self, args: &[&str]) {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=me", "-c", "user.email=me@example.org", "-c", "core.hooksPath=/dev/null"]);
+        let done = git.args(args).current_dir(self.dir.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(done.status.success(), "{args:?} {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "Change"]);
+    }
+
+    fn store(&self) -> Store {
+        Store::open(self.dir.path()).unwrap()
+    }
+
+    fn sync(&self) -> Synced {
+        let options = Options { direction: Direction::Both, removal: Removal::Refuse, dry_run: false };
+        let mut store = self.store();
+        let done = sync(&mut store, &options, &Issuer::new("strand:sync")).unwrap();
+        store.checkpoint();
+        done
+    }
+
+    /// Writes files, syncs and commits.
+    fn change(&self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = self.dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        assert!(self.sync().is_clean());
+        self.commit();
+    }
+
+    fn files(&self) -> Vec<String> {
+        let mut files = super::list(self.dir.path()).unwrap();
+        files.sort();
+        files
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.store().state().named(&qname(name)).map(|view| view.text().to_owned()).unwrap_or_default()
+    }
+}
+
+#[test]
+fn branches_that_git_merges_keep_what_both_added() {
+    let repository = Repository::new();
+    repository.git(&["branch", "other"]);
+    repository.change(&[("slots/a.strand", "slot a = Int = 1\n"), ("slots/both.strand", "slot both = Int = 2\n")]);
+    repository.git(&["checkout", "-q", "other"]);
+    assert!(repository.sync().is_idle());
+    repository.change(&[("slots/b.strand", "slot b = Int = 1\n"), ("types/T.strand", "type T = { x: Int }\n")]);
+    // Back and forth: nothing is taken for an edit.
+    for branch in ["main", "other", "main"] {
+        repository.git(&["checkout", "-q", branch]);
+        let done = repository.sync();
+        assert!(done.is_idle(), "{branch}: {done:?}");
+    }
+    repository.git(&["merge", "-q", "other", "-m", "Merge"]);
+    let done = repository.sync();
+    assert!(done.is_clean() && done.ops == 0 && done.files == (0, 0, 0), "{done:?}");
+    assert_eq!(
+        repository.files(),
+        ["slots/a.strand", "slots/b.strand", "slots/base.strand", "slots/both.strand", "types/T.strand"]
+    );
+    assert_eq!(repository.text("slot.both"), "slot both = Int = 2\n");
+    assert_eq!(repository.store().state().visible().count(), 5);
+    let (now, rebuilt) = repository.store().verify().unwrap();
+    assert_eq!(now, rebuilt);
+    // It can go on from there.
+    repository.change(&[("slots/c.strand", "slot c = Int = 1\n")]);
+    assert_eq!(repository.store().state().visible().count(), 6);
+}
+
+#[test]
+fn an_older_log_deletes_no_file_and_loses_no_definition() {
+    let repository = Repository::new();
+    let log = repository.store().inner("op-log.jsonl");
+    let older = std::fs::read(&log).unwrap();
+    repository.change(&[("slots/a.strand", "slot a = Int = 1\n"), ("slots/both.strand", "slot both = Int = 2\n")]);
+    let newer = std::fs::read(&log).unwrap();
+    std::fs::write(&log, older).unwrap();
+    let done = repository.sync();
+    assert_eq!((done.files, done.conflicts, done.errors), ((0, 0, 0), 0, 0), "{done:?}");
+    assert_eq!(repository.text("slot.a"), "slot a = Int = 1\n");
+    assert_eq!(repository.text("slot.both"), "slot both = Int = 2\n");
+    // And the newer one again.
+    std::fs::write(&log, newer).unwrap();
+    assert!(repository.sync().is_idle());
+    assert_eq!(repository.files(), ["slots/a.strand", "slots/base.strand", "slots/both.strand"]);
+}
+
+#[test]
+fn a_clone_that_was_edited_before_its_first_sync_is_an_edit_and_an_older_file_is_none() {
+    let repository = Repository::new();
+    repository.change(&[("slots/both.strand", "slot both = Int = 2\n")]);
+    std::fs::remove_file(repository.store().inner("projection.json")).unwrap();
+    std::fs::write(repository.dir.path().join("slots/base.strand"), "slot base = Int = 7\n").unwrap();
+    std::fs::write(repository.dir.path().join("slots/both.strand"), "slot both = Int = 1\n").unwrap();
+    let done = repository.sync();
+    assert_eq!((done.ops, done.conflicts), (1, 0), "{done:?}");
+    assert_eq!(repository.text("slot.base"), "slot base = Int = 7\n");
+    let both = std::fs::read_to_string(repository.dir.path().join("slots/both.strand")).unwrap();
+    assert_eq!(both, "slot both = Int = 2\n");
+}
+
+#[test]
+fn conflict_markers_in_the_log_are_told_and_nothing_is_written() {
+    let repository = Repository::new();
+    let log = repository.store().inner("op-log.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let number = text.lines().count() + 1;
+    std::fs::write(&log, format!("{text}<<<<<<< main\n")).unwrap();
+    let mut store = repository.store();
+    let told = store.whole().unwrap_err().to_string();
+    assert!(told.contains(&format!("line {number}: it is a conflict marker of Git")), "{told}");
+    let draft = Draft::Replace { qname: qname("slot.base"), body: "Int = 5".into(), doc: None };
+    assert_eq!(store.issue(&[draft], &Issuer::new("user:me"), false).unwrap_err().kind(), "corrupt");
+}

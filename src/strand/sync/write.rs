@@ -50,7 +50,13 @@ impl Work {
         let stale: Vec<String> =
             recorded.iter().map(|(path, _)| path.clone()).filter(|path| !wanted.contains_key(path)).collect();
         for path in stale {
+            let known = recorded.get(&path).is_some_and(|record| state.graph().lattice(record.def).is_some());
             if self.held.contains(&path) {
+                continue;
+            }
+            // The log may be older than the file: then it says nothing about it.
+            if !known {
+                recorded.remove(&path);
                 continue;
             }
             if let Some(text) = files.get(&path) {

@@ -250,6 +250,6 @@ fn the_command_moves_what_it_is_told_and_refuses_what_it_cannot_read() {
     assert!(world.out(0, &["view", "slot.draft", "--at", last]).contains("slot draft"));
     world.out(0, &["patch", "revert", last]);
     let repaired = world.out(0, &["store", "repair"]);
-    assert!(repaired.starts_with(&format!("saved {} ops", ops.lines().count() + 1)), "{repaired}");
+    assert!(repaired.starts_with(&format!("kept {} ops", ops.lines().count() + 1)), "{repaired}");
     assert_eq!(world.out(0, &["op", "log"]).lines().count(), ops.lines().count() + 1);
 }

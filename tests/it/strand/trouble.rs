@@ -54,12 +54,17 @@ fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
     let mut lines: Vec<&str> = whole.lines().collect();
     // The second slot's op: after the head, an op and its commit line.
     lines[3] = &lines[3][..40];
-    for (text, line) in [(lines.join("\n") + "\n", 4), (String::new(), 1), ("{\"op\"".to_owned(), 1)] {
+    for (text, line, why) in [
+        (lines.join("\n") + "\n", 4, "it is not JSON"),
+        (String::new(), 1, "it is not the head of a log"),
+        ("{\"op\"".to_owned(), 1, "it is not the head of a log"),
+    ] {
         std::fs::write(&log, text).unwrap();
         let before = files(&world);
         for args in [&["list"][..], &["add", "slot.d", "Int = 4"], &["sync"]] {
             let told = world.err(7, args);
-            assert!(told.contains(&format!("op-log.jsonl is corrupt at line {line}; nothing was written")), "{told}");
+            let words = format!("op-log.jsonl line {line}: {why}; nothing was written: run 'strand store repair'");
+            assert!(told.contains(&words), "{told}");
         }
         assert_eq!(files(&world), before);
     }

@@ -14,7 +14,8 @@ use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
 use crate::strand::state::Status;
-use crate::strand::store::{Log, base, log};
+use crate::strand::store::archive::base;
+use crate::strand::store::{Log, log};
 
 /// An open checkpoint. It goes on saying what it said when it was opened, whatever others write.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::archive::{Packed, file_name};
+use super::super::log::{Entries, Head, transaction};
+use super::super::{Error, Store};
 use super::base::{Base, Note, counting, entry};
-use super::log::{Entries, Head, transaction};
-use super::{Error, Store};
+use super::{Packed, file_name};
 use crate::strand::id::OpId;
 use crate::strand::issue::Refusal;
 use crate::strand::state::State;
@@ -45,7 +45,7 @@ impl Store {
         let state_hash = self.state.state_hash();
         self.sound()?;
         let text = std::fs::read(self.log.path()).map_err(|error| Error::io("read", self.log.path(), error))?;
-        let (head, entries) = (self.log.head()?, self.log.parse(&text, 0)?);
+        let (head, entries) = (self.log.head()?, self.log.parse(&text)?);
         let cut = self.cut(&entries, &head, before)?;
         let number = head.archives + 1;
         let old_header = (head.archives > 0).then(|| Head { store: head.store.clone(), ..Head::default() }.line());
@@ -162,7 +162,7 @@ impl Store {
         let mut notes: Vec<Note> = old.map(|base| base.archives.clone()).unwrap_or_default();
         notes.push(Note { file: file_name(number), ops: count, bytes: cut - from });
         let mut withdrawn: HashSet<OpId> = old.into_iter().flat_map(|base| &base.withdrawn).copied().collect();
-        withdrawn.extend(&self.log.parse(&text[..cut as usize], 0)?.withdrawn);
+        withdrawn.extend(&self.log.parse(&text[..cut as usize])?.withdrawn);
         let mut withdrawn: Vec<OpId> = withdrawn.into_iter().filter(|id| !self.state.graph().has(*id)).collect();
         withdrawn.sort_unstable();
         let mut base = Base::line(&notes, &withdrawn, &lines);
@@ -184,7 +184,7 @@ impl Store {
     /// Makes sure, before anything is given up, that the new log comes to the same state and that the archive holds
     /// what is moved.
     fn prove(&self, made: &[u8], state_hash: &str, moved: &[u8], archive: u32) -> Result<(), Error> {
-        let entries = self.log.parse(made, 0)?;
+        let entries = self.log.parse(made)?;
         let mut state = State::new();
         state.set_attic(self.attic.clone());
         state.restore(entries.base.into_iter().flat_map(|base| base.ops).map(|kept| kept.node).collect());

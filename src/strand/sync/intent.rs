@@ -1,7 +1,8 @@
-//! What files ask of the store: every file compared with what was recorded of it.
+//! What each file means to change: every file compared with what was recorded of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::earlier::is_earlier_text;
 use super::{Message, Projection, Record, Work, paths};
 use crate::strand::id::{DefId, Layer, QName};
 use crate::strand::issue::Unparsed;
@@ -14,8 +15,8 @@ use crate::strand::lang::token::SyntaxError;
 use crate::strand::lang::unit::split;
 use crate::strand::state::State;
 
-/// What a file asks of the store.
-pub(super) enum Wish {
+/// What a file means to change in the store.
+pub(super) enum FileIntent {
     /// The definition has the name its file has now.
     Rename { def: DefId, to: String },
     /// A definition that is not there yet.
@@ -32,15 +33,16 @@ pub(super) enum Wish {
 type Gone<'r> = Vec<(&'r String, &'r Record)>;
 
 impl Work {
-    /// Compares every file with what was recorded of it. Wishes come in the order they are granted in: names first,
+    /// Compares every file with what was recorded of it. They come in the order they are imported in: names first,
     /// then what is new, what changed, and what goes.
-    pub(super) fn wishes(
+    pub(super) fn intents(
         &mut self,
         state: &State,
         recorded: &Projection,
         files: &BTreeMap<String, String>,
-    ) -> Vec<Wish> {
-        let gone: Gone = recorded.iter().filter(|(path, _)| !files.contains_key(*path)).collect();
+    ) -> Vec<FileIntent> {
+        let known = |record: &Record| state.graph().lattice(record.def).is_some();
+        let gone: Gone = recorded.iter().filter(|(path, record)| !files.contains_key(*path) && known(record)).collect();
         let (mut renames, mut added, mut changed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let mut moved = BTreeSet::new();
         for (path, text) in files {
@@ -56,13 +58,15 @@ impl Work {
                     continue;
                 }
             };
-            let Some(record) = record else {
+            // A definition that the log does not know is no one's: the log may be older than the files.
+            let Some(record) = record.filter(|record| state.graph().lattice(record.def).is_some()) else {
                 match self.new_file(state, path, text, &definition, &gone, &renames) {
                     New::Known => {}
                     New::Renamed(def) => {
                         renames.insert(def, definition.name);
                     }
                     New::Added => added.push((path.clone(), definition)),
+                    New::Changed(def) => changed.push(FileIntent::Become { path: path.clone(), def, definition }),
                 }
                 continue;
             };
@@ -71,17 +75,19 @@ impl Work {
                 // As after a sync that was cut short: the store took it in already.
                 Some(view) if view.text() == print::definition(&definition) => {}
                 Some(view) if view.text() == record.text => {
-                    changed.push(Wish::Become { path: path.clone(), def: view.id, definition });
+                    changed.push(FileIntent::Become { path: path.clone(), def: view.id, definition });
                 }
+                // Git may have put an older file back, or that of one side of a merge.
+                Some(view) if is_earlier_text(state, view.id, &definition) => {}
                 Some(view) => {
                     let base = record.text.clone();
-                    changed.push(Wish::Merge { path: path.clone(), def: view.id, definition, base });
+                    changed.push(FileIntent::Merge { path: path.clone(), def: view.id, definition, base });
                 }
             }
         }
         let removed = self.removals(state, &gone, &renames, &moved);
-        let renamed = renames.into_iter().map(|(def, to)| Wish::Rename { def, to });
-        let added = in_order(added).into_iter().map(|(path, definition)| Wish::Add { path, definition });
+        let renamed = renames.into_iter().map(|(def, to)| FileIntent::Rename { def, to });
+        let added = in_order(added).into_iter().map(|(path, definition)| FileIntent::Add { path, definition });
         renamed.chain(added).chain(changed).chain(removed).collect()
     }
 
@@ -93,7 +99,7 @@ impl Work {
         gone: &Gone,
         renames: &BTreeMap<DefId, String>,
         moved: &BTreeSet<QName>,
-    ) -> Vec<Wish> {
+    ) -> Vec<FileIntent> {
         let mut removed = Vec::new();
         let paths = if gone.is_empty() { BTreeMap::new() } else { paths(state) };
         for (path, record) in gone {
@@ -102,7 +108,7 @@ impl Work {
                 continue;
             }
             if view.text() == record.text {
-                removed.push(Wish::Remove { def: record.def });
+                removed.push(FileIntent::Remove { def: record.def });
             } else if paths.get(*path).is_some_and(|there| there.id == view.id) {
                 self.clash_of_deleted(path);
             }
@@ -122,9 +128,24 @@ impl Work {
     ) -> New {
         let qname = QName::new(definition.layer, definition.name.clone());
         if let Some(view) = state.named(&qname) {
-            if view.text() != print::definition(definition) {
-                self.clash(path, text, "the store has another text under that name");
+            if view.text() == print::definition(definition) || is_earlier_text(state, view.id, definition) {
+                return New::Known;
             }
+            // After a clone or a change of branches nothing is recorded: then files and log came together, and what
+            // differs was edited since.
+            if self.unrecorded {
+                return New::Changed(view.id);
+            }
+            self.clash(path, text, "the store has another text under that name");
+            return New::Known;
+        }
+        let was = |def: &DefId| state.view(*def).is_some_and(|view| !view.live() && view.label == qname.name);
+        let before = state.graph().holders(qname.layer, &qname.name).into_iter().filter(was).max();
+        if self.unrecorded && before.is_some_and(|def| is_earlier_text(state, def, definition)) {
+            self.warn(format!(
+                "{path} says what {qname} said before it was removed; delete the file, or change it to add it again"
+            ));
+            self.held.insert(path.to_owned());
             return New::Known;
         }
         let body = print::body(&definition.body);
@@ -141,6 +162,8 @@ enum New {
     Known,
     Renamed(DefId),
     Added,
+    /// The definition of that name, edited.
+    Changed(DefId),
 }
 
 /// New definitions, each after those it names where that can be: what is named is then known by identity.

@@ -1,6 +1,8 @@
 //! The op log: the truth. Append-only transactions of ops, each closed by a checked commit line.
 
-use std::collections::{HashMap, HashSet};
+mod merged;
+mod parse;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -9,32 +11,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::archive::{self, Archives};
-use super::base::{self, Base};
 use super::checkpoint::Place;
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
-
-/// What a stretch of the log holds.
-#[derive(Debug, Default)]
-pub struct Entries {
-    /// Ops in order; an op that was withdrawn later in the stretch is not among them.
-    pub ops: Vec<Op>,
-    /// Where each of them stands.
-    pub places: Vec<Place>,
-    /// Ops withdrawn and not accepted again.
-    pub withdrawn: HashSet<OpId>,
-    /// The offset after the last commit line.
-    pub end: u64,
-    /// The sum of the last commit line.
-    pub sum: String,
-    /// How many bytes after the last commit belong to no transaction.
-    pub torn: u64,
-    /// Where each transaction ends.
-    pub borders: Vec<u64>,
-    /// What stands for ops that were moved into archives.
-    pub base: Option<Base>,
-}
+pub(super) use merged::resolve;
+pub use parse::{Damage, Entries};
 
 /// The form of log this program reads and writes.
 const FORM: u64 = 1;
@@ -175,8 +157,25 @@ impl Log {
     }
 
     /// Every op, those in archives too, in order.
+    ///
+    /// # Errors
+    /// When a line is damaged, or the log cannot be read.
     pub fn read_whole(&self) -> Result<Vec<Op>, Error> {
-        Ok(self.parse(&self.original()?, 0)?.ops)
+        Ok(self.parse(&self.original()?)?.ops)
+    }
+
+    /// Reads a whole text of a log, none of which may be damaged.
+    pub(super) fn parse(&self, text: &[u8]) -> Result<Entries, Error> {
+        let entries = parse::parse(text, 0);
+        match entries.damage {
+            Some(damage) => Err(self.damaged(damage)),
+            None => Ok(entries),
+        }
+    }
+
+    /// What a damaged line is reported as.
+    pub(super) fn damaged(&self, damage: Damage) -> Error {
+        Error::Corrupt { path: self.path.clone(), line: damage.line, why: damage.why }
     }
 
     /// How long the log is, in bytes.
@@ -184,14 +183,14 @@ impl Log {
         std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// Reads everything from the start. Text after the last commit is not read: a transaction that was not finished
-    /// never happened.
+    /// Reads everything from the start, up to the first damage. Text after the last commit is not read: a transaction
+    /// that was not finished never happened.
     pub fn read(&self) -> Result<Entries, Error> {
         self.read_on(0, "").map(Option::unwrap_or_default)
     }
 
     /// Reads on from where a transaction with this sum ended, or from the start. `None` if no such transaction ends
-    /// there: another log has taken the place of the one that was read.
+    /// there, or if what follows it can only be judged with what precedes it: then read everything.
     pub fn read_on(&self, from: u64, sum: &str) -> Result<Option<Entries>, Error> {
         let at = |error| Error::io("read", &self.path, error);
         let mut file = File::open(&self.path).map_err(at)?;
@@ -201,7 +200,8 @@ impl Log {
         file.seek(SeekFrom::Start(from)).map_err(at)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(at)?;
-        self.parse(&text, from).map(Some)
+        let entries = parse::parse(&text, from);
+        Ok(Some(entries).filter(|entries| from == 0 || entries.damage.is_none()))
     }
 
     /// Reads the log as it was up to and with an op.
@@ -217,73 +217,18 @@ impl Log {
     pub fn read_prefix(&self, end: u64) -> Result<Vec<Op>, Error> {
         let mut text = self.original()?;
         text.truncate(usize::try_from(end).unwrap_or(usize::MAX));
-        Ok(self.parse(&text, 0)?.ops)
+        Ok(self.parse(&text)?.ops)
     }
 
-    pub(super) fn parse(&self, text: &[u8], from: u64) -> Result<Entries, Error> {
-        let mut entries = Entries { end: from, ..Entries::default() };
-        let mut taken = Taken::default();
-        let (mut start, mut open, mut first_bad) = (0usize, Transaction::default(), None);
-        let (mut line_number, mut base, mut stands_on_base) = (0, None, false);
-        while let Some(length) = text[start..].iter().position(|byte| *byte == b'\n') {
-            let line = &text[start..start + length];
-            let whole = &text[start..=start + length];
-            let stands = Place { offset: from + start as u64, length: length as u32 };
-            start += length + 1;
-            line_number += 1;
-            if from == 0 && line_number == 1 && is_header(line) {
-                entries.end = start as u64;
-                stands_on_base = line.windows(11).any(|part| part == b"\"archives\":");
-                continue;
-            }
-            if from == 0 && line_number == 2 && line.starts_with(base::BEGINS) {
-                base = Base::parse(line, stands.offset).ok();
-                // What it says is told above; in its transaction it counts as a line.
-                open.take(whole, base.is_some().then_some(Value::Null), stands);
-                continue;
-            }
-            let value: Option<Value> = serde_json::from_slice(line).ok();
-            let Some(commit) = value.as_ref().filter(|value| value.get("commit").is_some()) else {
-                if value.is_none() {
-                    open.unread.get_or_insert(line_number);
-                }
-                open.take(whole, value, stands);
-                continue;
-            };
-            if !open.is_closed_by(commit) {
-                first_bad.get_or_insert(open.unread.unwrap_or(line_number));
-                open = Transaction::default();
-                continue;
-            }
-            // A fault before a commit that holds is no torn tail.
-            if let Some(bad) = first_bad {
-                return Err(Error::Corrupt { path: self.path.clone(), line: bad });
-            }
-            let sum = open.sum();
-            for (value, stands) in std::mem::take(&mut open).values {
-                if value.is_null() && base.is_some() {
-                    entries.base = base.take();
-                    continue;
-                }
-                let taken = taken.take(&value, stands);
-                taken.map_err(|_| Error::Corrupt { path: self.path.clone(), line: line_number })?;
-            }
-            entries.end = from + start as u64;
-            entries.sum = sum;
-            entries.borders.push(entries.end);
-        }
-        // Without its head nothing can be said of a log, be it empty.
-        if entries.end == 0 {
-            return Err(Error::Corrupt { path: self.path.clone(), line: 1 });
-        }
-        // What ends in its base is no torn tail: the base was whole before it got its place.
-        if stands_on_base && entries.base.is_none() {
-            return Err(Error::Corrupt { path: self.path.clone(), line: 2 });
-        }
-        entries.torn = from + text.len() as u64 - entries.end;
-        entries.withdrawn = taken.withdrawn;
-        (entries.ops, entries.places) = taken.ops.into_iter().flatten().unzip();
-        Ok(entries)
+    /// Appends a commit line that covers everything before it. Call it under the lock only.
+    pub(super) fn close_merge(&self, end: u64) -> Result<(u64, String), Error> {
+        let at = |error| Error::io("read", &self.path, error);
+        let mut text = std::fs::read(&self.path).map_err(at)?;
+        text.truncate(usize::try_from(end).unwrap_or(usize::MAX));
+        let (line, sum) = merged::closing_line(&text, &new_id("tx_"));
+        let before =
+            disk::append(&self.path, line.as_bytes()).map_err(|error| Error::io("append to", &self.path, error))?;
+        Ok((before + line.len() as u64, sum))
     }
 
     /// Moves what follows the last commit out of the way. Call it under the lock only.
@@ -298,12 +243,6 @@ impl Log {
         keep.map_err(|error| Error::io("write", &kept, error))?;
         disk::cut(&self.path, end).map_err(at)?;
         Ok(kept)
-    }
-
-    /// Puts a log of one transaction in place of this one.
-    pub fn replace(&self, lines: &[String]) -> Result<(), Error> {
-        let text = if lines.is_empty() { String::new() } else { transaction(lines).0 };
-        self.replace_text(format!("{}\n{text}", header()).as_bytes())
     }
 
     /// Puts another text in place of this log, durably: a reader sees the one or the other.
@@ -323,26 +262,6 @@ impl Log {
             offset += line.len() as u64 + 1;
         }
         Ok(Appended { end: before + text.len() as u64, sum, places })
-    }
-
-    /// Every op that can be read, those in archives too, whatever the rest looks like.
-    pub fn salvage(&self) -> Result<Vec<Op>, Error> {
-        let text = self.original()?;
-        let values = text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-        let mut ops: Vec<Op> = Vec::new();
-        let mut seen: HashSet<OpId> = HashSet::new();
-        for value in values {
-            if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
-                let gone: HashSet<OpId> = list.iter().filter_map(Value::as_str).filter_map(OpId::parse).collect();
-                ops.retain(|op| !gone.contains(&op.id));
-                seen.retain(|id| !gone.contains(id));
-            } else if let Ok(op) = Op::from_json(&value)
-                && seen.insert(op.id)
-            {
-                ops.push(op);
-            }
-        }
-        Ok(ops)
     }
 }
 
@@ -367,7 +286,7 @@ pub(super) fn ends_at(file: &File, end: u64, sum: &str) -> std::io::Result<bool>
     }))
 }
 
-fn header() -> Value {
+pub(super) fn header() -> Value {
     json!({"strand": FORM, "store": new_id("st_")})
 }
 
@@ -382,66 +301,4 @@ pub(super) fn transaction(lines: &[String]) -> (String, String) {
     let commit = json!({"commit": new_id("tx_"), "n": lines.len(), "sum": sum});
     text.push_str(&format!("{commit}\n"));
     (text, sum)
-}
-
-fn is_header(line: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("strand").is_some())
-}
-
-/// What the lines of closed transactions came to so far.
-#[derive(Default)]
-struct Taken {
-    /// In order, with where they stand; none where one was withdrawn.
-    ops: Vec<Option<(Op, Place)>>,
-    /// Where among them each op is.
-    at: HashMap<OpId, usize>,
-    withdrawn: HashSet<OpId>,
-}
-
-impl Taken {
-    /// Takes in an op, or a line that withdraws some.
-    fn take(&mut self, value: &Value, stands: Place) -> Result<(), String> {
-        if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
-            for id in list.iter().filter_map(Value::as_str).filter_map(OpId::parse) {
-                self.withdrawn.insert(id);
-                if let Some(at) = self.at.remove(&id) {
-                    self.ops[at] = None;
-                }
-            }
-            return Ok(());
-        }
-        let op = Op::from_json(value)?;
-        self.withdrawn.remove(&op.id);
-        self.at.insert(op.id, self.ops.len());
-        self.ops.push(Some((op, stands)));
-        Ok(())
-    }
-}
-
-/// The lines of a transaction whose commit line has not come yet.
-#[derive(Default)]
-struct Transaction {
-    hasher: Option<blake3::Hasher>,
-    values: Vec<(Value, Place)>,
-    lines: u64,
-    /// The number of the first line that is no JSON.
-    unread: Option<usize>,
-}
-
-impl Transaction {
-    fn take(&mut self, whole: &[u8], value: Option<Value>, stands: Place) {
-        self.hasher.get_or_insert_with(blake3::Hasher::new).update(whole);
-        self.lines += 1;
-        self.values.extend(value.map(|value| (value, stands)));
-    }
-
-    fn sum(&self) -> String {
-        self.hasher.as_ref().map_or_else(|| blake3::hash(b""), blake3::Hasher::finalize).to_hex().to_string()
-    }
-
-    fn is_closed_by(&self, commit: &Value) -> bool {
-        let whole =
-            self.lines == self.values.len() as u64 && commit.get("n").and_then(Value::as_u64) == Some(self.lines);
-        whole && commit.get("sum").and_then(Value::as_str) == Some(&self.sum())
-    }
 }

@@ -3,6 +3,9 @@
 //! An archive is a log like any other once it is unpacked. It is packed in pieces of whole lines, one after the other,
 //! so that one op is read without the rest.
 
+pub mod base;
+mod compact;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,9 +13,10 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::{Error, base, disk};
+use super::{Error, disk};
 use crate::strand::cold::{At, Attic};
 use crate::strand::op::Op;
+pub use compact::{Before, Compacted};
 
 /// About how many bytes of text a piece holds: it is unpacked whole to read one line of it.
 const PIECE: usize = 128 << 10;

@@ -1,7 +1,7 @@
-//! Granting what files ask for: as one bundle, each by the smallest op.
+//! Imports what files changed: as one bundle, each by the smallest op.
 
+use super::intent::FileIntent;
 use super::merge::{changes_to, merged};
-use super::wish::Wish;
 use super::{Message, Work};
 use crate::strand::id::{DefId, QName, new_op_id};
 use crate::strand::issue::{self, Draft, Issuer, Refusal, changed_body, edit_sealed};
@@ -12,41 +12,43 @@ use crate::strand::state::State;
 use crate::strand::store::{Error, Store, forbids};
 
 impl Work {
-    /// Issues what the files ask for, as one bundle. What is refused leaves its file alone. A plan gives the state as
+    /// Issues what the files changed, as one bundle. What is refused leaves its file alone. A plan gives the state as
     /// it would be.
-    pub(super) fn fulfil(
+    pub(super) fn import(
         &mut self,
         store: &mut Store,
-        wishes: Vec<Wish>,
+        intents: Vec<FileIntent>,
         issuer: &Issuer,
     ) -> Result<Option<State>, Error> {
-        if wishes.is_empty() {
+        if intents.is_empty() {
             return Ok(None);
         }
         let issuer = issuer.bundled().because("sync");
         if self.options.dry_run {
             let mut rehearsal = State::new();
             rehearsal.apply(store.ops());
-            self.done.ops = self.grant_all(&mut rehearsal, wishes, &issuer).len();
+            self.done.ops = self.import_all(&mut rehearsal, intents, &issuer).len();
             return Ok(Some(rehearsal));
         }
-        let written = store.transact(false, |state| Ok(self.grant_all(state, wishes, &issuer)))?;
+        let written = store.transact(false, |state| Ok(self.import_all(state, intents, &issuer)))?;
         self.done.ops = written.ops.len();
         Ok(None)
     }
 
-    fn grant_all(&mut self, state: &mut State, wishes: Vec<Wish>, issuer: &Issuer) -> Vec<Op> {
+    fn import_all(&mut self, state: &mut State, intents: Vec<FileIntent>, issuer: &Issuer) -> Vec<Op> {
         let (mut ops, mut removed) = (Vec::new(), Vec::new());
-        for wish in wishes {
-            let path = match &wish {
-                Wish::Add { path, .. } | Wish::Become { path, .. } | Wish::Merge { path, .. } => path.clone(),
-                Wish::Rename { .. } => String::new(),
-                Wish::Remove { def } => {
+        for intent in intents {
+            let path = match &intent {
+                FileIntent::Add { path, .. } | FileIntent::Become { path, .. } | FileIntent::Merge { path, .. } => {
+                    path.clone()
+                }
+                FileIntent::Rename { .. } => String::new(),
+                FileIntent::Remove { def } => {
                     removed.push(*def);
                     continue;
                 }
             };
-            match self.grant(state, wish, issuer) {
+            match self.import_one(state, intent, issuer) {
                 Ok(made) => ops.extend(made),
                 Err(refusal) => self.refuse(&path, Message::Refused(refusal.to_string())),
             }
@@ -87,9 +89,9 @@ impl Work {
         Ok(made)
     }
 
-    fn grant(&mut self, state: &mut State, wish: Wish, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
-        match wish {
-            Wish::Add { definition, .. } => {
+    fn import_one(&mut self, state: &mut State, intent: FileIntent, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
+        match intent {
+            FileIntent::Add { definition, .. } => {
                 let qname = QName::new(definition.layer, definition.name);
                 self.owned(&qname, issuer)?;
                 let body = print::body(&definition.body);
@@ -98,8 +100,8 @@ impl Work {
                 self.plan(format!("add {qname}"));
                 Ok(made)
             }
-            Wish::Become { def, definition, .. } => self.become_file(state, def, definition, issuer),
-            Wish::Merge { path, def, definition, base } => match merged(state, def, &definition, &base) {
+            FileIntent::Become { def, definition, .. } => self.become_file(state, def, definition, issuer),
+            FileIntent::Merge { path, def, definition, base } => match merged(state, def, &definition, &base) {
                 Some(both) => self.become_file(state, def, both, issuer),
                 None => {
                     let text = print::definition(&definition);
@@ -107,7 +109,7 @@ impl Work {
                     Ok(Vec::new())
                 }
             },
-            Wish::Rename { def, to } => {
+            FileIntent::Rename { def, to } => {
                 let Some(view) = state.view(def) else { return Ok(Vec::new()) };
                 let qname = view.qname();
                 self.owned(&qname, issuer)?;
@@ -116,7 +118,7 @@ impl Work {
                 self.plan(format!("rename {qname} {to}"));
                 Ok(made)
             }
-            Wish::Remove { def } => self.remove(state, def, issuer),
+            FileIntent::Remove { def } => self.remove(state, def, issuer),
         }
     }
 
