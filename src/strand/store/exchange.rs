@@ -108,8 +108,8 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);
     into.state.refresh();
-    let mut all = Gated::default();
-    all.kept = offered.admitted.iter().filter_map(|id| known(&into.state, id)).collect();
+    let kept = offered.admitted.iter().filter_map(|id| known(&into.state, id)).collect();
+    let mut all = Gated { kept, ..Gated::default() };
     all.result.accepted = offered.admitted;
     let mut withdrawals = judge_again(into, from, unpushed, &mut all)?;
     // What followed a withdrawn op waits for it in vain: it goes with it.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::checkpoint::fold_chain;
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, QName};
@@ -82,6 +83,7 @@ impl Store {
                 return Err(error);
             }
         };
+        fold_chain(&mut self.chain, &appended.sum);
         (self.offset, self.sum) = (appended.end, appended.sum);
         self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
         if !control.is_empty() {

@@ -38,7 +38,7 @@ use super::issue::Refusal;
 use super::state::State;
 use archive::Archives;
 use archive::base::Base;
-use checkpoint::{Opened, Place, Progress, Source};
+use checkpoint::{Chain, Opened, Place, Progress, Source, fold_chain};
 
 /// How many bytes of log the checkpoint may lag behind.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
@@ -57,6 +57,10 @@ pub struct Store {
     offset: u64,
     /// The sum of the last commit line that was read.
     sum: String,
+    /// What the sums of all commit lines up to there come to.
+    chain: Chain,
+    /// Whether the checkpoint is to note anew when the log was written last.
+    restamp: bool,
     /// The checkpoint the state loads from.
     source: Option<Rc<Source>>,
     /// Where the checkpoint stood when changes began to be collected; none: it must be made anew.
@@ -114,6 +118,8 @@ impl Store {
             withdrawn: HashSet::new(),
             offset: 0,
             sum: String::new(),
+            chain: Chain::default(),
+            restamp: false,
             source: None,
             marked: None,
             placed: BTreeMap::new(),
@@ -156,7 +162,8 @@ impl Store {
                 let source: Rc<Source> = Rc::from(source);
                 self.state = State::on(Some(source.clone()));
                 self.state.set_attic(self.attic.clone());
-                (self.offset, self.sum) = (source.offset, source.sum.clone());
+                (self.offset, self.sum, self.chain) = (source.offset, source.sum.clone(), source.chain);
+                self.restamp = source.is_restamped;
                 self.withdrawn = source.withdrawn.iter().copied().collect();
                 self.marked = Some(source.offset);
                 self.placed_from = source.offset;
@@ -171,7 +178,7 @@ impl Store {
         self.state.set_attic(self.attic.clone());
         self.source = None;
         self.withdrawn.clear();
-        (self.offset, self.sum) = (0, String::new());
+        (self.offset, self.sum, self.chain) = (0, String::new(), Chain::default());
         self.marked = None;
         self.placed.clear();
         self.placed_from = 0;
@@ -203,11 +210,7 @@ impl Store {
 
     /// Brings the checkpoint to where the log is. Failing to is no failure of the store.
     pub fn checkpoint(&mut self) {
-        if self.damage.is_some()
-            || self.mixed
-            || self.sound().is_err()
-            || self.marked == Some(self.offset) && self.inner("store.crdt").exists()
-        {
+        if self.damage.is_some() || self.mixed || self.sound().is_err() || !self.is_checkpoint_due() {
             return;
         }
         let anew = self.marked.is_none() || !self.inner("store.crdt").exists();
@@ -226,6 +229,7 @@ impl Store {
             from: self.marked.filter(|_| !anew),
             end: self.offset,
             sum: &self.sum,
+            chain: &self.chain,
             withdrawn: &self.withdrawn,
         };
         if let Err(message) = checkpoint::write(&self.root, &self.log, &progress) {
@@ -234,12 +238,17 @@ impl Store {
             return;
         }
         self.marked = Some(self.offset);
+        self.restamp = false;
         self.placed.clear();
         self.placed_from = self.offset;
         self.checkpointed = true;
         if self.source.is_none() {
             checkpoint::fold(&self.root);
         }
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
+        self.restamp || self.marked != Some(self.offset) || !self.inner("store.crdt").exists()
     }
 
     /// Finds where every op stands.
@@ -349,6 +358,7 @@ impl Store {
         if let Some(base) = entries.base.take() {
             self.stand_on_base(base, &entries)?;
         }
+        entries.sums.iter().for_each(|sum| fold_chain(&mut self.chain, sum));
         self.offset = entries.end;
         self.damage = entries.damage.take();
         self.mixed |= entries.mixed;
@@ -396,6 +406,7 @@ impl Store {
         }
         if std::mem::take(&mut self.mixed) {
             (self.offset, self.sum) = self.log.close_merge(self.offset)?;
+            fold_chain(&mut self.chain, &self.sum);
         }
         Ok(lock)
     }

@@ -107,3 +107,79 @@ fn a_checkpoint_and_the_tail_say_what_the_log_says() {
         check_history(seed);
     }
 }
+
+/// A store whose checkpoint is folded into one file, and what it says.
+fn folded() -> (tempfile::TempDir, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let (ops, _) = history(7);
+    store.accept(ops).unwrap();
+    store.checkpoint();
+    drop(store);
+    let db = rusqlite::Connection::open(dir.path().join(".strand/store.crdt")).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(db);
+    let store = Store::open(dir.path()).unwrap();
+    assert!(!store.state().is_whole());
+    let said = told(&store);
+    drop(store);
+    (dir, said)
+}
+
+/// Whether the store says what it said, or says that it cannot. `quiet` leaves the file's time as it was, as a disk
+/// does that gives back another bit than it was given.
+fn flip(dir: &Path, said: &[String], at: usize, quiet: bool) -> bool {
+    let path = dir.join(".strand/store.crdt");
+    let whole = std::fs::read(&path).unwrap();
+    let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let mut bytes = whole.clone();
+    let at = at % (bytes.len() * 8);
+    bytes[at / 8] ^= 1 << (at % 8);
+    let write = |bytes: &[u8], same_time: bool| {
+        std::fs::write(&path, bytes).unwrap();
+        if same_time {
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        }
+    };
+    write(&bytes, quiet);
+    let store = Store::open(dir).unwrap();
+    let right = told(&store) == said || store.sound().is_err();
+    drop(store);
+    write(&whole, true);
+    right
+}
+
+/// `STRAND_FLIPS` sets how many bits are flipped.
+#[test]
+fn a_flipped_bit_of_the_checkpoint_is_found() {
+    let flips = std::env::var("STRAND_FLIPS").ok().and_then(|flips| flips.parse().ok()).unwrap_or(40);
+    let (dir, said) = folded();
+    let mut chance = Chance(11);
+    for _ in 0..flips {
+        let at = chance.below(usize::MAX >> 1);
+        assert!(flip(dir.path(), &said, at, false), "bit {at}");
+    }
+    // What stands in a row is found by the sum of the row, though the file's time says nothing.
+    let bytes = std::fs::read(dir.path().join(".strand/store.crdt")).unwrap();
+    let rows: Vec<usize> = (0..bytes.len() - 4).filter(|at| &bytes[*at..at + 4] == b" = (").collect();
+    for _ in 0..flips / 4 {
+        let at = chance.pick(&rows) * 8 + chance.below(32);
+        assert!(flip(dir.path(), &said, at, true), "bit {at}");
+    }
+}
+
+#[test]
+fn a_line_altered_before_the_checkpoint_is_found() {
+    let (dir, said) = folded();
+    let log = dir.path().join(".strand/op-log.jsonl");
+    let whole = std::fs::read(&log).unwrap();
+    let mut chance = Chance(3);
+    for _ in 0..20 {
+        let mut bytes = whole.clone();
+        let at = chance.below(bytes.len());
+        bytes[at] ^= 1 << chance.below(7);
+        std::fs::write(&log, &bytes).unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        assert!(store.whole().is_err() || told(&store) == said, "byte {at}");
+    }
+}

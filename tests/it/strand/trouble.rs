@@ -54,8 +54,10 @@ fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
     let mut lines: Vec<&str> = whole.lines().collect();
     // The second slot's op: after the head, an op and its commit line.
     lines[3] = &lines[3][..40];
+    let other = whole.replacen("Int = 2", "Int = 7", 1);
     for (text, line, why) in [
         (lines.join("\n") + "\n", 4, "it is not JSON"),
+        (other, 5, "the sum does not hold"),
         (String::new(), 1, "it is not the head of a log"),
         ("{\"op\"".to_owned(), 1, "it is not the head of a log"),
     ] {

@@ -76,7 +76,7 @@ impl Base {
             let text = raw.get();
             // The text is a part of the line.
             let start = text.as_ptr().addr() - line.as_ptr().addr();
-            let place = Place { offset: offset + start as u64, length: text.len() as u32 };
+            let place = Place::of(offset + start as u64, text.as_bytes());
             ops.push(kept(&serde_json::from_str(text).map_err(told)?, place)?);
         }
         let withdrawn = inner.withdrawn.iter().filter_map(|id| OpId::parse(id)).collect();

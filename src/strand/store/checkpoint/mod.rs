@@ -4,12 +4,15 @@
 
 mod pack;
 mod source;
+mod sum;
+mod trust;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Statement, Transaction, params, params_from_iter};
 
 use super::Log;
 use crate::strand::cold::IdSet;
@@ -18,9 +21,10 @@ use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Kind;
 use crate::strand::state::{State, Status, View, Watch};
 pub use source::{Opened, Source};
+pub use trust::{Chain, fold_chain};
 
 /// Another shape of the tables means another number, and a rebuild.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 
 /// How long the write-ahead log may become, in bytes.
 const LONG_WAL: u64 = 512 << 10;
@@ -41,23 +45,45 @@ mod kind {
     pub const HELD: u8 = 4;
 }
 
+/// Each row of ops, definitions and edges ends with a sum over the others of its columns.
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS ops (
-        op BLOB PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL, max_ts INTEGER NOT NULL,
-        anchored INTEGER NOT NULL, void TEXT
+        op BLOB PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL, line INTEGER NOT NULL,
+        max_ts INTEGER NOT NULL, anchored INTEGER NOT NULL, void TEXT, sum INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS defs (
         def BLOB PRIMARY KEY, layer INTEGER NOT NULL, label TEXT, name TEXT, state INTEGER NOT NULL, claim BLOB,
         by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
-        ops BLOB NOT NULL, heads BLOB NOT NULL
+        ops BLOB NOT NULL, heads BLOB NOT NULL, sum INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE name IS NOT NULL;
     CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE label <> name;
     CREATE TABLE IF NOT EXISTS edges (
-        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, places BLOB, PRIMARY KEY (kind, key, src)
+        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, places BLOB, sum INTEGER NOT NULL,
+        PRIMARY KEY (kind, key, src)
     ) WITHOUT ROWID;
 ";
+
+/// The columns of a definition, with what is read of each.
+mod column {
+    pub const DEF: usize = 0;
+    pub const LAYER: usize = 1;
+    pub const LABEL: usize = 2;
+    pub const NAME: usize = 3;
+    pub const STATE: usize = 4;
+    pub const CLAIM: usize = 5;
+    pub const BY_ADD: usize = 6;
+    pub const EPOCH: usize = 7;
+    pub const ABSORBER: usize = 8;
+    pub const SETTLED: usize = 9;
+    pub const HASH: usize = 10;
+    pub const TEXT: usize = 11;
+    pub const DEPS: usize = 12;
+    pub const WATCH: usize = 13;
+    pub const OPS: usize = 14;
+    pub const HEADS: usize = 15;
+}
 
 /// Where an op stands in the log, in bytes, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +92,15 @@ pub struct Place {
     pub offset: u64,
     /// How long it is.
     pub length: u32,
+    /// What its bytes come to.
+    pub sum: i64,
+}
+
+impl Place {
+    /// Where a line stands that begins at an offset.
+    pub fn of(offset: u64, line: &[u8]) -> Place {
+        Place { offset, length: line.len() as u32, sum: sum::of_bytes(line) }
+    }
 }
 
 /// What a checkpoint is to be brought up to.
@@ -82,6 +117,8 @@ pub struct Progress<'p> {
     pub end: u64,
     /// The sum of its last commit line.
     pub sum: &'p str,
+    /// What the sums of all its commit lines come to.
+    pub chain: &'p Chain,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: &'p HashSet<OpId>,
 }
@@ -107,40 +144,44 @@ fn path(root: &Path) -> PathBuf {
 /// stands where the log ends. `exact` asks for one name only.
 pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Vec<Row>> {
     let log = Log::new(root.join(".strand/op-log.jsonl"));
+    if !trust::is_stamped(root) {
+        return None;
+    }
     let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
     db.execute_batch("BEGIN").ok()?;
-    let (offset, sum) = source::stands_at(&db).ok()??;
+    let stands = source::stands_at(&db).ok()??;
     log.check_form().ok()?;
-    if log.length().ok()? != offset || !log.has_commit(offset, &sum).ok()? {
+    if log.length().ok()? != stands.offset || !log.has_commit(stands.offset, &stands.sum).ok()? || !stands.is_of(&log) {
         return None;
     }
     let sql = match exact {
-        Some(_) => {
-            "SELECT layer, label, hash, text FROM defs
-                WHERE layer = ?1 AND name = ?2 AND state = 1 AND label = name"
-        }
-        None => {
-            "SELECT layer, label, hash, text FROM defs WHERE state = 1 AND (?1 IS NULL OR layer = ?1)
-                AND ?2 IS NULL ORDER BY layer, label"
-        }
+        Some(_) => "SELECT * FROM defs WHERE layer = ?1 AND name = ?2",
+        None => "SELECT * FROM defs WHERE (?1 IS NULL OR layer = ?1) AND ?2 IS NULL",
     };
     let mut statement = db.prepare(sql).ok()?;
-    let rows = statement.query_map(params![layer.map(|layer| layer as i64), exact], |row| {
-        let hash: Vec<u8> = row.get(2)?;
-        Ok((row.get::<_, i64>(0)?, row.get(1)?, hash, row.get(3)?))
-    });
-    let rows = rows.ok()?.collect::<Result<Vec<(i64, String, Vec<u8>, String)>, _>>().ok()?;
-    rows.into_iter()
-        .map(|(layer, label, hash, text)| {
-            let hash = format!("h:{}", blake3::Hash::from_bytes(hash.try_into().ok()?).to_hex());
-            Some(Row { layer: *Layer::ALL.get(usize::try_from(layer).ok()?)?, label, hash, text })
-        })
-        .collect()
+    let mut found = statement.query(params![layer.map(|layer| layer as i64), exact]).ok()?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().ok()? {
+        sum::holds(row).ok()?;
+        if row.get::<_, i64>(column::STATE).ok()? != VISIBLE {
+            continue;
+        }
+        let (label, name): (String, String) = (row.get(column::LABEL).ok()?, row.get(column::NAME).ok()?);
+        if exact.is_some() && label != name {
+            continue;
+        }
+        let layer = *Layer::ALL.get(usize::try_from(row.get::<_, i64>(column::LAYER).ok()?).ok()?)?;
+        let hash: Vec<u8> = row.get(column::HASH).ok()?;
+        let hash = format!("h:{}", blake3::Hash::from_bytes(hash.try_into().ok()?).to_hex());
+        rows.push(Row { layer, label, hash, text: row.get(column::TEXT).ok()? });
+    }
+    rows.sort_by(|a, b| (a.layer, &a.label).cmp(&(b.layer, &b.label)));
+    Some(rows)
 }
 
 /// Removes a checkpoint that cannot be used.
 pub fn remove(root: &Path) {
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-stamp"] {
         let mut name = path(root).into_os_string();
         name.push(suffix);
         // It may not be there; if it cannot be removed, writing it anew tells.
@@ -151,17 +192,27 @@ pub fn remove(root: &Path) {
 /// Brings the checkpoint to where the log ends. Says what went wrong, if something did: the log is
 /// the truth, so nothing is lost by it.
 pub fn write(root: &Path, log: &Log, progress: &Progress) -> Result<(), String> {
+    let mut trusted = !path(root).exists() || trust::is_stamped(root);
+    if progress.from.is_none() && !trusted {
+        remove(root);
+        trusted = true;
+    }
     let first = attempt(root, log, progress);
     let told = |error: rusqlite::Error| format!("the checkpoint could not be written: {error}");
-    match &first {
+    let done = match &first {
         // Nothing is wrong with what is there; another process or the disk stands in the way.
         Err(rusqlite::Error::SqliteFailure(failure, _)) if !is_damage(failure.code) => first.map_err(told),
         Err(_) => {
             remove(root);
+            trusted = true;
             attempt(root, log, progress).map_err(told)
         }
         Ok(()) => Ok(()),
+    };
+    if trusted && done.is_ok() {
+        trust::stamp(root);
     }
+    done
 }
 
 fn is_damage(code: ErrorCode) -> bool {
@@ -192,8 +243,8 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     })?;
     // Another process may have come further meanwhile: whoever is behind leaves it be.
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let stood = source::stands_at(&tx)?.filter(|(offset, sum)| log.has_commit(*offset, sum).unwrap_or(false));
-    let stood = stood.map(|(offset, _)| offset);
+    let stood = source::stands_at(&tx)?.filter(|at| log.has_commit(at.offset, &at.sum).unwrap_or(false));
+    let stood = stood.map(|at| at.offset);
     // What stands in a log that another has taken the place of is of no use.
     if !log.has_commit(progress.end, progress.sum).unwrap_or(false) {
         return Ok(());
@@ -211,13 +262,22 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
         }
     }
     let contested: Vec<Vec<u8>> = state.contested().map(|(layer, name)| pack::name(*layer, name)).collect();
+    let log_stamp = trust::log_stamp(log).filter(|(length, _)| *length == progress.end);
+    let meta: Vec<(&str, Value)> = vec![
+        ("schema", SCHEMA.into()),
+        ("log_offset", (progress.end as i64).into()),
+        ("log_sum", progress.sum.to_owned().into()),
+        ("log_chain", progress.chain.to_vec().into()),
+        ("log_stamp", log_stamp.map_or(0, |(_, time)| time).into()),
+        ("ops", (state.graph().len() as i64).into()),
+        ("contested", contested.join(&b'\n').into()),
+        ("withdrawn", pack::ids(progress.withdrawn.iter().copied()).into()),
+    ];
     let mut set = tx.prepare("INSERT OR REPLACE INTO meta VALUES (?1, ?2)")?;
-    set.execute(params!["schema", SCHEMA])?;
-    set.execute(params!["log_offset", progress.end as i64])?;
-    set.execute(params!["log_sum", progress.sum])?;
-    set.execute(params!["ops", state.graph().len() as i64])?;
-    set.execute(params!["contested", contested.join(&b'\n')])?;
-    set.execute(params!["withdrawn", pack::ids(progress.withdrawn.iter().copied())])?;
+    for (key, value) in &meta {
+        set.execute(params![key, value])?;
+    }
+    set.execute(params!["sum", sum::of_meta(meta.iter().map(|(key, value)| (*key, value)))])?;
     drop(set);
     tx.commit()?;
     Ok(())
@@ -229,32 +289,50 @@ pub fn fold(root: &Path) {
     let mut name = path(root).into_os_string();
     name.push("-wal");
     if std::fs::metadata(name).is_ok_and(|meta| meta.len() > LONG_WAL) {
+        let trusted = trust::is_stamped(root);
         // What was written stands in either place: failing costs the next reader a little time.
         let _ = Connection::open(path(root)).and_then(|db| {
             db.busy_timeout(std::time::Duration::ZERO)?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         });
+        if trusted {
+            trust::stamp(root);
+        }
     }
 }
 
 fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId, Place>) -> rusqlite::Result<()> {
     let graph = state.graph();
     let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
-    let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (id, place) in placed {
         let Some(node) = graph.light(*id) else { continue };
-        let void = node.void.as_deref();
-        insert.execute(params![id.to_bytes(), place.offset as i64, place.length, node.max_ts, node.anchored, void])?;
+        let row = vec![
+            Value::from(id.to_bytes().to_vec()),
+            (place.offset as i64).into(),
+            i64::from(place.length).into(),
+            place.sum.into(),
+            node.max_ts.into(),
+            i64::from(node.anchored).into(),
+            node.void.clone().into(),
+        ];
+        put_row(&mut insert, row)?;
         edges.extend(held_names(graph, *id).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
     }
     let mut ids: Vec<DefId> = touched.iter().copied().collect();
     ids.sort_unstable();
     put_definitions(tx, state, &ids, &mut edges)?;
-    let mut add = tx.prepare("INSERT OR REPLACE INTO edges VALUES (?1, ?2, ?3, ?4)")?;
+    let mut add = tx.prepare("INSERT OR REPLACE INTO edges VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for ((kind, key, src), places) in edges {
-        add.execute(params![kind, key, src.to_bytes(), places])?;
+        put_row(&mut add, vec![i64::from(kind).into(), key.into(), src.to_bytes().to_vec().into(), places.into()])?;
     }
     Ok(())
+}
+
+/// Writes a row with its sum at the end.
+fn put_row(insert: &mut Statement, mut row: Vec<Value>) -> rusqlite::Result<()> {
+    row.push(sum::of_row(&row).into());
+    insert.execute(params_from_iter(row)).map(|_| ())
 }
 
 /// Kind, what it is about, and whose it is.
@@ -284,7 +362,8 @@ fn put_definitions(
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
     let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
     let mut insert = tx.prepare(
-        "INSERT OR REPLACE INTO defs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        "INSERT OR REPLACE INTO defs
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     for id in ids {
         let key = id.to_bytes();
@@ -305,35 +384,36 @@ fn put_definitions(
             continue;
         };
         let (ops, heads) = (pack::ids(lattice.ops.iter().copied()), pack::ids(lattice.heads.iter().copied()));
-        let Some(row) = row else {
-            let none = None::<i64>;
-            let layer = lattice.layer as i64;
-            insert.execute(params![
-                key, layer, none, none, VOID, none, none, none, none, none, none, none, none, none, ops, heads
-            ])?;
-            continue;
-        };
-        let (number, absorber) = number(row);
-        insert.execute(params![
-            key,
-            row.layer as i64,
-            row.label,
-            row.name,
-            number,
-            row.claim.to_bytes(),
-            row.claimed_by_add,
-            row.epoch.to_bytes(),
-            absorber.map(OpId::to_bytes),
-            row.settled.map(OpId::to_bytes),
-            row.hash.0,
-            row.text(),
-            pack::ids(row.deps().iter().copied()),
-            pack::watch(row.watch()),
-            ops,
-            heads
-        ])?;
+        let mut cells = vec![Value::Null; column::HEADS + 1];
+        cells[column::DEF] = key.to_vec().into();
+        cells[column::LAYER] = (lattice.layer as i64).into();
+        cells[column::STATE] = VOID.into();
+        cells[column::OPS] = ops.into();
+        cells[column::HEADS] = heads.into();
+        if let Some(row) = row {
+            put_view(&mut cells, row);
+        }
+        put_row(&mut insert, cells)?;
     }
     Ok(())
+}
+
+fn put_view(cells: &mut [Value], row: &View) {
+    let (number, absorber) = number(row);
+    let id = |id: OpId| Value::from(id.to_bytes().to_vec());
+    cells[column::LAYER] = (row.layer as i64).into();
+    cells[column::LABEL] = row.label.clone().into();
+    cells[column::NAME] = row.name.clone().into();
+    cells[column::STATE] = number.into();
+    cells[column::CLAIM] = id(row.claim);
+    cells[column::BY_ADD] = i64::from(row.claimed_by_add).into();
+    cells[column::EPOCH] = id(row.epoch);
+    cells[column::ABSORBER] = absorber.map_or(Value::Null, id);
+    cells[column::SETTLED] = row.settled.map_or(Value::Null, id);
+    cells[column::HASH] = row.hash.0.to_vec().into();
+    cells[column::TEXT] = row.text().to_owned().into();
+    cells[column::DEPS] = pack::ids(row.deps().iter().copied()).into();
+    cells[column::WATCH] = pack::watch(row.watch()).into();
 }
 
 fn number(row: &View) -> (i64, Option<DefId>) {

@@ -1,17 +1,20 @@
 //! Reading a checkpoint: what a state asks for, as of the moment it was opened.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
-use super::{Place, SCHEMA, kind, pack, path};
+use super::trust::{self, Chain};
+use super::{Place, SCHEMA, column, kind, pack, path, sum};
 use crate::strand::cold::{At, Cold, ColdOp, ColdOps, Head, Mention, Name, Relation, Row};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::lang::place::Place as Unit;
 use crate::strand::op::Op;
 use crate::strand::state::Status;
 use crate::strand::store::archive::base;
@@ -26,6 +29,10 @@ pub struct Source {
     pub offset: u64,
     /// The sum of the commit line it stands after.
     pub sum: String,
+    /// What the sums of all commit lines up to there come to.
+    pub chain: Chain,
+    /// Whether the log was looked through since its checkpoint was written, which a new note would save the next.
+    pub is_restamped: bool,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: Vec<OpId>,
     count: usize,
@@ -47,13 +54,50 @@ fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
 }
 
-/// Where a checkpoint stands, if it is of this schema.
-pub fn stands_at(db: &Connection) -> rusqlite::Result<Option<(u64, String)>> {
+/// Where a checkpoint stands.
+pub struct Stands {
+    /// How far in the log.
+    pub offset: u64,
+    /// The sum of the commit line that ends there.
+    pub sum: String,
+    /// What the sums of all commit lines up to there come to.
+    chain: Chain,
+    /// When the log was written last, if it ended there.
+    log_time: i64,
+}
+
+impl Stands {
+    /// Whether nobody wrote the log since.
+    pub fn is_of(&self, log: &Log) -> bool {
+        trust::log_stamp(log) == Some((self.offset, self.log_time))
+    }
+}
+
+/// Where a checkpoint stands, if it is of this schema and says so in one piece.
+pub fn stands_at(db: &Connection) -> rusqlite::Result<Option<Stands>> {
     if meta::<i64>(db, "schema")? != Some(SCHEMA) {
         return Ok(None);
     }
-    let (offset, sum) = (meta::<i64>(db, "log_offset")?, meta::<String>(db, "log_sum")?);
-    Ok(offset.and_then(|offset| u64::try_from(offset).ok()).zip(sum))
+    let mut statement = db.prepare("SELECT key, value FROM meta")?;
+    let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut pairs: BTreeMap<String, Value> = pairs.collect::<rusqlite::Result<_>>()?;
+    let said = pairs.remove("sum");
+    if said != Some(Value::Integer(sum::of_meta(pairs.iter().map(|(key, value)| (key.as_str(), value))))) {
+        return Ok(None);
+    }
+    let number = |key: &str| match pairs.get(key) {
+        Some(Value::Integer(number)) => Some(*number),
+        _ => None,
+    };
+    let (Some(Value::Text(sum)), Some(Value::Blob(chain))) = (pairs.get("log_sum"), pairs.get("log_chain")) else {
+        return Ok(None);
+    };
+    let stands = || {
+        let offset = u64::try_from(number("log_offset")?).ok()?;
+        let chain = chain.as_slice().try_into().ok()?;
+        Some(Stands { offset, sum: sum.clone(), chain, log_time: number("log_stamp")? })
+    };
+    Ok(stands())
 }
 
 impl Source {
@@ -63,39 +107,58 @@ impl Source {
         if !path.exists() {
             return Opened::Absent;
         }
-        match Source::read(&path, log) {
-            Ok(Some(source)) => Opened::Ready(Box::new(source)),
-            Ok(None) => Opened::Unfit("it does not fit the log".to_owned()),
-            Err(error) => Opened::Unfit(error.to_string()),
+        let unfit = |why: &str| Opened::Unfit(why.to_owned());
+        let stamped = trust::is_stamped(root);
+        let (mut source, stands) = match Source::read(&path, log) {
+            Ok(Some(found)) => found,
+            Ok(None) => return unfit("it does not fit the log"),
+            Err(error) => return unfit(&error.to_string()),
+        };
+        if !stamped {
+            if let Err(why) = trust::look_through(&source.db) {
+                return unfit(&why);
+            }
+            trust::stamp(root);
         }
+        if !stands.is_of(log) {
+            // Someone wrote the log: another process went on with it, or its beginning is another now.
+            match log.chain_to(stands.offset) {
+                Ok(Some(chain)) if chain == stands.chain => source.is_restamped = true,
+                _ => return unfit("the log was changed before the place where it stands"),
+            }
+        }
+        Opened::Ready(Box::new(source))
     }
 
-    fn read(path: &Path, log: &Log) -> rusqlite::Result<Option<Source>> {
+    fn read(path: &Path, log: &Log) -> rusqlite::Result<Option<(Source, Stands)>> {
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         db.set_prepared_statement_cache_capacity(32);
         // What is read from here on is one state, however far others come meanwhile.
         db.execute_batch("BEGIN")?;
-        let Some((offset, sum)) = stands_at(&db)? else { return Ok(None) };
+        let Some(stands) = stands_at(&db)? else { return Ok(None) };
         // One log, whatever takes its place meanwhile.
         let Ok(file) = File::open(log.path()) else { return Ok(None) };
-        if !log::ends_at(&file, offset, &sum).unwrap_or(false) {
+        if !log::ends_at(&file, stands.offset, &stands.sum).unwrap_or(false) {
             return Ok(None);
         }
         let count = meta::<i64>(&db, "ops")?.unwrap_or(0);
         let contested: Vec<u8> = meta(&db, "contested")?.unwrap_or_default();
         let withdrawn: Vec<u8> = meta(&db, "withdrawn")?.unwrap_or_default();
         let contested = contested.split(|byte| *byte == b'\n').filter_map(pack::read_name).collect();
-        Ok(Some(Source {
+        let source = Source {
             db,
             log: file,
-            offset,
-            sum,
+            offset: stands.offset,
+            sum: stands.sum.clone(),
+            chain: stands.chain,
+            is_restamped: false,
             withdrawn: pack::read_ids(&withdrawn),
             count: usize::try_from(count).unwrap_or(0),
             contested,
             failure: RefCell::default(),
-        }))
+        };
+        Ok(Some((source, stands)))
     }
 
     /// What went wrong while reading, if something did: then its answers do not count.
@@ -107,23 +170,31 @@ impl Source {
         result.map_err(|error| *self.failure.borrow_mut() = Some(error.to_string())).ok()
     }
 
-    fn rows<T, P: Params>(&self, sql: &str, params: P, read: impl FnMut(&SqlRow) -> rusqlite::Result<T>) -> Vec<T> {
-        let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, read)?.collect());
+    /// What is read of rows, each of which ends with its sum.
+    fn rows<T, P: Params>(&self, sql: &str, params: P, mut read: impl FnMut(&SqlRow) -> rusqlite::Result<T>) -> Vec<T> {
+        let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
+        let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, checked)?.collect());
         self.kept(found).unwrap_or_default()
     }
 
+    /// What is read of a row that ends with its sum.
     fn one<T, P: Params>(&self, sql: &str, params: P, read: impl FnOnce(&SqlRow) -> rusqlite::Result<T>) -> Option<T> {
-        let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_row(params, read).optional());
+        let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
+        let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_row(params, checked).optional());
         self.kept(found).flatten()
     }
 
     fn sources(&self, kind: u8, key: &[u8]) -> Vec<DefId> {
-        self.rows("SELECT src FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 0)))
+        self.rows("SELECT * FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 2)))
     }
 
     fn op_at(&self, place: Place) -> Option<(Op, Option<At>)> {
         let mut line = vec![0; place.length as usize];
         let read = self.log.read_exact_at(&mut line, place.offset).map_err(|error| error.to_string());
+        let read = read.and_then(|()| {
+            let same = sum::of_bytes(&line) == place.sum;
+            if same { Ok(()) } else { Err(format!("the log holds another line at byte {}", place.offset)) }
+        });
         let value = read.and_then(|()| serde_json::from_slice(&line).map_err(|error| error.to_string()));
         let op = value.and_then(|value| base::read_op(&value));
         op.map_err(|message| *self.failure.borrow_mut() = Some(message)).ok()
@@ -146,30 +217,39 @@ fn layer(row: &SqlRow, column: usize) -> rusqlite::Result<Layer> {
     layer.copied().ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-fn definition(of: DefId, row: &SqlRow) -> rusqlite::Result<Option<Row>> {
-    let state: i64 = row.get(3)?;
-    let other = pack::one(blob(row, 7));
+fn definition(row: &SqlRow) -> rusqlite::Result<Option<Row>> {
+    let state: i64 = row.get(column::STATE)?;
+    let other = pack::one(blob(row, column::ABSORBER));
     let status = match (state, other) {
         (super::VISIBLE, _) => Status::Visible,
         (super::ABSORBED, Some(by)) => Status::Absorbed(by),
         (super::DEAD, _) => Status::Dead,
         _ => return Ok(None),
     };
-    let Ok(hash) = blob(row, 8).try_into() else { return Ok(None) };
-    let Some(watch) = pack::read_watch(blob(row, 11)) else { return Ok(None) };
+    let Ok(hash) = blob(row, column::HASH).try_into() else { return Ok(None) };
+    let Some(watch) = pack::read_watch(blob(row, column::WATCH)) else { return Ok(None) };
     let head = Head {
-        id: of,
-        layer: layer(row, 0)?,
-        label: row.get(1)?,
-        name: row.get(2)?,
-        claim: id(row, 4),
-        claimed_by_add: row.get(5)?,
+        id: id(row, column::DEF),
+        layer: layer(row, column::LAYER)?,
+        label: row.get(column::LABEL)?,
+        name: row.get(column::NAME)?,
+        claim: id(row, column::CLAIM),
+        claimed_by_add: row.get(column::BY_ADD)?,
         status,
-        epoch: id(row, 6),
-        settled: pack::one(blob(row, 12)),
+        epoch: id(row, column::EPOCH),
+        settled: pack::one(blob(row, column::SETTLED)),
         hash: Hash(hash),
     };
-    Ok(Some(Row { head, text: row.get(9)?, deps: pack::read_ids(blob(row, 10)), watch }))
+    let deps = pack::read_ids(blob(row, column::DEPS));
+    Ok(Some(Row { head, text: row.get(column::TEXT)?, deps, watch }))
+}
+
+/// Definitions by a number of their state.
+fn seen(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
+    if row.get::<_, i64>(column::STATE)? > most {
+        return Ok(None);
+    }
+    Ok(Some((row.get(column::LABEL)?, id(row, column::DEF))))
 }
 
 impl Cold for Source {
@@ -178,60 +258,62 @@ impl Cold for Source {
     }
 
     fn has_op(&self, id: OpId) -> bool {
-        self.one("SELECT 1 FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |_| Ok(())).is_some()
+        self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |_| Ok(())).is_some()
     }
 
     fn op(&self, id: OpId) -> Option<ColdOp> {
-        let sql = "SELECT at, length, max_ts, anchored, void FROM ops WHERE op = ?1";
-        let (place, max_ts, anchored, void) = self.one(sql, [&id.to_bytes()[..]], |row| {
-            let place = Place { offset: row.get::<_, i64>(0)? as u64, length: row.get(1)? };
-            Ok((place, row.get(2)?, row.get(3)?, row.get(4)?))
-        })?;
+        let (place, max_ts, anchored, void) =
+            self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |row| {
+                Ok((place(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
+            })?;
         let (op, archived) = self.op_at(place)?;
         Some(ColdOp { op, void, max_ts, anchored, archived })
     }
 
     fn op_ids(&self) -> Vec<OpId> {
-        self.rows("SELECT op FROM ops ORDER BY op", [], |row| Ok(id(row, 0)))
+        self.rows("SELECT * FROM ops ORDER BY op", [], |row| Ok(id(row, 0)))
     }
 
     fn row(&self, of: DefId) -> Option<Row> {
-        let sql = "SELECT layer, label, name, state, claim, by_add, epoch, absorber, hash, text, deps, watch, settled
-            FROM defs WHERE def = ?1 AND label IS NOT NULL";
-        self.one(sql, [&of.to_bytes()[..]], |row| definition(of, row)).flatten()
+        let sql = "SELECT * FROM defs WHERE def = ?1 AND label IS NOT NULL";
+        self.one(sql, [&of.to_bytes()[..]], definition).flatten()
     }
 
     fn ops_on(&self, of: DefId) -> Option<ColdOps> {
-        self.one("SELECT layer, ops, heads FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
-            let (ops, heads) = (pack::read_ids(blob(row, 1)), pack::read_ids(blob(row, 2)));
-            Ok(ColdOps { layer: layer(row, 0)?, ops, heads })
+        self.one("SELECT * FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
+            let (ops, heads) = (pack::read_ids(blob(row, column::OPS)), pack::read_ids(blob(row, column::HEADS)));
+            Ok(ColdOps { layer: layer(row, column::LAYER)?, ops, heads })
         })
     }
 
     fn row_ids(&self) -> Vec<DefId> {
-        self.rows("SELECT def FROM defs WHERE label IS NOT NULL", [], |row| Ok(id(row, 0)))
+        self.rows("SELECT * FROM defs WHERE label IS NOT NULL", [], |row| Ok(id(row, column::DEF)))
     }
 
     fn labelled(&self, layer: Layer, label: &str) -> Option<DefId> {
-        let own = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2 AND state = 1 AND label = name";
-        let given = "SELECT def FROM defs WHERE layer = ?1 AND label = ?2 AND state = 1 AND label <> name";
-        let find = |sql: &str| self.one(sql, (layer as i64, label), |row| Ok(id(row, 0)));
-        find(own).or_else(|| find(given))
+        let by_name = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
+        let by_label = "SELECT * FROM defs WHERE layer = ?1 AND label = ?2 AND label <> name";
+        let find = |sql: &str| {
+            let found = self.rows(sql, (layer as i64, label), |row| seen(row, super::VISIBLE));
+            found.into_iter().flatten().find(|(there, _)| there == label).map(|(_, id)| id)
+        };
+        find(by_name).or_else(|| find(by_label))
     }
 
     fn labels(&self, layer: Layer) -> Vec<(String, DefId)> {
-        let sql = "SELECT label, def FROM defs WHERE layer = ?1 AND state = 1";
-        self.rows(sql, [layer as i64], |row| Ok((row.get(0)?, id(row, 1))))
+        let found = self.rows("SELECT * FROM defs WHERE layer = ?1", [layer as i64], |row| seen(row, super::VISIBLE));
+        found.into_iter().flatten().collect()
     }
 
     fn claimants(&self, name: &Name) -> Vec<DefId> {
-        let sql = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2 AND state <= 2";
-        self.rows(sql, (name.0 as i64, &name.1), |row| Ok(id(row, 0)))
+        let sql = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
+        let found = self.rows(sql, (name.0 as i64, &name.1), |row| seen(row, super::ABSORBED));
+        found.into_iter().flatten().map(|(_, id)| id).collect()
     }
 
     fn holders(&self, name: &Name) -> Vec<DefId> {
-        let sql = "SELECT def FROM defs WHERE layer = ?1 AND name = ?2";
-        let mut now: Vec<DefId> = self.rows(sql, (name.0 as i64, &name.1), |row| Ok(id(row, 0)));
+        let sql = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
+        let mut now: Vec<DefId> = self.rows(sql, (name.0 as i64, &name.1), |row| Ok(id(row, column::DEF)));
         now.extend(self.sources(kind::HELD, &pack::name(name.0, &name.1)));
         now.sort_unstable();
         now.dedup();
@@ -239,12 +321,17 @@ impl Cold for Source {
     }
 
     fn mentions(&self, of: DefId) -> Vec<Mention> {
-        let sql = "SELECT edges.src, defs.layer, defs.label, edges.places FROM edges JOIN defs ON defs.def = edges.src
-            WHERE edges.kind = ?1 AND edges.key = ?2 AND edges.places IS NOT NULL AND defs.label IS NOT NULL";
-        self.rows(sql, (kind::WATCHES, &of.to_bytes()[..]), |row| {
-            let places = pack::read_places(blob(row, 3));
-            Ok(Mention { id: id(row, 0), layer: layer(row, 1)?, label: row.get(2)?, places })
-        })
+        let sql = "SELECT * FROM edges WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL";
+        let found: Vec<(DefId, Vec<Unit>)> = self
+            .rows(sql, (kind::WATCHES, &of.to_bytes()[..]), |row| Ok((id(row, 2), pack::read_places(blob(row, 3)))));
+        let sql = "SELECT * FROM defs WHERE def = ?1 AND label IS NOT NULL";
+        let mention = |(src, places): (DefId, Vec<Unit>)| {
+            self.one(sql, [&src.to_bytes()[..]], |row| {
+                let (layer, label) = (layer(row, column::LAYER)?, row.get(column::LABEL)?);
+                Ok(Mention { id: src, layer, label, places })
+            })
+        };
+        found.into_iter().filter_map(mention).collect()
     }
 
     fn late(&self, name: &Name) -> Vec<DefId> {
@@ -256,8 +343,8 @@ impl Cold for Source {
             Relation::Watches => self.sources(kind::WATCHES, &to.to_bytes()),
             Relation::Links => self.sources(kind::LINKS, &to.to_bytes()),
             Relation::Refers => {
-                let sql = "SELECT src FROM edges WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL";
-                self.rows(sql, (kind::WATCHES, &to.to_bytes()[..]), |row| Ok(id(row, 0)))
+                let sql = "SELECT * FROM edges WHERE kind = ?1 AND key = ?2 AND places IS NOT NULL";
+                self.rows(sql, (kind::WATCHES, &to.to_bytes()[..]), |row| Ok(id(row, 2)))
             }
         }
     }
@@ -265,4 +352,9 @@ impl Cold for Source {
     fn contested(&self) -> Vec<Name> {
         self.contested.clone()
     }
+}
+
+/// Where the op of a row stands.
+fn place(row: &SqlRow) -> rusqlite::Result<Place> {
+    Ok(Place { offset: row.get::<_, i64>(1)? as u64, length: row.get(2)?, sum: row.get(3)? })
 }

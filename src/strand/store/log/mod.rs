@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::archive::{self, Archives};
-use super::checkpoint::Place;
+use super::checkpoint::{Chain, Place, fold_chain};
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
@@ -220,6 +220,17 @@ impl Log {
         Ok(self.parse(&text)?.ops)
     }
 
+    /// What the sums of the commit lines up to an offset come to, if each of them holds and one ends there.
+    pub(super) fn chain_to(&self, end: u64) -> Result<Option<Chain>, Error> {
+        let at = |error| Error::io("read", &self.path, error);
+        let mut text = Vec::new();
+        File::open(&self.path).map_err(at)?.take(end).read_to_end(&mut text).map_err(at)?;
+        let Some(found) = merged::resolve(&text).whole() else { return Ok(None) };
+        let mut chain = Chain::default();
+        found.transactions.iter().for_each(|transaction| fold_chain(&mut chain, &transaction.sum));
+        Ok(Some(chain))
+    }
+
     /// Appends a commit line that covers everything before it. Call it under the lock only.
     pub(super) fn close_merge(&self, end: u64) -> Result<(u64, String), Error> {
         let at = |error| Error::io("read", &self.path, error);
@@ -258,7 +269,7 @@ impl Log {
         let mut places = Vec::with_capacity(lines.len());
         let mut offset = before;
         for line in lines {
-            places.push(Place { offset, length: line.len() as u32 });
+            places.push(Place::of(offset, line.as_bytes()));
             offset += line.len() as u64 + 1;
         }
         Ok(Appended { end: before + text.len() as u64, sum, places })

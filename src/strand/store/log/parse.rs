@@ -25,6 +25,8 @@ pub struct Entries {
     pub sum: String,
     /// Where each transaction ends.
     pub borders: Vec<u64>,
+    /// The sum of each commit line.
+    pub sums: Vec<String>,
     /// What stands for ops that were moved into archives.
     pub base: Option<Base>,
     /// The first line that is damaged. Nothing from its transaction on is among the entries.
@@ -151,7 +153,7 @@ impl<'t> Reader<'t> {
     fn line(&mut self, whole: std::ops::Range<usize>, number: usize) -> Result<(), Damage> {
         let damage = |why: String| Damage { line: number, why };
         let line = &self.text[whole.start..whole.end - 1];
-        let place = Place { offset: self.from + whole.start as u64, length: line.len() as u32 };
+        let place = Place::of(self.from + whole.start as u64, line);
         let first = self.from == 0 && number == 1;
         if self.from == 0 && number == 2 && line.starts_with(base::BEGINS) {
             self.open.base = Some(Base::parse(line, place.offset).map_err(damage)?);
@@ -198,6 +200,7 @@ impl<'t> Reader<'t> {
             taken.map_err(|why| Damage { line: number, why })?;
         }
         self.entries.end = self.from + end as u64;
+        self.entries.sums.push(sum.clone());
         self.entries.sum = sum;
         self.entries.borders.push(self.entries.end);
         Ok(())
@@ -209,7 +212,7 @@ impl<'t> Reader<'t> {
         for transaction in found.transactions {
             for (number, place) in transaction.lines {
                 let line = &self.text[place.clone()];
-                let stands = Place { offset: place.start as u64, length: line.len() as u32 };
+                let stands = Place::of(place.start as u64, line);
                 if number == 2 && line.starts_with(base::BEGINS) {
                     self.open.base = Some(Base::parse(line, 0).map_err(|why| Damage { line: number, why })?);
                     continue;

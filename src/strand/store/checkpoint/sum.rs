@@ -1,0 +1,63 @@
+//! Sums over rows: a row that the disk gives back otherwise than it was written is no answer.
+
+use std::hash::Hasher;
+
+use rusqlite::Row;
+use rusqlite::types::{Value, ValueRef};
+
+use crate::strand::cold::IdHasher;
+
+/// A number for some bytes. It tells damage, not malice.
+pub fn of_bytes(bytes: &[u8]) -> i64 {
+    let mut hasher = IdHasher::default();
+    hasher.write(bytes);
+    hasher.finish() as i64
+}
+
+fn take(hasher: &mut IdHasher, value: ValueRef) {
+    match value {
+        ValueRef::Null => hasher.write_u8(0),
+        ValueRef::Integer(number) => hasher.write_u64(number as u64),
+        ValueRef::Real(number) => hasher.write_u64(number.to_bits()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => hasher.write(bytes),
+    }
+}
+
+/// The sum of a row.
+pub fn of_row(row: &[Value]) -> i64 {
+    let mut hasher = IdHasher::default();
+    row.iter().for_each(|value| take(&mut hasher, value.into()));
+    hasher.finish() as i64
+}
+
+/// The sum of keys with their values.
+pub fn of_meta<'v>(pairs: impl Iterator<Item = (&'v str, &'v Value)>) -> i64 {
+    let mut sorted: Vec<(&str, &Value)> = pairs.collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    let mut hasher = IdHasher::default();
+    for (key, value) in sorted {
+        hasher.write(key.as_bytes());
+        take(&mut hasher, value.into());
+    }
+    hasher.finish() as i64
+}
+
+/// Makes sure that a row, its last column the sum of the others, is what was written.
+///
+/// # Errors
+/// When it is not.
+pub fn holds(row: &Row) -> rusqlite::Result<()> {
+    let last = row.as_ref().column_count() - 1;
+    let mut hasher = IdHasher::default();
+    for at in 0..last {
+        take(&mut hasher, row.get_ref(at)?);
+    }
+    if row.get::<_, i64>(last)? == hasher.finish() as i64 {
+        return Ok(());
+    }
+    Err(rusqlite::Error::FromSqlConversionFailure(
+        last,
+        rusqlite::types::Type::Integer,
+        "the sum of a row does not hold".into(),
+    ))
+}

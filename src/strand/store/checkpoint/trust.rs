@@ -1,0 +1,76 @@
+//! What makes a checkpoint worth believing without reading all of it: nobody touched its file, or its log, since.
+//!
+//! SQLite keeps the pages of its file without sums, so a flipped bit in one may hide a row. The write-ahead log has sums
+//! of its own, and each row has one; for the rest, a file beside the checkpoint says how long it was and when it was
+//! written last. Where that does not fit, everything is looked through once.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use rusqlite::Connection;
+
+use super::{Log, path, sum};
+
+/// What the sums of the commit lines of a log come to, one after the other.
+pub type Chain = [u8; 32];
+
+/// Takes the next commit line into a chain.
+pub fn fold_chain(chain: &mut Chain, sum: &str) {
+    *chain = *blake3::Hasher::new().update(chain).update(sum.as_bytes()).finalize().as_bytes();
+}
+
+/// The length of a file, and when it was written last.
+fn written(path: &Path) -> Option<(u64, i64)> {
+    let meta = std::fs::metadata(path).ok()?;
+    let time = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((meta.len(), i64::try_from(time.as_nanos()).ok()?))
+}
+
+/// The length of a log, and when it was written last.
+pub fn log_stamp(log: &Log) -> Option<(u64, i64)> {
+    written(log.path())
+}
+
+fn stamp_path(root: &Path) -> PathBuf {
+    let mut name = path(root).into_os_string();
+    name.push("-stamp");
+    PathBuf::from(name)
+}
+
+/// Whether the checkpoint's file is as it was when it was stamped.
+pub fn is_stamped(root: &Path) -> bool {
+    let said = std::fs::read_to_string(stamp_path(root)).ok();
+    let is = written(&path(root)).map(|(length, time)| format!("{length} {time}\n"));
+    said.is_some() && said == is
+}
+
+/// Notes how the checkpoint's file is now. Without the note, the next to open it looks through all of it.
+pub fn stamp(root: &Path) {
+    if is_stamped(root) {
+        return;
+    }
+    let Some((length, time)) = written(&path(root)) else { return };
+    // Whoever reads it meanwhile sees the old note or the new one.
+    let temp = tempfile::NamedTempFile::new_in(root.join(".strand"));
+    let _ = temp.and_then(|mut file| {
+        std::io::Write::write_all(&mut file, format!("{length} {time}\n").as_bytes())?;
+        file.persist(stamp_path(root)).map_err(|error| error.error).map(|_| ())
+    });
+}
+
+/// Looks through a whole checkpoint. Says what is wrong with it, if something is.
+pub fn look_through(db: &Connection) -> Result<(), String> {
+    let told = |error: rusqlite::Error| error.to_string();
+    let verdict: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(told)?;
+    if verdict != "ok" {
+        return Err(verdict);
+    }
+    for table in ["ops", "defs", "edges"] {
+        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).map_err(told)?;
+        let mut rows = statement.query([]).map_err(told)?;
+        while let Some(row) = rows.next().map_err(told)? {
+            sum::holds(row).map_err(told)?;
+        }
+    }
+    Ok(())
+}
