@@ -8,7 +8,7 @@ use super::lang::ast::{Body, Element, Expr, ExprKind, Prim, Ref, To};
 use super::lang::parse::parse_body;
 use super::lang::place::Place;
 use super::lang::print;
-use super::op::{Kind, Op};
+use super::op::{HEALER, Kind, Op};
 use super::state::State;
 
 /// The name and the stub body that bring a removed definition back: its interface kept, its
@@ -163,7 +163,7 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
         layer: qname.layer,
         name: qname.name,
         body: Some(print::body(&body)),
-        author: "strand:heal".to_owned(),
+        author: HEALER.to_owned(),
         ts: above.saturating_add(1),
         id: def,
         parents: parents.into_iter().collect(),
@@ -179,10 +179,30 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
         doc: None,
         extra: serde_json::Map::new(),
     };
+    op.id = heal_id(&op);
+    Some(op)
+}
+
+/// The id of a heal op: what it says, and nothing else, makes it.
+fn heal_id(op: &Op) -> OpId {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"heal\0");
     hasher.update(op.json_without_id().to_string().as_bytes());
     let random = hasher.finalize().as_bytes()[..10].iter().fold(0u128, |all, byte| all << 8 | u128::from(*byte));
-    op.id = OpId::from_parts(op.ts, random);
-    Some(op)
+    OpId::from_parts(op.ts, random)
+}
+
+/// Whether an op is what [`heal`] makes, whoever sends it: its id comes of its content, and it follows nothing but
+/// removes of the definition it brings back. `find` tells kind and target of an op that is known or comes with it.
+pub fn is_heal(op: &Op, find: impl Fn(OpId) -> Option<(Kind, DefId)>) -> bool {
+    let Some(def) = op.def else { return false };
+    let made =
+        op.author == HEALER && op.kind == Kind::Add && op.cause.as_deref() == Some("heal") && op.bundle.is_none();
+    if !made || op.id != heal_id(op) {
+        return false;
+    }
+    let parents: Option<Vec<(Kind, DefId)>> = op.parents.iter().map(|id| find(*id)).collect();
+    let Some(parents) = parents else { return false };
+    let mut own = parents.iter().filter(|(_, target)| *target == def).peekable();
+    own.peek().is_some() && own.all(|(kind, _)| *kind == Kind::Remove)
 }

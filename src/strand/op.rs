@@ -46,6 +46,12 @@ impl Kind {
     }
 }
 
+/// The last moment an op may name, 9999-12-31T23:59:59.999Z in unix milliseconds. A later one has no effect.
+pub const LAST_TS: i64 = 253_402_300_799_999;
+
+/// The author of ops that bring a removed definition back for those that refer to it.
+pub const HEALER: &str = "strand:heal";
+
 /// One entry of `depends-on`: `layer:Name@h:<hex>#<def-id>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dep {

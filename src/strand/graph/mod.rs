@@ -439,7 +439,7 @@ impl Graph {
             }
             // No ancestor of an op has a greater ts than its running maximum.
             if let Some(node) = self.light(id)
-                && node.max_ts >= goal.op.ts
+                && node.max_ts >= goal.max_ts
                 && seen.insert(id)
             {
                 stack.extend(&node.op.parents);

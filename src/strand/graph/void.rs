@@ -1,15 +1,15 @@
 //! Examines an op when its ancestors are known: parses its text, and finds whether it is void.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Graph, Node};
 use crate::strand::id::{Layer, OpId, UnitId};
 use crate::strand::lang::ast::{Body, TypeBody};
 use crate::strand::lang::names::{is_upper, name_fault};
-use crate::strand::lang::parse::{Category, category, parse_body, parse_register};
-use crate::strand::lang::unit::{Reg, count, is_multi, mandatory};
-use crate::strand::op::{Change, Kind, Op};
+use crate::strand::lang::parse::{Category, MAX_DEPTH, category, parse_body, parse_register};
+use crate::strand::lang::unit::{Reg, count, is_multi, mandatory, split};
+use crate::strand::op::{Change, Kind, LAST_TS, Op};
 
 /// The parsed text of an op.
 #[derive(Debug, Default)]
@@ -50,8 +50,12 @@ type Fault = String;
 pub(super) fn examine(graph: &Graph, node: &mut Node) {
     let above = node.op.parents.iter().filter_map(|id| graph.light(*id)).map(|node| node.max_ts).max();
     node.anchored = is_anchored(graph, &node.op);
-    node.max_ts = node.op.ts.max(above.unwrap_or(i64::MIN));
-    let verdict = if above.is_some_and(|above| node.op.ts <= above) {
+    // A time that cannot be counts for nothing, or nobody could write after it.
+    let late = node.op.ts > LAST_TS;
+    node.max_ts = if late { above.unwrap_or(0) } else { node.op.ts.max(above.unwrap_or(i64::MIN)) };
+    let verdict = if late {
+        Err("its ts is after the year 9999".to_owned())
+    } else if above.is_some_and(|above| node.op.ts <= above) {
         Err("its ts is not above that of every ancestor".to_owned())
     } else if !node.anchored {
         Err("the definition it is about is not among its ancestors".to_owned())
@@ -138,6 +142,8 @@ fn edit(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
         form: form(body),
         own: HashSet::new(),
         kinds: kinds_set(op),
+        places: HashMap::new(),
+        base_parents: None,
     };
     let mut changes = Vec::with_capacity(op.changes.len());
     for change in &op.changes {
@@ -185,6 +191,10 @@ struct EditCheck<'g> {
     form: &'static str,
     own: HashSet<UnitId>,
     kinds: BTreeMap<UnitId, String>,
+    /// The parent and the depth of elements that were asked for.
+    places: HashMap<UnitId, (Option<UnitId>, u32)>,
+    /// The parent of each element of the base body.
+    base_parents: Option<Vec<Option<usize>>>,
 }
 
 impl EditCheck<'_> {
@@ -262,7 +272,13 @@ impl EditCheck<'_> {
         if self.units == 0 && !matches!(self.form, "record" | "union") && self.op.layer != Layer::Reducer {
             return Err("this body has no units to insert among".to_owned());
         }
-        let parent_of_after = after.map(|after| self.known(after).map(|()| self.parent_of(after))).transpose()?;
+        let parent_of_after = match after {
+            Some(after) => {
+                self.known(after)?;
+                Some(self.place(after).0)
+            }
+            None => None,
+        };
         match (self.op.layer == Layer::Tile, parent) {
             (true, None) => return Err("it inserts beside the root of a tile".to_owned()),
             (true, Some(parent)) => self.known(parent)?,
@@ -271,6 +287,10 @@ impl EditCheck<'_> {
         }
         if parent_of_after.is_some_and(|found| found != parent) {
             return Err("it inserts after a unit that has another parent".to_owned());
+        }
+        let depth = parent.map_or(0, |parent| self.place(parent).1 + 1);
+        if depth > MAX_DEPTH {
+            return Err(format!("it inserts an element deeper than {MAX_DEPTH} levels"));
         }
         let mut parsed = BTreeMap::new();
         for (name, text) in regs {
@@ -289,6 +309,7 @@ impl EditCheck<'_> {
             return Err(format!("it inserts a unit without '{lacking}'"));
         }
         self.own.insert(id);
+        self.places.insert(id, (parent, depth));
         Ok(ParsedChange::Insert { id, after, parent, regs: parsed })
     }
 
@@ -307,20 +328,40 @@ impl EditCheck<'_> {
         if fits && inserted { Ok(()) } else { Err(unknown()) }
     }
 
-    /// The parent of a known element.
-    fn parent_of(&self, unit: UnitId) -> Option<UnitId> {
+    /// The parent and the depth of a known element.
+    fn place(&mut self, unit: UnitId) -> (Option<UnitId>, u32) {
         if self.op.layer != Layer::Tile {
-            return None;
+            return (None, 0);
         }
+        // From the element up to the first that is known, and down again.
+        let (mut at, mut way) = (Some(unit), Vec::new());
+        let mut depth = None;
+        while let Some(unit) = at {
+            if let Some((_, known)) = self.places.get(&unit) {
+                depth = Some(*known);
+                break;
+            }
+            at = self.parent_of(unit);
+            way.push((unit, at));
+        }
+        for (unit, parent) in way.into_iter().rev() {
+            let own = depth.map_or(0, |depth| depth + 1);
+            self.places.insert(unit, (parent, own));
+            depth = Some(own);
+        }
+        self.places.get(&unit).copied().unwrap_or_default()
+    }
+
+    fn parent_of(&mut self, unit: UnitId) -> Option<UnitId> {
         if unit.op == self.base {
-            let Parsed::Body(body) = self.graph.node(self.base)?.parsed() else { return None };
-            let units = crate::strand::lang::unit::split(body).units;
-            let parent = units.get(unit.n as usize - 1)?.parent?;
+            let parents = self.base_parents.get_or_insert_with(|| {
+                let Some(Parsed::Body(body)) = self.graph.node(self.base).map(Node::parsed) else { return Vec::new() };
+                split(body).units.iter().map(|unit| unit.parent).collect()
+            });
+            let parent = (*parents.get((unit.n as usize).checked_sub(1)?)?)?;
             return Some(UnitId { op: self.base, n: parent as u32 + 1 });
         }
-        let own = unit.op == self.op.id;
-        let changes = if own { &self.op.changes } else { &self.graph.node(unit.op)?.op.changes };
-        changes.iter().find_map(|change| match change {
+        self.graph.node(unit.op)?.op.changes.iter().find_map(|change| match change {
             Change::Insert { id, parent, .. } if *id == unit => *parent,
             _ => None,
         })

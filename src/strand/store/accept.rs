@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::{Conflict, Error, Policy, Store, atomic_write, files};
-use crate::strand::id::{OpId, new_id, now_ms};
-use crate::strand::integrity::{Dangling, heal, new_danglings};
-use crate::strand::op::Op;
+use crate::strand::id::{DefId, OpId, new_id, now_ms};
+use crate::strand::integrity::{Dangling, heal, is_heal, new_danglings};
+use crate::strand::op::{Kind, Op};
 use crate::strand::state::{State, Status};
 
 /// A bundle that was not accepted.
@@ -17,7 +17,7 @@ pub struct Rejected {
     pub bundle: String,
     /// Its ops.
     pub ops: Vec<OpId>,
-    /// `dangling`, `locked`, `op-id-collision` or `malformed`.
+    /// `dangling`, `locked`, `clock`, `op-id-collision` or `malformed`.
     pub reason: &'static str,
     /// The record that keeps its ops.
     pub conflict: Option<String>,
@@ -92,7 +92,12 @@ pub(super) struct Gate<'g> {
     pub policy: Policy,
     /// Why an op may not touch what it touches.
     pub forbidden: &'g dyn Fn(&State, &Op) -> Option<String>,
+    /// The last moment an op that is new here may name; none for ops that were accepted here before.
+    pub latest: Option<i64>,
 }
+
+/// How far the clock of an op's author may be ahead of this one, in milliseconds.
+const AHEAD: i64 = 24 * 60 * 60 * 1000;
 
 impl Store {
     /// Accepts sealed ops as one transaction, by this store's policy and locks.
@@ -134,7 +139,8 @@ impl Store {
     pub(super) fn gate(&mut self, ops: Vec<Op>) -> Result<Gated, Error> {
         let (enforced, locks) = (self.config.locks_enforced, self.locks()?);
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
-        let gate = Gate { policy: self.config.policy, forbidden: &forbidden };
+        let latest = Some(now_ms().saturating_add(AHEAD));
+        let gate = Gate { policy: self.config.policy, forbidden: &forbidden, latest };
         Ok(gate.run(&mut self.state, ops))
     }
 
@@ -159,7 +165,6 @@ impl Store {
 /// Why an op may not touch what it touches, by ownership.
 pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State, op: &Op) -> Option<String> {
     use crate::strand::id::QName;
-    use crate::strand::op::Kind;
     if !enforced {
         return None;
     }
@@ -220,6 +225,12 @@ impl Gate<'_> {
             }
             bundles[index].push(op);
         }
+        let brought: HashMap<OpId, (Kind, DefId)> =
+            bundles.iter().flatten().map(|op| (op.id, (op.kind, op.target()))).collect();
+        let find = |id: OpId| {
+            let known = state.graph().light(id).map(|node| (node.op.kind, node.op.target()));
+            known.or_else(|| brought.get(&id).copied())
+        };
         // Names of definitions that these very ops bring are judged by what they claim.
         let mut pass = Vec::new();
         for ops in bundles {
@@ -227,7 +238,13 @@ impl Gate<'_> {
             let differs = |known: &Op, op: &Op| known != op && known.to_json() != op.to_json();
             let collides = ops.iter().any(|op| graph.node(op.id).is_some_and(|node| differs(&node.op, op)));
             let new = |op: &&Op| graph.node(op.id).is_none();
-            let locked = ops.iter().filter(new).find_map(|op| (self.forbidden)(state, op));
+            let ahead = ops.iter().filter(new).find(|op| self.latest.is_some_and(|latest| op.ts > latest));
+            if let (false, Some(op)) = (collides, ahead) {
+                gated.result.rejected.push(from_the_future(op, &ops));
+                continue;
+            }
+            let judged = ops.iter().filter(new).filter(|op| !is_heal(op, find));
+            let locked = judged.into_iter().find_map(|op| (self.forbidden)(state, op));
             let (reason, message) = match (collides, locked) {
                 (true, _) => ("op-id-collision", "an op-id of this bundle is known with other content".to_owned()),
                 (_, Some(message)) => ("locked", message),
@@ -393,6 +410,22 @@ impl Gate<'_> {
                 status: status.to_owned(),
             });
         }
+    }
+}
+
+/// A bundle whose ops stay with their sender: what a clock says that is far ahead would win over all others.
+fn from_the_future(op: &Op, ops: &[Op]) -> Rejected {
+    let about = format!("{} {}.{}", op.kind.word(), op.layer, op.name);
+    Rejected {
+        bundle: op.bundle_key(),
+        ops: ops.iter().map(|op| op.id).collect(),
+        reason: "clock",
+        conflict: None,
+        edges: Vec::new(),
+        message: format!(
+            "{} ({about}) names a time more than 24 hours ahead of the clock here; set the clocks right",
+            op.id
+        ),
     }
 }
 

@@ -139,7 +139,7 @@ fn judge_again(into: &mut Store, from: &Store, unpushed: Vec<Op>, all: &mut Gate
     let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
     let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
-    let gate = Gate { policy: from.config.policy, forbidden: &forbidden };
+    let gate = Gate { policy: from.config.policy, forbidden: &forbidden, latest: None };
     let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {
         if bundle.iter().any(|op| taken_back.contains(&op.id)) {

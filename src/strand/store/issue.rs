@@ -6,6 +6,7 @@ use super::checkpoint::fold_chain;
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, QName};
+use crate::strand::integrity::is_heal;
 use crate::strand::issue::{Draft, Issuer, Refusal, issue_all};
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::{Changed, State};
@@ -101,7 +102,8 @@ impl Store {
 
     /// Why an op may not touch what it touches, if an ownership lock says so.
     fn forbidden(&self, op: &Op, locks: &[Lock]) -> Option<Refusal> {
-        if locks.is_empty() {
+        let find = |id| self.state.graph().light(id).map(|node| (node.op.kind, node.op.target()));
+        if locks.is_empty() || is_heal(op, find) {
             return None;
         }
         let label = self.state.view(op.target()).map(|view| view.qname());

@@ -2,7 +2,7 @@
 
 use super::{Policy, Store, pull, push};
 use crate::strand::id::QName;
-use crate::strand::issue::{Draft, Issuer, Removal};
+use crate::strand::issue::{Draft, Issuer, Refusal, Removal};
 
 fn qname(text: &str) -> QName {
     QName::parse(text).unwrap()
@@ -342,4 +342,127 @@ fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_told() {
     assert!(line.starts_with("W0905@reducer.r 'n' means the slot here"), "{line}");
     a.issue(&[Draft::Rename { qname: qname("slot.n"), to: "sum".into() }], &me(), false).unwrap();
     assert_eq!(told(&a), Vec::<String>::new());
+}
+
+#[test]
+fn no_time_an_op_names_makes_a_definition_uneditable() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut a = Store::init(&dir.path().join("a")).unwrap();
+    let first = a.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap().ops.remove(0);
+    let mut late = a.ops().remove(0);
+    (late.id, late.def) = (crate::strand::id::new_op_id(), Some(first.id));
+    (late.kind, late.parents, late.ts) = (crate::strand::op::Kind::Replace, vec![first.id], i64::MAX);
+    // The gate keeps it out, and what is in a log all the same has no effect.
+    let result = a.accept(vec![late.clone()]).unwrap();
+    assert_eq!((result.exit(), result.rejected[0].reason, a.conflicts().unwrap().len()), (2, "clock", 0));
+    a.state.apply([late.clone()]);
+    a.commit(&[late.clone()], &[]).unwrap();
+    assert!(a.state().graph().node(late.id).unwrap().void.is_some());
+    let replace = Draft::Replace { qname: qname("slot.a"), body: "Int = 2".into(), doc: None };
+    a.issue(&[replace], &me(), false).unwrap();
+    assert_eq!(a.state().named(&qname("slot.a")).unwrap().text(), "slot a = Int = 2\n");
+    assert_eq!(Store::open_from_log(a.root()).unwrap().state().state_hash(), a.state().state_hash());
+}
+
+#[test]
+fn only_what_healing_makes_passes_a_lock() {
+    let (_dir, mut master, mut a, mut b) = meeting(Policy::Heal);
+    let lock = |owner: &str| super::Lock { owner: owner.into(), pattern: "slot.*".into(), since: 0 };
+    push(&mut a, &mut master).unwrap();
+    push(&mut b, &mut master).unwrap();
+    let healed = master.ops().into_iter().find(|op| op.author == "strand:heal").unwrap();
+    // To a third store, with the remove it heals, though the slots belong to someone else there by then.
+    let third_root = master.root().with_file_name("third");
+    let mut third = Store::init(&third_root).unwrap();
+    third.change_config(|config| config.set("conflict-policy", "warn").map_err(|m| Refusal::Usage(m).into())).unwrap();
+    let rest: Vec<_> = master.ops().into_iter().filter(|op| op.id != healed.id).collect();
+    third.accept(rest).unwrap();
+    third
+        .change_locks(|locks| {
+            locks.push(lock("other"));
+            Ok(())
+        })
+        .unwrap();
+    for change in [
+        |op: &mut crate::strand::op::Op| op.body = Some("Text = \"mine\"".into()),
+        |op: &mut crate::strand::op::Op| op.id = crate::strand::id::new_op_id(),
+    ] {
+        let mut forged = healed.clone();
+        change(&mut forged);
+        forged.ts += 1;
+        assert_eq!(third.accept(vec![forged]).unwrap().rejected[0].reason, "locked");
+    }
+    let mut edit = healed.clone();
+    edit.kind = crate::strand::op::Kind::Replace;
+    edit.id = crate::strand::id::new_op_id();
+    assert_eq!(third.accept(vec![edit]).unwrap().rejected[0].reason, "locked");
+    assert_eq!(third.accept(vec![healed]).unwrap().rejected, []);
+}
+
+/// What may nest or follow without end, in a thread with little stack.
+fn on_little_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn inserts_within_inserts_nest_no_deeper_than_a_text_may() {
+    use crate::strand::id::UnitId;
+    use crate::strand::op::{Change, Kind};
+    on_little_stack(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::init(dir.path()).unwrap();
+        let first = store.issue(&[add("tile.T", "column { }")], &me(), false).unwrap().ops.remove(0);
+        let nested = |levels: u32, store: &mut Store| {
+            let mut op = store.ops().remove(0);
+            (op.kind, op.id, op.def, op.base) =
+                (Kind::Edit, crate::strand::id::new_op_id(), Some(first.id), Some(first.id));
+            (op.body, op.parents, op.ts) = (None, vec![first.id], op.ts + 1);
+            let unit = |n: u32| if n == 0 { UnitId { op: first.id, n: 1 } } else { UnitId { op: op.id, n } };
+            let regs = || [("elem".to_owned(), "column".to_owned())].into();
+            op.changes = (1..=levels)
+                .map(|n| Change::Insert { id: unit(n), after: None, parent: Some(unit(n - 1)), regs: regs() })
+                .collect();
+            let id = op.id;
+            store.accept(vec![op]).unwrap();
+            store.state().graph().node(id).unwrap().void.clone()
+        };
+        assert!(nested(16_000, &mut store).unwrap().contains("deeper than 96"));
+        assert_eq!(nested(96, &mut store), None);
+        let text = store.state().named(&qname("tile.T")).unwrap().text().to_owned();
+        assert_eq!(text.matches("column").count(), 97);
+        let body = text.split_once('=').unwrap().1;
+        assert!(crate::strand::lang::parse::parse_body(crate::strand::id::Layer::Tile, body).is_ok());
+        store.check();
+        assert_eq!(Store::open_from_log(dir.path()).unwrap().state().state_hash(), store.state().state_hash());
+    });
+}
+
+#[test]
+fn long_chains_of_definitions_are_no_deep_recursion() {
+    on_little_stack(|| {
+        const LINKS: usize = 3_000;
+        let mut drafts = Vec::new();
+        let name = |layer: &str, n: usize| format!("{layer}{n}");
+        for n in 0..LINKS {
+            let next = |layer: &str, end: &str| if n == 0 { end.to_owned() } else { name(layer, n - 1) };
+            drafts.push(add(&format!("type.{}", name("T", n)), &next("T", "Int")));
+            let call = if n == 0 { "1".to_owned() } else { format!("{}()", name("f", n - 1)) };
+            drafts.push(add(&format!("fn.{}", name("f", n)), &format!("() -> Int = {call}")));
+            let child = if n == 0 { "text(value=\"x\")".to_owned() } else { format!("{}()", name("U", n - 1)) };
+            drafts.push(add(&format!("tile.{}", name("U", n)), &format!("column {{ {child} }}")));
+        }
+        let last = LINKS - 1;
+        drafts.push(add("slot.s", &format!("T{last} = f{last}()")));
+        drafts.push(add("reducer.r", &format!("do= s := f{last}()")));
+        let mut state = crate::strand::state::State::new();
+        crate::strand::issue::issue_all(&mut state, &drafts, &me()).unwrap();
+        let caps = crate::strand::check::all_capabilities();
+        crate::strand::check::Checks::full(&state, &caps);
+        // A cycle through all of them.
+        let close = add("fn.g", &format!("() -> Int = f{last}()"));
+        crate::strand::issue::issue_all(&mut state, &[close], &me()).unwrap();
+        let turn = Draft::Replace { qname: qname("fn.f0"), body: "() -> Int = g()".into(), doc: None };
+        crate::strand::issue::issue_all(&mut state, &[turn], &me()).unwrap();
+        crate::strand::check::Checks::full(&state, &caps);
+    });
 }

@@ -309,7 +309,7 @@ impl Parser<'_> {
     /// Elements to the closing brace, the opening one already taken.
     fn children(&mut self) -> Parsed<Vec<Element>> {
         let (outer, began) = (std::mem::replace(&mut self.by_line, true), self.began);
-        let children = self.deeper(|p| {
+        let children = self.within_element(|p| {
             let mut children = Vec::new();
             loop {
                 p.began = p.at;

@@ -17,7 +17,7 @@ use super::token::{SyntaxError, Tok, Token, lex};
 use crate::strand::id::Layer;
 
 /// Deeper nesting than this is refused, so that no text can exhaust the stack.
-const MAX_DEPTH: u32 = 96;
+pub(in crate::strand) const MAX_DEPTH: u32 = 96;
 
 /// Taller trees of expressions than this are refused: `1 + 1 + ..` nests to the left without any bracket.
 const MAX_HEIGHT: u32 = 400;
@@ -33,6 +33,8 @@ struct Parser<'a> {
     /// The token that began the current statement: a newline before it ends nothing.
     began: usize,
     depth: u32,
+    /// How many elements the current one stands in.
+    elements: u32,
     /// What was wrong in parts that could be skipped: a statement, an element, a field.
     faults: Vec<SyntaxError>,
     /// How tall the tallest of the parts is that were read here so far, in expressions.
@@ -41,7 +43,16 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parsed<Parser<'a>> {
-        Ok(Parser { tokens: lex(text)?, at: 0, by_line: false, began: 0, depth: 0, faults: Vec::new(), height: 0 })
+        Ok(Parser {
+            tokens: lex(text)?,
+            at: 0,
+            by_line: false,
+            began: 0,
+            depth: 0,
+            elements: 0,
+            faults: Vec::new(),
+            height: 0,
+        })
     }
 
     #[inline]
@@ -181,6 +192,20 @@ impl<'a> Parser<'a> {
         let result = part(self);
         self.depth -= 1;
         self.height = beside.max(self.height + 1);
+        result
+    }
+
+    /// Runs a part that stands within an element. Elements nest as deep as anything else, whatever stands in them: an
+    /// element that is fine alone is fine in its place.
+    fn within_element<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.elements >= MAX_DEPTH {
+            return Err(SyntaxError::new(self.offset(), "this is nested too deeply"));
+        }
+        self.elements += 1;
+        let beside = std::mem::take(&mut self.height);
+        let result = part(self);
+        self.elements -= 1;
+        self.height = beside.max(self.height);
         result
     }
 
