@@ -1,4 +1,4 @@
-//! The gate a turn waits at: proposals and questions that the person has not answered yet.
+//! Proposals and questions that wait for the person, and what the policy answers without them.
 //!
 //! The turn asks and waits here; the actor's loop brings the answers. Whoever waits may be interrupted, which
 //! withdraws what was asked. The policy answers without the person where it may.
@@ -13,7 +13,7 @@ use crate::protocol::{Approval, QuestionId};
 
 /// What is waited for, by name.
 #[derive(Default)]
-pub struct Gate {
+pub struct PendingApprovals {
     waiting: Mutex<Waiting>,
 }
 
@@ -23,7 +23,7 @@ struct Waiting {
     replies: HashMap<QuestionId, oneshot::Sender<String>>,
 }
 
-impl Gate {
+impl PendingApprovals {
     /// Registers a proposal; the decision arrives at the receiver.
     pub fn await_decision(&self, id: ProposalId) -> oneshot::Receiver<Decision> {
         let (tx, rx) = oneshot::channel();
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn a_decision_reaches_only_who_waits() {
-        let gate = Gate::default();
+        let approvals = PendingApprovals::default();
         let p = proposal(Rung::Exact);
-        let mut rx = gate.await_decision(p.id);
-        assert!(gate.decide(p.id, Decision::all(&p, Choice::Accept)));
+        let mut rx = approvals.await_decision(p.id);
+        assert!(approvals.decide(p.id, Decision::all(&p, Choice::Accept)));
         assert!(rx.try_recv().is_ok());
-        assert!(!gate.decide(p.id, Decision::all(&p, Choice::Accept)));
+        assert!(!approvals.decide(p.id, Decision::all(&p, Choice::Accept)));
     }
 }

@@ -6,48 +6,58 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::proposal::ProposalId;
-use crate::protocol::{Event, Item, ItemId, Level, Notice, NoticeAction, QuestionId, TurnId};
+use crate::protocol::{Event, EventBody, Item, ItemId, Level, Notice, NoticeAction, QuestionId, SessionId, TurnId};
 
-/// Sends events in order; waits while the front end is behind. A closed channel is no error: the agent's loop
-/// sees the closed command channel and ends.
+/// Sends events in order, each with the session it belongs to; waits while the front end is behind. A closed channel
+/// is no error: the supervisor sees the closed command channel and ends.
 #[derive(Clone)]
 pub struct Events {
     to: mpsc::Sender<Event>,
+    session: Option<SessionId>,
     next: Arc<AtomicU64>,
     turn: Arc<AtomicU64>,
 }
 
 impl Events {
-    /// Over the bounded channel to the front end.
+    /// Over the bounded channel to the front end, for events that belong to no session.
     pub fn new(to: mpsc::Sender<Event>) -> Self {
-        Events { to, next: Arc::new(AtomicU64::new(1)), turn: Arc::default() }
+        Events { to, session: None, next: Arc::new(AtomicU64::new(1)), turn: Arc::default() }
+    }
+
+    /// The same channel for the events of one session. Names are unique across sessions.
+    pub fn of(&self, session: SessionId) -> Self {
+        Events { to: self.to.clone(), session: Some(session), next: Arc::clone(&self.next), turn: Arc::default() }
     }
 
     /// Sends one event.
-    pub async fn send(&self, event: Event) {
-        let _ = self.to.send(event).await;
+    pub async fn send(&self, body: EventBody) {
+        let _ = self.to.send(self.event(body)).await;
     }
 
     /// Sends one event at once from outside the runtime, whose threads may be waiting for just what this tells of. It
     /// comes back where the front end is behind.
-    pub fn send_at_once(&self, event: Event) -> Option<Event> {
-        match self.to.try_send(event) {
-            Err(TrySendError::Full(event)) => Some(event),
+    pub fn send_at_once(&self, body: EventBody) -> Option<EventBody> {
+        match self.to.try_send(self.event(body)) {
+            Err(TrySendError::Full(event)) => Some(event.body),
             Ok(()) | Err(TrySendError::Closed(_)) => None,
         }
+    }
+
+    fn event(&self, body: EventBody) -> Event {
+        Event { session: self.session.clone(), body }
     }
 
     /// Adds an entry to the conversation.
     pub async fn add(&self, item: Item) -> ItemId {
         let id = ItemId(self.number());
-        self.send(Event::Added(id, item)).await;
+        self.send(EventBody::Added(id, item)).await;
         id
     }
 
     /// Adds the entries of a stored session.
     pub async fn recall(&self, items: Vec<Item>) {
         let items = items.into_iter().map(|item| (ItemId(self.number()), item)).collect();
-        self.send(Event::Recalled(items)).await;
+        self.send(EventBody::Recalled(items)).await;
     }
 
     /// Adds a notice to the conversation.
@@ -63,8 +73,13 @@ impl Events {
         detail: impl Into<String>,
         actions: Vec<NoticeAction>,
     ) {
-        let notice = Notice { level, title: title.into(), detail: detail.into(), actions };
+        let notice = Notice { actions, ..Notice::new(level, title, detail) };
         self.add(Item::Notice(notice)).await;
+    }
+
+    /// Says something in passing, not in the conversation.
+    pub async fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        self.send(EventBody::Notice(Notice::new(level, title, detail))).await;
     }
 
     /// A name for a turn.
@@ -74,7 +89,7 @@ impl Events {
         TurnId(id)
     }
 
-    /// The name of the turn that began last.
+    /// The name of the session's turn that began last.
     pub fn last_turn(&self) -> TurnId {
         TurnId(self.turn.load(Ordering::Relaxed))
     }

@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::announce::{self, announcement};
 use crate::agent::approval;
-use crate::agent::background::archive_size;
-use crate::agent::services::{Env, lock};
-use crate::agent::session::listings;
+use crate::agent::changesets::changeset;
+use crate::agent::services::{Report, lock};
+use crate::agent::session::context::SessionContext;
 use crate::apply::{self, ApplyError};
 use crate::archive::{Id, sha256};
 use crate::memory::Cause;
-use crate::proposal::{Decided, Decision, Fate, Proposal};
-use crate::protocol::{Approval, Event, Level, Outcome};
+use crate::proposal::{Decided, Decision, Fate, Proposal, State};
+use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,72 +46,77 @@ impl Settled {
 /// Asks the policy or the person, and writes what was accepted. Interrupting withdraws the proposal; a write that
 /// has begun is always finished.
 pub async fn settle(
-    env: &Arc<Env>,
+    context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
     fates: Vec<Fate>,
     asking: Asking,
     cause: Cause,
     stop: &CancellationToken,
 ) -> Settled {
-    let decision = match by_policy(env, &proposal, asking) {
+    let decision = match by_policy(context, &proposal, asking) {
         Some(decision) => {
-            env.events.send(Event::Approved(Arc::clone(&proposal), decision.clone())).await;
+            context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
             decision
         }
-        None => match ask(env, &proposal, fates, stop).await {
+        None => match ask(context, &proposal, fates, stop).await {
             Some(decision) => decision,
             None => {
-                env.events.send(Event::Settled(proposal.id, Outcome::Withdrawn)).await;
+                context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
                 return Settled::nothing(Outcome::Withdrawn, None);
             }
         },
     };
     if decision.for_session {
-        env.change(|live| live.approval = Approval::Edits);
-        env.tell_status().await;
+        context.change_settings(|live| live.approval = Approval::Edits);
+        context.tell_status().await;
     }
     if asking == Asking::Person {
         // What the person restores is not someone else's change.
-        lock(&env.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
+        lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let settled = write(env, &proposal, decision, cause).await;
-    env.events.send(Event::Settled(proposal.id, settled.outcome.clone())).await;
-    if let Some(changeset) = settled.changeset.as_deref().and_then(|id| archived(env, id)) {
-        env.events.send(Event::Archived(changeset)).await;
+    let settled = write(context, &proposal, decision, cause).await;
+    context.events.send(EventBody::Settled(proposal.id, settled.outcome.clone())).await;
+    if let Some(changeset) = settled.changeset.as_deref().and_then(|id| archived(context, id)) {
+        context.events.send(EventBody::Archived(changeset)).await;
     }
     settled
 }
 
-fn by_policy(env: &Env, proposal: &Proposal, asking: Asking) -> Option<Decision> {
+fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> Option<Decision> {
     if asking == Asking::Person {
         return None;
     }
-    let approval = env.live().approval;
-    let unarchived = proposal.files.iter().any(|f| env.archive.excluded_by(&f.path).is_some());
+    let approval = context.settings().approval;
+    let unarchived = proposal.files.iter().any(|f| context.services.archive.excluded_by(&f.path).is_some());
     approval::policy(approval, proposal, unarchived)
 }
 
-async fn ask(env: &Env, proposal: &Arc<Proposal>, fates: Vec<Fate>, stop: &CancellationToken) -> Option<Decision> {
+async fn ask(
+    context: &SessionContext,
+    proposal: &Arc<Proposal>,
+    fates: Vec<Fate>,
+    stop: &CancellationToken,
+) -> Option<Decision> {
     for file in &proposal.files {
-        if let Some(glob) = env.archive.excluded_by(&file.path) {
+        if let Some(glob) = context.services.archive.excluded_by(&file.path) {
             let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
-            env.say(Level::Warning, title, "Once written, nebula cannot take this change back.").await;
+            context.say(Level::Warning, title, "Once written, nebula cannot take this change back.").await;
         }
     }
     // While the person decides, somebody else may change a file: that is seen before it is refused.
     for file in &proposal.files {
         if let Some(bytes) = file.before.bytes() {
-            env.knows(&file.path, sha256(bytes));
+            context.services.knows(&file.path, sha256(bytes));
         }
     }
-    let waiting = env.gate.await_decision(proposal.id);
-    env.events.send(Event::Proposed(Arc::clone(proposal), fates)).await;
+    let waiting = context.approvals.await_decision(proposal.id);
+    context.events.send(EventBody::Proposed(Arc::clone(proposal), fates)).await;
     let decision = stop.run_until_cancelled(waiting).await.and_then(Result::ok);
-    env.gate.withdraw(proposal.id);
+    context.approvals.withdraw(proposal.id);
     decision
 }
 
-async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: Cause) -> Settled {
+async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Decision, cause: Cause) -> Settled {
     let decided = match proposal.decide(&decision) {
         Ok(decided) => decided,
         Err(e) => return Settled::nothing(Outcome::Failed(e.to_string()), Some(decision)),
@@ -120,11 +125,11 @@ async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: C
         return Settled::nothing(Outcome::Refused, Some(decision));
     }
     // What is written here is not someone else's change, whenever the watch looks. What is known then is noted after it.
-    lock(&env.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
+    lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
-    let env2 = Arc::clone(env);
-    let work = tokio::task::spawn_blocking(move || announce_and_apply(&env2, &decided, &cause)).await;
+    let context2 = Arc::clone(context);
+    let work = tokio::task::spawn_blocking(move || announce_and_apply(&context2, &decided, &cause)).await;
     match work {
         Ok(Ok(changeset)) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
@@ -136,16 +141,29 @@ async fn write(env: &Arc<Env>, proposal: &Proposal, decision: Decision, cause: C
 }
 
 /// Commits to memory what is about to be written, then archives and writes it, then says how it ended.
-fn announce_and_apply(env: &Arc<Env>, decided: &Decided, cause: &Cause) -> Result<Option<String>, Outcome> {
+fn announce_and_apply(
+    context: &Arc<SessionContext>,
+    decided: &Decided,
+    cause: &Cause,
+) -> Result<Option<String>, Outcome> {
     let will = announcement(decided);
-    let pending = env.kept(env.memory.will_write(&env.project(), cause, &will));
-    let applied = apply::apply(decided, &env.workspace, &env.archive);
+    let pending = context.record_error(context.services.memory.will_write(&context.services.project(), cause, &will));
+    let applied = apply::apply(decided, &context.services.workspace, &context.services.archive);
     if let Some(pending) = pending {
-        env.kept(announce::ended(&env.memory, &env.project(), pending, &will, &applied));
+        context.record_error(announce::ended(
+            &context.services.memory,
+            &context.services.project(),
+            pending,
+            &will,
+            &applied,
+        ));
     }
     match applied {
         Ok(applied) => {
-            archive_size::grew(env, decided);
+            let bytes = |state: &State| state.bytes().map_or(0, |b| b.len() as u64);
+            // Grown by what was there before, at most.
+            let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
+            context.services.report(Report::ArchiveGrew(grown));
             Ok(applied.changeset.map(|id| id.to_string()))
         }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
@@ -154,15 +172,15 @@ fn announce_and_apply(env: &Arc<Env>, decided: &Decided, cause: &Cause) -> Resul
 }
 
 /// The new changeset, unless watching the archive has told it already.
-fn archived(env: &Env, id: &str) -> Option<crate::protocol::Changeset> {
+fn archived(context: &SessionContext, id: &str) -> Option<crate::protocol::Changeset> {
     let id = Id::parse(id)?;
     {
-        let mut newest = lock(&env.newest);
+        let mut newest = lock(&context.services.newest);
         if id <= *newest {
             return None;
         }
         *newest = id;
     }
-    let record = env.memory.changeset(&env.project(), &id.to_string()).ok().flatten();
-    Some(listings::changeset(env, &env.archive, id, record.as_ref()))
+    let record = context.services.memory.changeset(&context.services.project(), &id.to_string()).ok().flatten();
+    Some(changeset(&context.services, id, record.as_ref()))
 }

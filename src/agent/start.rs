@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::agent::background::watch;
+use crate::agent::background::archive_size::ArchiveSize;
+use crate::agent::background::{maintenance, watch};
 use crate::agent::events::Events;
 use crate::agent::model;
-use crate::agent::services::{Env, Live, lock};
-use crate::agent::{Agent, restore};
+use crate::agent::services::{Report, Services, lock};
+use crate::agent::session::context::Settings;
+use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
 use crate::config::Config;
-use crate::edit::Format;
 use crate::memory::{self, Memory};
-use crate::protocol::{Approval, Command, Event, Level, Notice};
+use crate::protocol::{Addressed, Event, EventBody, Level, Mode, Notice};
 use crate::provider::Provider;
 use crate::workspace::Workspace;
 
@@ -34,14 +35,14 @@ pub struct Parts {
     /// Write the model's answers to this recording.
     pub record: Option<PathBuf>,
     /// Plan or agent.
-    pub mode: crate::protocol::Mode,
+    pub mode: Mode,
 }
 
 /// The front end's ends of the two channels.
 pub struct Handle {
-    /// What may be asked.
-    pub commands: mpsc::UnboundedSender<Command>,
-    /// What is told.
+    /// What may be asked, of the session opened last unless another is named.
+    pub commands: mpsc::UnboundedSender<Addressed>,
+    /// What is told, of all sessions.
     pub events: mpsc::Receiver<Event>,
     /// Ends when the agent has closed everything.
     pub done: tokio::task::JoinHandle<()>,
@@ -52,18 +53,18 @@ pub fn spawn(parts: Parts) -> Handle {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (outbox, events) = mpsc::channel(EVENTS);
     let done = tokio::spawn(async move {
-        let agent: Agent = boot(parts, outbox).await;
-        agent.run(inbox).await;
+        let (reports, reported) = mpsc::unbounded_channel();
+        let supervisor = boot(parts, Events::new(outbox), reports).await;
+        supervisor.run(inbox, reported).await;
     });
     Handle { commands, events, done }
 }
 
-/// Puts the agent together.
-async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
-    let events = Events::new(outbox);
+/// Opens the services and begins what goes on in the background. What there is to say waits as reports.
+async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Report>) -> Supervisor {
     let Parts { config, workspace, archive, provider, record, mode } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
-    let workspace = Arc::new(workspace);
+    let settings = Settings::new(&config, mode);
     let options = match config.paths.folder() {
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),
@@ -71,56 +72,50 @@ async fn boot(parts: Parts, outbox: mpsc::Sender<Event>) -> Agent {
     let listener = passing(&events);
     let opened = tokio::task::spawn_blocking(move || Memory::open_telling(options, listener)).await;
     let (memory, notices) = opened.unwrap_or_else(|_| Memory::open(memory::Options::nowhere()));
-    let live = Live {
-        provider: None,
-        model: config.model.clone(),
-        mode,
-        format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
-        approval: Approval::parse(&config.approval).unwrap_or_default(),
-        max_steps: config.max_steps,
-        tried: Vec::new(),
-        why_not: None,
-    };
-    let env = Arc::new(Env::new(workspace, Arc::new(archive), Arc::new(memory), events, config, live));
-    listen_to_memory(&env);
-    *lock(&env.record) = record;
+    let services =
+        Arc::new(Services::new(Arc::new(workspace), Arc::new(archive), Arc::new(memory), events, config, reports));
+    listen_to_memory(&services);
+    *lock(&services.record) = record;
     match provider {
         Some(provider) => {
             if provider.recorded() {
-                env.change(|live| live.model = "recording".into());
+                services.change_connection(|connection| connection.model = "recording".into());
             }
-            model::plug(&env, provider).await;
+            model::plug(&services, provider);
         }
-        None => model::connect(&env).await,
+        None => model::connect(&services),
     }
+    tell_configuration(&services, warnings, &untrusted);
+    for notice in notices {
+        match notice {
+            // Told with the session, as long as it lasts.
+            memory::Notice::InMemoryOnly { .. } => {
+                if let Some((title, detail)) = services.memory_trouble() {
+                    services.say(Level::Warning, title, detail);
+                }
+            }
+            lost => services.tell(Level::Warning, lost.to_string(), ""),
+        }
+    }
+    services.report(Report::Status);
+    let size = ArchiveSize::new(&services);
+    maintenance::begin(&services, size.clone());
+    watch::begin(&services);
+    Supervisor::new(services, settings, size)
+}
+
+/// Tells what is wrong in the configuration, and what of it does not count.
+fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[String]) {
     for warning in warnings {
         let detail = "What is wrong in it does not count; the file is left as it is.";
-        env.tell(Level::Warning, warning, detail).await;
+        services.tell(Level::Warning, warning, detail);
     }
     if !untrusted.is_empty() {
         let title =
             format!(".nebula/config.json sets {}, which counts only in a folder you trust", untrusted.join(", "));
         let detail = "It is left out. /trust lets it count here, if you know who wrote it.";
-        env.tell(Level::Warning, title, detail).await;
+        services.tell(Level::Warning, title, detail);
     }
-    for notice in notices {
-        match notice {
-            // Told with the session, as long as it lasts.
-            memory::Notice::InMemoryOnly { .. } => {
-                if let Some((title, detail)) = env.memory_trouble() {
-                    env.say(Level::Warning, title, detail).await;
-                }
-            }
-            lost => env.tell(Level::Warning, lost.to_string(), "").await,
-        }
-    }
-    env.tell_status().await;
-    // Sessions whose process is gone count as ended from now on; nothing waits for that.
-    let memory = Arc::clone(&env.memory);
-    tokio::task::spawn_blocking(move || memory.sweep());
-    restore::start_up(&env);
-    watch::begin(&env);
-    Agent { env, session: None, turn: None, restores: restore::Restores::default(), draft: None }
 }
 
 /// The archive of a workspace, as the configuration says.
@@ -133,21 +128,13 @@ pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, a
 }
 
 /// Memory's troubles reach the person while they last.
-fn listen_to_memory(env: &Arc<Env>) {
-    let weak = Arc::downgrade(env);
-    let runtime = tokio::runtime::Handle::current();
-    let say = passing(&env.events);
-    env.memory.listen(Box::new(move |notice| {
-        let Some(env) = weak.upgrade() else { return };
-        match notice {
-            memory::Notice::InMemoryOnly { .. } if env.open_session().is_some() => {
-                runtime.spawn(async move {
-                    env.tell_memory_trouble().await;
-                    env.tell_status().await;
-                });
-            }
-            passing => say(passing),
-        }
+fn listen_to_memory(services: &Arc<Services>) {
+    let weak = Arc::downgrade(services);
+    let say = passing(&services.events);
+    services.memory.listen(Box::new(move |notice| match (&notice, weak.upgrade()) {
+        (memory::Notice::InMemoryOnly { .. }, Some(services)) => services.report(Report::MemoryTrouble),
+        (_, Some(_)) => say(notice),
+        (_, None) => {}
     }));
 }
 
@@ -156,9 +143,8 @@ fn passing(events: &Events) -> memory::Listener {
     let events = events.clone();
     let runtime = tokio::runtime::Handle::current();
     Box::new(move |notice| {
-        let notice =
-            Notice { level: Level::Warning, title: notice.to_string(), detail: String::new(), actions: Vec::new() };
-        if let Some(event) = events.send_at_once(Event::Notice(notice)) {
+        let notice = Notice::new(Level::Warning, notice.to_string(), "");
+        if let Some(event) = events.send_at_once(EventBody::Notice(notice)) {
             let events = events.clone();
             runtime.spawn(async move { events.send(event).await });
         }

@@ -12,7 +12,7 @@ use super::print;
 use crate::agent::Handle;
 use crate::proposal::{Choice, Decision, FileDecision, Proposal};
 use crate::protocol::{
-    CallState, Command, Event, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
+    CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
 };
 use crate::text::clean::clean;
 
@@ -51,7 +51,7 @@ pub enum Exit {
 /// When standard output cannot be written.
 pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
     let mut printer = Printer::new(task.json, task.ask);
-    let say = |command| handle.commands.send(command).is_ok();
+    let say = |command: Command| handle.commands.send(command.into()).is_ok();
     say(Command::Open(task.session));
     let mut prompt = Some(Prompt { text: task.prompt });
     let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
@@ -60,7 +60,7 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
         let by = tokio::select! {
             event = handle.events.recv() => {
                 let Some(event) = event else { break Ok(Exit::Failed) };
-                let step = match printer.event(event) {
+                let step = match printer.event(event.body) {
                     Ok(step) => step,
                     // Nobody reads on: the turn is stopped like by a person, so that nothing is left half done.
                     Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(Exit::Interrupted),
@@ -142,48 +142,48 @@ impl Printer {
         }
     }
 
-    fn event(&mut self, event: Event) -> io::Result<StepDone> {
+    fn event(&mut self, event: EventBody) -> io::Result<StepDone> {
         match event {
-            Event::Opened(info) => {
+            EventBody::Opened(info) => {
                 self.opened = true;
                 let model = info.status.model.unwrap_or_default();
                 self.session =
                     Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
             }
-            Event::Status(status) => {
+            EventBody::Status(status) => {
                 if let (Some(session), Some(model)) = (&mut self.session, status.model) {
                     session["model"] = model.into();
                 }
             }
-            Event::Added(_, Item::Notice(notice)) if !self.opened && notice.level == Level::Error => {
+            EventBody::Added(_, Item::Notice(notice)) if !self.opened && notice.level == Level::Error => {
                 self.notice(notice.level, &notice.title, &notice.detail)?;
                 let exit = self.done("failed", &notice.title, Exit::Failed)?;
                 return Ok(StepDone { exit: Some(exit), ..StepDone::default() });
             }
-            Event::Added(id, item) => self.added(id, item)?,
-            Event::Grew(id, text) => self.grew(id, &text)?,
-            Event::Changed(id, Item::Call(call)) => self.call(id, &call)?,
-            Event::Proposed(proposal, _) => return self.proposed(&proposal),
-            Event::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
-            Event::Settled(_, outcome) => self.settled(&outcome)?,
-            Event::Asked(question) => return self.asked(question),
-            Event::Archived(changeset) => {
+            EventBody::Added(id, item) => self.added(id, item)?,
+            EventBody::Grew(id, text) => self.grew(id, &text)?,
+            EventBody::Changed(id, Item::Call(call)) => self.call(id, &call)?,
+            EventBody::Proposed(proposal, _) => return self.proposed(&proposal),
+            EventBody::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
+            EventBody::Settled(_, outcome) => self.settled(&outcome)?,
+            EventBody::Asked(question) => return self.asked(question),
+            EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
             }
-            Event::Usage(input, output) => {
+            EventBody::Usage(input, output) => {
                 self.line(json!({"type": "usage", "input": input, "output": output}))?;
             }
-            Event::Retrying(Some(wait)) => {
+            EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
                 self.notice(Level::Warning, &text, "")?;
             }
-            Event::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
-            Event::Returned(_, why) => {
+            EventBody::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
+            EventBody::Returned(_, why) => {
                 self.notice(Level::Error, &why, "")?;
                 return Ok(StepDone { exit: Some(self.done("failed", &why, Exit::Failed)?), ..StepDone::default() });
             }
-            Event::TurnEnded(_, end) => {
+            EventBody::TurnEnded(_, end) => {
                 return Ok(StepDone { exit: Some(self.ended(end)?), ..StepDone::default() });
             }
             _ => {}

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::app::{App, EditFor, Effect, Exit, Msg, Options};
 use super::terminal::{Abilities, Late, Screen, Sorted, Typed, restore_on_panic};
 use super::text::highlight::Highlighter;
-use crate::protocol::{Command, Event};
+use crate::protocol::{Addressed, Command, Event, EventBody};
 
 /// Between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
@@ -28,7 +28,7 @@ pub enum Error {
 }
 
 /// The channels to the agent.
-pub type Handle = (mpsc::UnboundedSender<Command>, mpsc::Receiver<Event>);
+pub type Handle = (mpsc::UnboundedSender<Addressed>, mpsc::Receiver<Event>);
 
 /// Runs the screen until the person leaves or the agent is gone. The first frame waits for nothing the agent has to
 /// do; it shows what was typed by then.
@@ -61,7 +61,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
 struct Front {
     app: App,
     screen: Screen,
-    commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<Addressed>,
     root: PathBuf,
     exit: Option<Exit>,
     late: Late,
@@ -152,7 +152,7 @@ impl Front {
             event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
                 let mut messages = vec![event.map_or(Msg::Gone, Msg::Agent)];
                 gather(&mut messages, events);
-                let urgent = messages.iter().any(|m| matches!(m, Msg::Agent(Event::Answer(..))));
+                let urgent = messages.iter().any(|m| matches!(m, Msg::Agent(Event { body: EventBody::Answer(..), .. })));
                 Ok(Woken { messages, urgent })
             }
             () = woken.notified() => { self.dirty = true; Ok(Woken::default()) }
@@ -183,7 +183,7 @@ impl Front {
                 Ok(vec![Msg::Resize(columns, rows)])
             }
             Signal::End(number) => {
-                self.commands.send(Command::Shutdown).ok();
+                self.commands.send(Command::Shutdown.into()).ok();
                 self.exit = Some(Exit::Signal(number));
                 Ok(Vec::new())
             }
@@ -233,7 +233,7 @@ impl Front {
         for effect in effects {
             match effect {
                 // A closed channel is noticed by its other half.
-                Effect::Send(command) => drop(self.commands.send(command)),
+                Effect::Send(command) => drop(self.commands.send(command.into())),
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Bell(words) => self.screen.call(&words)?,
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
@@ -341,7 +341,10 @@ fn gather(all: &mut Vec<Msg>, events: &mut mpsc::Receiver<Event>) {
 /// Adds an event; text that grows what grew last becomes one with it.
 fn join(all: &mut Vec<Msg>, event: Event) {
     match (all.last_mut(), event) {
-        (Some(Msg::Agent(Event::Grew(id, text))), Event::Grew(other, more)) if *id == other => text.push_str(&more),
+        (
+            Some(Msg::Agent(Event { body: EventBody::Grew(id, text), .. })),
+            Event { body: EventBody::Grew(other, more), .. },
+        ) if *id == other => text.push_str(&more),
         (_, event) => all.push(Msg::Agent(event)),
     }
 }
@@ -457,12 +460,14 @@ mod tests {
 
     #[test]
     fn only_neighbours_of_one_item_become_one() {
-        let grew = |id, text: &str| Event::Grew(ItemId(id), text.to_string());
+        let told = |body| Event { session: None, body };
+        let grew = |id, text: &str| told(EventBody::Grew(ItemId(id), text.to_string()));
+        let retrying = || told(EventBody::Retrying(None));
         let mut all = Vec::new();
-        for event in [grew(1, "a"), grew(1, "b"), grew(2, "c"), grew(1, "d"), Event::Retrying(None), grew(1, "e")] {
+        for event in [grew(1, "a"), grew(1, "b"), grew(2, "c"), grew(1, "d"), retrying(), grew(1, "e")] {
             join(&mut all, event);
         }
-        let want = [grew(1, "ab"), grew(2, "c"), grew(1, "d"), Event::Retrying(None), grew(1, "e")];
+        let want = [grew(1, "ab"), grew(2, "c"), grew(1, "d"), retrying(), grew(1, "e")];
         assert_eq!(all, want.map(Msg::Agent));
     }
 }

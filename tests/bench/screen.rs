@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use nebula::protocol::{Event, Item, ItemId, SessionInfo, Status, TurnId};
+use nebula::protocol::{Event, EventBody, Item, ItemId, SessionInfo, Status, TurnId};
 use nebula::tui::app::{App, Msg, Options};
 use nebula::tui::text::highlight::Highlighter;
 use nebula::tui::theme::Depth;
@@ -35,17 +35,17 @@ impl Screen {
             resumed: 0,
             status: Status { model: Some("bench".into()), ..Status::default() },
         };
-        app.update(Msg::Agent(Event::Opened(info)));
+        app.update(Msg::Agent(told(EventBody::Opened(info))));
         Screen { terminal, app, next: 0 }
     }
 
-    fn tell(&mut self, event: Event) {
-        self.app.update(Msg::Agent(event));
+    fn tell(&mut self, event: EventBody) {
+        self.app.update(Msg::Agent(told(event)));
     }
 
     fn add(&mut self, item: Item) -> ItemId {
         self.next += 1;
-        self.tell(Event::Added(ItemId(self.next), item));
+        self.tell(EventBody::Added(ItemId(self.next), item));
         ItemId(self.next)
     }
 
@@ -112,12 +112,12 @@ fn stream(name: &str, each: usize, text: &str, colours: Highlighter) -> Screen {
     let mut screen = Screen::new(140, 40, colours);
     screen.draw();
     let before = processor(start);
-    screen.tell(Event::TurnStarted(TurnId(1)));
+    screen.tell(EventBody::TurnStarted(TurnId(1)));
     let id = screen.add(Item::Answer { text: String::new() });
     let mut draws = 0;
     // The loop joins what has arrived since the last frame.
     for chunk in chunks(text, TOKEN * each) {
-        screen.tell(Event::Grew(id, chunk));
+        screen.tell(EventBody::Grew(id, chunk));
         screen.draw();
         draws += 1;
     }
@@ -142,7 +142,7 @@ fn conversation(lines: usize) -> Screen {
         for item in [Item::User { text: question, at: 0, attached: Vec::new() }, Item::Answer { text: answer.clone() }]
         {
             screen.next += 1;
-            events.push(Msg::Agent(Event::Added(ItemId(screen.next), item)));
+            events.push(Msg::Agent(told(EventBody::Added(ItemId(screen.next), item))));
         }
     }
     // As many at once as the loop takes in.
@@ -161,7 +161,7 @@ fn keys(name: &str, lines: usize, streaming: bool) {
     let first = Instant::now();
     screen.draw();
     println!("{:44} {:23.2} ms", format!("{name}: first frame"), first.elapsed().as_secs_f64() * 1e3);
-    screen.tell(Event::TurnStarted(TurnId(1)));
+    screen.tell(EventBody::TurnStarted(TurnId(1)));
     let id = screen.add(Item::Answer { text: String::new() });
     let text = markdown(TOKEN * TOKENS);
     // 2,000 tokens a second are 16 in the 8 ms between two frames.
@@ -175,7 +175,7 @@ fn keys(name: &str, lines: usize, streaming: bool) {
     let mut times = Vec::new();
     for n in 0..2_000 {
         if streaming {
-            screen.tell(Event::Grew(id, more.next().unwrap_or_default()));
+            screen.tell(EventBody::Grew(id, more.next().unwrap_or_default()));
             screen.draw();
         }
         // Mostly small steps; the far jumps come now and then.
@@ -234,4 +234,8 @@ fn main() {
         keys(&format!("{lines} lines, idle"), lines, false);
         keys(&format!("{lines} lines, streaming"), lines, true);
     }
+}
+
+fn told(body: EventBody) -> Event {
+    Event { session: None, body }
 }

@@ -1,7 +1,7 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
 use nebula::proposal::{Choice, FateKind};
-use nebula::protocol::{Command, Event, Listing, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Listing, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
 use serde_json::json;
 
 use crate::session::{check_protocol, replace};
@@ -20,13 +20,13 @@ fn renaming() -> World {
 async fn take_back(live: &mut Live, request: RestoreRequest) {
     live.send(Command::Restore(request));
     live.decide(Choice::Accept).await;
-    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
 }
 
 /// Asks for a restore that there is none of; what is said instead.
 async fn refused(live: &mut Live, request: RestoreRequest) -> String {
     live.send(Command::Restore(request));
-    live.until(|e| if let Event::Notice(n) = e { Some(n.title.clone()) } else { None }).await
+    live.until(|e| if let EventBody::Notice(n) = e { Some(n.title.clone()) } else { None }).await
 }
 
 /// The edit of [`renaming`], accepted, and taken back.
@@ -50,7 +50,7 @@ async fn undo_and_redo_go_the_same_road() {
     live.send(Command::Restore(RestoreRequest::Redo));
     let notice = live
         .until(|e| match e {
-            Event::Notice(n) if n.title.contains("redo") => Some(n.title.clone()),
+            EventBody::Notice(n) if n.title.contains("redo") => Some(n.title.clone()),
             _ => None,
         })
         .await;
@@ -64,8 +64,8 @@ async fn what_the_person_restores_is_not_called_someone_elses() {
     let mut live = renamed_and_taken_back(&world).await;
     // Whatever the watcher saw of the undo, it has told before this.
     world.write("b.rs", "// someone else\n");
-    live.until(|e| matches!(e, Event::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
-    let told = live.events.iter().filter(|e| matches!(e, Event::Drifted(p) if p.contains(&"a.rs".to_string())));
+    live.until(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
+    let told = live.events.iter().filter(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"a.rs".to_string())));
     assert_eq!(told.count(), 0);
 }
 
@@ -98,13 +98,13 @@ async fn everything_since_a_message_is_taken_back_in_one_proposal() {
     world.write("c", "theirs\n");
     live.send(Command::Restore(RestoreRequest::SinceMessage(1)));
     let (proposal, fates) =
-        live.until(|e| if let Event::Proposed(p, f) = e { Some((p.clone(), f.clone())) } else { None }).await;
+        live.until(|e| if let EventBody::Proposed(p, f) = e { Some((p.clone(), f.clone())) } else { None }).await;
     assert_eq!(proposal.title, "undo of everything since \"second\"");
     let foreign: Vec<_> = fates.iter().map(|f| (&*f.path, matches!(f.kind, FateKind::Foreign { .. }))).collect();
     assert_eq!(foreign, [("b", false), ("a", false), ("c", true)]);
     let all = nebula::proposal::Decision::all(&proposal, Choice::Accept);
     live.send(Command::Decide(proposal.id, all));
-    live.until(|e| matches!(e, Event::Settled(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
     assert_eq!(files(), ["2", "1", "theirs"]);
     check_protocol(&live);
     live.close().await;
@@ -112,7 +112,7 @@ async fn everything_since_a_message_is_taken_back_in_one_proposal() {
     // A resumed session counts its messages alike.
     let mut live = world.start();
     live.open(SessionChoice::Continue);
-    live.until(|e| matches!(e, Event::Recalled(_)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Recalled(_)).then_some(())).await;
     take_back(&mut live, RestoreRequest::SinceMessage(0)).await;
     assert_eq!(files(), ["1", "1", "theirs"]);
 }
@@ -142,7 +142,8 @@ async fn the_archive_is_listed_with_files_and_causes() {
     let versions = ask(Query::Versions("a.rs".into()));
     let mut answers = std::collections::BTreeMap::new();
     while answers.len() < 3 {
-        let answer = live.until(|e| if let Event::Answer(id, l) = e { Some((id.0, l.clone())) } else { None }).await;
+        let answer =
+            live.until(|e| if let EventBody::Answer(id, l) = e { Some((id.0, l.clone())) } else { None }).await;
         answers.insert(answer.0, answer.1);
     }
     let rows = |id: QueryId| match &answers[&id.0] {

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::Parts;
-use nebula::protocol::{Command, Event, Item, Question, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Item, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn size(request: &Request) -> usize {
 
 async fn asked(live: &mut Live) -> Question {
     live.until(|e| match e {
-        Event::Asked(question) => Some(question.clone()),
+        EventBody::Asked(question) => Some(question.clone()),
         _ => None,
     })
     .await
@@ -73,7 +73,7 @@ async fn compacted(live: &mut Live, reply: &str) {
 
 fn opened(live: &Live) -> String {
     let id = live.events.iter().rev().find_map(|e| match e {
-        Event::Opened(info) => Some(info.id.clone()),
+        EventBody::Opened(info) => Some(info.id.clone()),
         _ => None,
     });
     id.expect("a session")
@@ -141,7 +141,7 @@ async fn a_window_that_nobody_told_of_is_found() {
         live.end().await;
     }
     compacted(&mut live, "use it").await;
-    let told = |e: &Event| matches!(e, Event::Added(_, Item::Answer { text }) if text.contains("did not fit"));
+    let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Answer { text }) if text.contains("did not fit"));
     assert!(live.events.iter().any(told));
     live.submit("go on");
     assert_eq!(live.end().await, TurnEnd::Done);

@@ -3,7 +3,7 @@
 
 use std::process::Command as Process;
 
-use nebula::protocol::{Command, Event, Item, Mode, SessionChoice, Setting, TurnEnd};
+use nebula::protocol::{Command, EventBody, Item, Mode, SessionChoice, Setting, TurnEnd};
 use nebula::provider::{Delta, EndReason, Request, Role, Usage};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::support::world::{Live, World, call, say};
 /// Why the message came back.
 async fn returned(live: &mut Live) -> String {
     live.until(|e| match e {
-        Event::Returned(_, why) => Some(why.clone()),
+        EventBody::Returned(_, why) => Some(why.clone()),
         _ => None,
     })
     .await
@@ -30,7 +30,7 @@ async fn passages_are_found_only_when_asked_for() {
     let sent = live.requests()[0].messages[0].text().into_owned();
     assert!(sent.ends_with("title=\"docs/rounding.md:1-1\"\nPrices round half to even.\n```\n"), "{sent}");
     let attached = live.events.iter().find_map(|e| match e {
-        Event::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
+        EventBody::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
         _ => None,
     });
     assert_eq!(attached.expect("a message")[0].path, "docs/rounding.md");
@@ -105,7 +105,7 @@ async fn a_request_begins_as_the_one_before_whatever_changes() {
     }
     let events = live.close().await;
     let session = events.iter().find_map(|e| match e {
-        Event::Opened(info) => Some(info.id.clone()),
+        EventBody::Opened(info) => Some(info.id.clone()),
         _ => None,
     });
     let world = world.model([say("Resumed.")]);
@@ -129,7 +129,7 @@ async fn what_a_model_does_not_take_is_told_before_it_is_sent() {
     assert_eq!(live.requests()[0].messages[0].blobs().count(), 1);
     let events = live.close().await;
     let session = events.iter().find_map(|e| match e {
-        Event::Opened(info) => Some(info.id.clone()),
+        EventBody::Opened(info) => Some(info.id.clone()),
         _ => None,
     });
 
@@ -164,12 +164,12 @@ async fn rules_join_when_a_tool_first_touches_a_file() {
     let told = requests[1].messages.last().expect("sent").text();
     assert!(told.contains("from .nebula/rules/rust.md (matches *.rs (src/a.rs)):\n\nNo unwrap."), "{told}");
     let chips = live.events.iter().rev().find_map(|e| match e {
-        Event::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
+        EventBody::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
         _ => None,
     });
     assert_eq!(chips.expect("a status"), ["workspace", "matches *.rs (src/a.rs)"]);
     let joined = live.events.iter().filter_map(|e| match e {
-        Event::Added(_, Item::Rules(rules)) => {
+        EventBody::Added(_, Item::Rules(rules)) => {
             Some(rules.iter().map(|r| (r.path.clone(), r.bytes)).collect::<Vec<_>>())
         }
         _ => None,
@@ -199,8 +199,8 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     }
     let mut live = world.start();
     live.send(Command::DraftCommit);
-    let notice = |e: &Event| match e {
-        Event::Notice(n) => Some(n.title.clone()),
+    let notice = |e: &EventBody| match e {
+        EventBody::Notice(n) => Some(n.title.clone()),
         _ => None,
     };
     live.until(|e| notice(e).filter(|t| t.contains("nothing is staged"))).await;
@@ -208,7 +208,7 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     live.send(Command::DraftCommit);
     let proposed = live
         .until(|e| match e {
-            Event::CommitMessage(text) => Some(text.clone()),
+            EventBody::CommitMessage(text) => Some(text.clone()),
             _ => None,
         })
         .await;
@@ -225,12 +225,12 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     live.send(Command::Commit("Add b".into()));
     let why = live
         .until(|e| match e {
-            Event::Added(_, Item::Notice(n)) if n.title == "nothing was committed" => Some(n.detail.clone()),
+            EventBody::Added(_, Item::Notice(n)) if n.title == "nothing was committed" => Some(n.detail.clone()),
             _ => None,
         })
         .await;
     assert_eq!(why, "tabs are not allowed");
-    live.until(|e| matches!(e, Event::CommitMessage(text) if text == "Add b").then_some(())).await;
+    live.until(|e| matches!(e, EventBody::CommitMessage(text) if text == "Add b").then_some(())).await;
     live.close().await;
 }
 
@@ -307,20 +307,20 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
     live.open(SessionChoice::Continue);
     let drifted = live
         .until(|e| match e {
-            Event::Drifted(paths) => Some(paths.clone()),
+            EventBody::Drifted(paths) => Some(paths.clone()),
             _ => None,
         })
         .await;
     assert_eq!(drifted, ["a.rs"]);
     let attached = live.events.iter().find_map(|e| match e {
-        Event::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
+        EventBody::Added(_, Item::User { attached, .. }) => Some(attached.clone()),
         _ => None,
     });
     assert_eq!(attached.expect("the message")[1].range, Some((2, 3)));
     let joined = |live: &crate::support::world::Live| -> Vec<String> {
         let rules = live.events.iter().filter_map(|e| match e {
-            Event::Added(_, Item::Rules(rules)) => Some(rules.clone()),
-            Event::Recalled(items) => items.iter().find_map(|(_, item)| match item {
+            EventBody::Added(_, Item::Rules(rules)) => Some(rules.clone()),
+            EventBody::Recalled(items) => items.iter().find_map(|(_, item)| match item {
                 Item::Rules(rules) => Some(rules.clone()),
                 _ => None,
             }),
@@ -330,7 +330,7 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
     };
     assert_eq!(joined(&live), [".nebula/rules/rust.md"], "the rule that joined shows");
     let tokens = live.events.iter().find_map(|e| match e {
-        Event::Opened(info) => Some(info.status.tokens),
+        EventBody::Opened(info) => Some(info.status.tokens),
         _ => None,
     });
     assert_eq!(tokens, Some(1000), "what it cost so far shows at once");
@@ -353,7 +353,7 @@ async fn rules_are_listed_and_broken_ones_told_once() {
     live.submit("two");
     live.end().await;
     let told = live.events.iter().filter_map(|e| match e {
-        Event::Added(_, Item::Notice(n)) if n.title.contains("rule") => Some(n.detail.clone()),
+        EventBody::Added(_, Item::Notice(n)) if n.title.contains("rule") => Some(n.detail.clone()),
         _ => None,
     });
     let told: Vec<String> = told.collect();
@@ -362,7 +362,7 @@ async fn rules_are_listed_and_broken_ones_told_once() {
     live.send(Command::Ask(nebula::protocol::QueryId(1), nebula::protocol::Query::Rules));
     let view = live
         .until(|e| match e {
-            Event::Answer(_, nebula::protocol::Listing::Rules(view)) => Some(view.clone()),
+            EventBody::Answer(_, nebula::protocol::Listing::Rules(view)) => Some(view.clone()),
             _ => None,
         })
         .await;
@@ -394,7 +394,7 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     assert_eq!(results.len(), 7);
     assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
     assert!(results[6].len() > 30_000, "the newest is whole");
-    let told = |e: &Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("context window"));
+    let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("context window"));
     assert!(live.events.iter().any(told));
     let sent = last.messages.clone();
     live.close().await;

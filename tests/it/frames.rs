@@ -36,7 +36,7 @@ fn serve(stage: &mut Stage) {
             }
             _ => continue,
         };
-        stage.tell(Event::Answer(id, listing));
+        stage.tell(EventBody::Answer(id, listing));
     }
 }
 
@@ -136,14 +136,14 @@ pub fn restoring(stage: &mut Stage) {
     ];
     let mut proposal = proposal();
     proposal.title = "restore everything to 12:04:31".into();
-    stage.tell(Event::Proposed(Arc::new(proposal), fates));
+    stage.tell(EventBody::Proposed(Arc::new(proposal), fates));
     stage.wait(1000);
 }
 
 /// Frame 12: everything in Japanese.
 pub fn japanese(stage: &mut Stage) {
     stage.tell(opened(status()));
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     stage.item(Item::User {
         text:
             "カートのページが商品ごとにデータベースへ問い合わせています。価格を一回の問い合わせで読み込んでください。\
@@ -213,7 +213,7 @@ fn the_archive_at_every_width() {
         golden(&format!("archive-{width}"), &stage);
         // Nothing waits any more: the keys of the archive itself.
         stage.keys("<esc>");
-        stage.tell(Event::Settled(nebula::proposal::ProposalId(7), Outcome::Refused));
+        stage.tell(EventBody::Settled(nebula::proposal::ProposalId(7), Outcome::Refused));
         golden(&format!("archive-calm-{width}"), &stage);
     }
 }

@@ -8,7 +8,7 @@ use crate::scenes::{Stage, status};
 fn stage() -> Stage {
     let mut stage = Stage::new(140, 40, "dark");
     let info = SessionInfo { id: "s".into(), title: None, resumed: 0, status: status() };
-    stage.tell(Event::Opened(info));
+    stage.tell(EventBody::Opened(info));
     stage
 }
 
@@ -101,7 +101,7 @@ fn a_bare_name_is_offered_and_never_forced() {
     stage.keys("<enter>");
     assert_eq!(submitted(&stage), ["fix @src/cart.rs and 価格.md please"]);
     // No file of that name: Tab goes to the next pane, as always.
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     stage.keys("see e.g");
     files(&mut stage, "e.g", &["src/egg.rs"]);
     stage.keys("<tab>");
@@ -144,11 +144,11 @@ fn prompts_are_completed_behind_their_command() {
     assert_eq!((submitted(&stage).len(), input(&stage).as_str()), (0, "/prompt review"));
     stage.keys("a.rs speed<enter>");
     assert_eq!(submitted(&stage), ["/prompt review a.rs speed"]);
-    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
     // Quicker than the names came.
     stage.keys("/prompt review b.rs names<enter>");
     assert_eq!(submitted(&stage).last().map(String::as_str), Some("/prompt review b.rs names"));
-    stage.tell(Event::TurnEnded(TurnId(2), TurnEnd::Done));
+    stage.tell(EventBody::TurnEnded(TurnId(2), TurnEnd::Done));
     stage.keys("/prompt exp");
     stage.answer(|q| *q == Query::Prompts, Listing::Prompts(rows));
     stage.keys("<enter>");
@@ -162,7 +162,7 @@ fn a_commit_message_that_is_being_written_can_be_stopped() {
     assert!(stage.text().contains("writing a commit message"));
     stage.keys("<esc>");
     assert_eq!(stage.sent().last(), Some(&&Command::Interrupt));
-    stage.tell(Event::CommitEnded);
+    stage.tell(EventBody::CommitEnded);
     assert!(stage.text().contains("ready"));
 }
 
@@ -170,7 +170,7 @@ fn a_commit_message_that_is_being_written_can_be_stopped() {
 fn in_a_narrow_terminal_the_preview_stands_below_the_list() {
     let mut stage = Stage::new(80, 24, "dark");
     let info = SessionInfo { id: "s".into(), title: None, resumed: 0, status: status() };
-    stage.tell(Event::Opened(info));
+    stage.tell(EventBody::Opened(info));
     stage.keys("see @cart");
     files(&mut stage, "cart", &["src/cart.rs", "tests/cart.rs", "docs/cart.md", "docs/carts/設計.md"]);
     preview(&mut stage, "src/cart.rs", 60);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nebula::edit::stream::End;
 use nebula::proposal::Choice;
-use nebula::protocol::{Event, TurnEnd};
+use nebula::protocol::{EventBody, TurnEnd};
 use nebula::provider::Role;
 
 use crate::edits::{Files, after, answer_any, check_numbers, files, fixtures, folders, place, told};
@@ -134,11 +134,11 @@ async fn real_replies_come_to_the_same_in_a_session() {
             live.submit(&format!("Do it in @{path}"));
             loop {
                 match live.next().await {
-                    Event::Proposed(proposal, _) => {
+                    EventBody::Proposed(proposal, _) => {
                         let all = nebula::proposal::Decision::all(&proposal, Choice::Accept);
                         live.send(nebula::protocol::Command::Decide(proposal.id, all));
                     }
-                    Event::TurnEnded(_, end) => {
+                    EventBody::TurnEnded(_, end) => {
                         assert_eq!(end, TurnEnd::Done, "{label}");
                         break;
                     }

@@ -62,14 +62,14 @@ impl Stage {
         self.effects.extend(effects);
     }
 
-    pub fn tell(&mut self, event: Event) {
-        self.say(Msg::Agent(event));
+    pub fn tell(&mut self, event: EventBody) {
+        self.say(Msg::Agent(Event { session: None, body: event }));
     }
 
     pub fn item(&mut self, item: Item) -> ItemId {
         let id = ItemId(self.items);
         self.items += 1;
-        self.tell(Event::Added(id, item));
+        self.tell(EventBody::Added(id, item));
         id
     }
 
@@ -98,7 +98,7 @@ impl Stage {
             Effect::Send(Command::Ask(id, query)) if wanted(query) => Some(*id),
             _ => None,
         });
-        self.tell(Event::Answer(id.expect("it was asked for"), listing));
+        self.tell(EventBody::Answer(id.expect("it was asked for"), listing));
     }
 
     pub fn resize(&mut self, width: u16, height: u16) {
@@ -232,8 +232,8 @@ pub fn status() -> Status {
     }
 }
 
-pub fn opened(status: Status) -> Event {
-    Event::Opened(SessionInfo { id: "0198".into(), title: None, resumed: 0, status })
+pub fn opened(status: Status) -> EventBody {
+    EventBody::Opened(SessionInfo { id: "0198".into(), title: None, resumed: 0, status })
 }
 
 pub fn call(name: &str, main: &str, state: CallState) -> Call {
@@ -262,7 +262,7 @@ fn done(name: &str, main: &str, summary: &str, ms: u64) -> Item {
 /// The first part of the conversation: a message, a thought, three reads.
 pub fn reading(stage: &mut Stage) {
     stage.tell(opened(status()));
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     stage.item(Item::User {
         text: "The cart page asks the database once per line. Load all prices in one query, and keep @src/cart.rs \
                readable."
@@ -386,7 +386,7 @@ pub fn proposal() -> Proposal {
 /// Frame 03: one hunk rejected, one accepted, one undecided.
 pub fn proposing(stage: &mut Stage) {
     reading(stage);
-    stage.tell(Event::Proposed(Arc::new(proposal()), Vec::new()));
+    stage.tell(EventBody::Proposed(Arc::new(proposal()), Vec::new()));
     stage.wait(SECOND);
     stage.keys("ny");
 }
@@ -397,7 +397,7 @@ pub fn asking(stage: &mut Stage) {
     archive(stage);
     stage.keys("then add a test with yen and euro lines<enter>and mention the new error in @README.md <enter>");
     stage.item(Item::Call(call("askUser", "which currency", CallState::Asking)));
-    stage.tell(Event::Asked(Question {
+    stage.tell(EventBody::Asked(Question {
         id: QuestionId(1),
         text: "Which currency should the total of a mixed cart have?".into(),
         choices: [
@@ -438,7 +438,7 @@ pub fn mentioning(stage: &mut Stage) {
 pub fn choosing(stage: &mut Stage) {
     let mut calm = status();
     (calm.tokens, calm.cost) = (0, None);
-    stage.tell(Event::Status(calm));
+    stage.tell(EventBody::Status(calm));
     let rows = [
         ("load prices in one query", 24, "gpt-4.1-mini", 9, SessionState::Open),
         ("round half to even", 11, "gpt-4.1-nano", 52, SessionState::Ended),
@@ -490,7 +490,7 @@ pub fn welcome(stage: &mut Stage) {
 /// Frame 10: what goes wrong.
 pub fn failing(stage: &mut Stage) {
     stage.tell(opened(status()));
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     stage.item(Item::User { text: "Load all prices in one query.".into(), at: NOW - 220_000, attached: vec![] });
     let mut refused = call("replaceInFile", "src/cart.rs", CallState::Refused);
     refused.reason = Some("changed on disk at 12:06:02, one line".into());
@@ -502,7 +502,7 @@ pub fn failing(stage: &mut Stage) {
         detail: "What arrived is kept above.".into(),
         actions: vec![NoticeAction::GoOn, NoticeAction::AskAgain],
     }));
-    stage.tell(Event::Retrying(Some(Wait {
+    stage.tell(EventBody::Retrying(Some(Wait {
         attempt: 3,
         of: 5,
         until: NOW + 8 * SECOND,

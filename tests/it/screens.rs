@@ -138,7 +138,7 @@ fn no_stray_key_approves() {
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);
     stage.keys("please add ");
-    stage.tell(Event::Proposed(std::sync::Arc::new(proposal()), Vec::new()));
+    stage.tell(EventBody::Proposed(std::sync::Arc::new(proposal()), Vec::new()));
     for c in "a yes, and also rAy".chars() {
         stage.wait(100);
         stage.keys(&c.to_string());
@@ -158,7 +158,7 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     stage.keys("one<enter>");
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     stage.keys("two<enter>three<enter>");
     let texts = |stage: &Stage| {
         let sent = stage.sent().into_iter().filter_map(|c| match c {
@@ -170,11 +170,11 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
     assert_eq!(texts(&stage), ["one"]);
     // Each comes back for editing, and returns to its place or is dropped.
     stage.keys("<up>!<enter><up><down><ctrl-x>");
-    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
     assert_eq!(texts(&stage), ["one", "two!"]);
-    stage.tell(Event::TurnStarted(TurnId(2)));
+    stage.tell(EventBody::TurnStarted(TurnId(2)));
     stage.keys("four<enter>");
-    stage.tell(Event::TurnEnded(TurnId(2), TurnEnd::Interrupted));
+    stage.tell(EventBody::TurnEnded(TurnId(2), TurnEnd::Interrupted));
     assert_eq!(texts(&stage), ["one", "two!"]);
     stage.keys("<enter>");
     assert_eq!(texts(&stage), ["one", "two!", "four"]);
@@ -184,7 +184,7 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
 fn a_question_is_answered_by_just_writing() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
-    let asked = |n, choices| Event::Asked(Question { id: QuestionId(n), text: "Which name?".into(), choices });
+    let asked = |n, choices| EventBody::Asked(Question { id: QuestionId(n), text: "Which name?".into(), choices });
     let answers = |stage: &Stage| {
         let sent = stage.sent().into_iter().filter_map(|c| match c {
             Command::Reply(id, text) => Some((id.0, text.clone())),
@@ -193,13 +193,13 @@ fn a_question_is_answered_by_just_writing() {
         sent.collect::<Vec<_>>()
     };
     stage.keys("go<enter>");
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     // Without choices the input has the keys.
     stage.tell(asked(1, Vec::new()));
     assert!(stage.text().contains("Enter answers"), "{}", stage.text());
     stage.keys("jane<enter>");
     assert_eq!(answers(&stage), [(1, "jane".into())]);
-    stage.tell(Event::Answered(QuestionId(1)));
+    stage.tell(EventBody::Answered(QuestionId(1)));
     // With choices the first letter that is no key begins an answer.
     stage.tell(asked(2, vec![("a".into(), String::new()), ("b".into(), String::new())]));
     stage.wait(500);
@@ -214,7 +214,7 @@ fn ones_own_restore_needs_no_pause_and_no_reason() {
     let proposal = Arc::new(proposal());
     let fates = proposal.files.iter().map(|f| Fate { path: f.path.clone(), kind: FateKind::Restore(f.counts) });
     stage.keys("<f3>");
-    stage.tell(Event::Proposed(proposal.clone(), fates.collect()));
+    stage.tell(EventBody::Proposed(proposal.clone(), fates.collect()));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
     // No pause: the person asked for it, and the next key is meant.
     stage.keys("<enter>");
@@ -229,7 +229,7 @@ fn ones_own_restore_needs_no_pause_and_no_reason() {
 fn the_open_session_is_gone_back_to_and_not_deleted_from_the_list() {
     let mut stage = Stage::new(140, 40, "dark");
     let info = SessionInfo { id: "s1".into(), title: None, resumed: 2, status: status() };
-    stage.tell(Event::Opened(info));
+    stage.tell(EventBody::Opened(info));
     stage.keys("/sessions<enter>");
     let row = SessionRow {
         id: "s1".into(),
@@ -260,13 +260,13 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
         actions: vec![NoticeAction::ShowChange("a.rs".into())],
     };
     let first = Arc::new(proposal());
-    stage.tell(Event::Proposed(first.clone(), Vec::new()));
+    stage.tell(EventBody::Proposed(first.clone(), Vec::new()));
     let (expected, found) = (state("one\n"), state("another\n"));
-    stage.tell(Event::Settled(first.id, Outcome::Conflict { path: "a.rs".into(), expected, found }));
+    stage.tell(EventBody::Settled(first.id, Outcome::Conflict { path: "a.rs".into(), expected, found }));
     // Another proposal takes the pane and goes again.
     let second = Arc::new(Proposal { id: ProposalId(99), ..(*first).clone() });
-    stage.tell(Event::Proposed(second, Vec::new()));
-    stage.tell(Event::Settled(ProposalId(99), Outcome::Refused));
+    stage.tell(EventBody::Proposed(second, Vec::new()));
+    stage.tell(EventBody::Settled(ProposalId(99), Outcome::Refused));
     stage.item(Item::Notice(notice));
     stage.item(Item::Answer { text: "I read it again.".into() });
     stage.keys("<enter>");
@@ -279,12 +279,12 @@ fn what_was_not_sent_comes_back() {
     stage.tell(opened(status()));
     stage.keys("see @src/nope.rs <enter>");
     let prompt = nebula::protocol::Prompt { text: "see @src/nope.rs ".into() };
-    stage.tell(Event::Returned(prompt, "src/nope.rs is not there".into()));
+    stage.tell(EventBody::Returned(prompt, "src/nope.rs is not there".into()));
     let text = stage.text();
     assert!(text.contains("› see @src/nope.rs") && text.contains("src/nope.rs is not there"), "{text}");
     // Several reasons, or one too long for the line, are to be read whole.
     let prompt = nebula::protocol::Prompt { text: "see".into() };
-    stage.tell(Event::Returned(prompt, "there is no file a.rs\nb.bin is binary".into()));
+    stage.tell(EventBody::Returned(prompt, "there is no file a.rs\nb.bin is binary".into()));
     let text = stage.text();
     assert!(text.contains("• there is no file a.rs") && text.contains("• b.bin is binary"), "{text}");
     stage.keys("<esc>");
@@ -312,9 +312,9 @@ fn a_plan_is_handed_over_with_one_key() {
     let mut ask = |question: &str, answer: &str| {
         stage.keys(question);
         stage.keys("<enter>");
-        stage.tell(Event::TurnStarted(TurnId(1)));
+        stage.tell(EventBody::TurnStarted(TurnId(1)));
         stage.item(Item::Answer { text: answer.into() });
-        stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+        stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
         stage.text()
     };
     assert!(!ask("why", "Because of the loop.").contains("carries out the plan"));
@@ -332,7 +332,7 @@ fn ctrl_c_interrupts_clears_and_quits() {
     reading(&mut stage);
     stage.keys("draft<ctrl-c>");
     assert_eq!(stage.sent(), [&Command::Open(SessionChoice::New), &Command::Interrupt]);
-    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Interrupted));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Interrupted));
     stage.keys("x<ctrl-c>");
     assert!(!stage.text().contains("draft"));
     stage.keys("<ctrl-c>");
@@ -418,12 +418,12 @@ fn an_open_list_of_files_is_asked_for_again_when_files_come() {
     stage.answer(|q| matches!(q, Query::Files(_)), files(&["src/cart.rs", "src/cash.rs"]));
     stage.keys("<down>");
     stage.effects.clear();
-    stage.tell(Event::FilesChanged);
+    stage.tell(EventBody::FilesChanged);
     stage.answer(|q| *q == Query::Files("ca".into()), files(&["ca", "src/cart.rs", "src/cash.rs"]));
     stage.keys("<tab>");
     assert!(stage.text().contains("see @src/cash.rs"), "{}", stage.text());
     stage.effects.clear();
-    stage.tell(Event::FilesChanged);
+    stage.tell(EventBody::FilesChanged);
     assert!(stage.sent().is_empty());
 }
 
@@ -432,12 +432,12 @@ fn nothing_wakes_an_idle_screen() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     assert_eq!(stage.app.wake(), None);
-    stage.tell(Event::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
     let wake = stage.app.wake().expect("a spinner");
     assert!(wake - NOW <= 125);
     stage.say(Msg::Focus(false));
     assert_eq!(stage.app.wake().expect("a slow spinner") % 1000, 0);
-    stage.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
     assert_eq!(stage.app.wake(), None);
 }
 
@@ -548,18 +548,18 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     let proposal = Arc::new(proposal());
     let path = proposal.files[0].path.clone();
     let kind = FateKind::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
-    stage.tell(Event::Proposed(proposal.clone(), vec![Fate { path: path.clone(), kind }]));
+    stage.tell(EventBody::Proposed(proposal.clone(), vec![Fate { path: path.clone(), kind }]));
     click(&mut stage, "take the old state");
     let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
     assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
-    stage.tell(Event::Settled(proposal.id, Outcome::Withdrawn));
+    stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
     // Where nothing is left to choose, a click goes on to what would be written.
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
     let fate = Fate { path: again.files[0].path.clone(), kind: FateKind::Restore(Counts::default()) };
-    stage.tell(Event::Proposed(again, vec![fate]));
+    stage.tell(EventBody::Proposed(again, vec![fate]));
     click(&mut stage, "shows what would be written");
     assert!(stage.text().contains("hunks undecided"), "{}", stage.text());
-    stage.tell(Event::Settled(ProposalId(77), Outcome::Withdrawn));
+    stage.tell(EventBody::Settled(ProposalId(77), Outcome::Withdrawn));
     let (x, y) = find(&stage, "archive ──");
     mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), (x, y));
     mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), (x, y - 6));

@@ -1,7 +1,7 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, Event, How, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::protocol::{CallState, Command, EventBody, How, Item, Outcome, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub fn replace(path: &str, search: &str, replace: &str) -> (&'static str, serde_
 fn call_ends(live: &Live) -> Vec<CallState> {
     let mut last = std::collections::BTreeMap::new();
     for event in &live.events {
-        if let Event::Added(id, Item::Call(call)) | Event::Changed(id, Item::Call(call)) = event {
+        if let EventBody::Added(id, Item::Call(call)) | EventBody::Changed(id, Item::Call(call)) = event {
             last.insert(*id, call.state);
         }
     }
@@ -24,11 +24,11 @@ fn call_ends(live: &Live) -> Vec<CallState> {
 
 /// Every turn, proposal and call came to its end, as the protocol promises.
 pub fn check_protocol(live: &Live) {
-    let count = |f: fn(&Event) -> bool| live.events.iter().filter(|e| f(e)).count();
-    let started = count(|e| matches!(e, Event::TurnStarted(_)));
-    assert_eq!(started, count(|e| matches!(e, Event::TurnEnded(..))));
-    let proposed = count(|e| matches!(e, Event::Proposed(..) | Event::Approved(..)));
-    assert_eq!(proposed, count(|e| matches!(e, Event::Settled(..))));
+    let count = |f: fn(&EventBody) -> bool| live.events.iter().filter(|e| f(e)).count();
+    let started = count(|e| matches!(e, EventBody::TurnStarted(_)));
+    assert_eq!(started, count(|e| matches!(e, EventBody::TurnEnded(..))));
+    let proposed = count(|e| matches!(e, EventBody::Proposed(..) | EventBody::Approved(..)));
+    assert_eq!(proposed, count(|e| matches!(e, EventBody::Settled(..))));
     assert!(call_ends(live).iter().all(|s| s.is_final()), "{:?}", call_ends(live));
 }
 
@@ -61,7 +61,8 @@ async fn an_answer_of_nothing_is_told() {
     let world = World::new().model([nothing(), call("list", json!({"path": "."})), nothing()]);
     let mut live = world.start();
     let told = |live: &Live| {
-        let silent = |e: &&Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("without a word"));
+        let silent =
+            |e: &&EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("without a word"));
         live.events.iter().filter(silent).count()
     };
     live.submit("hello");
@@ -100,8 +101,8 @@ async fn a_locked_memory_is_waited_for_and_that_is_said_meanwhile() {
         other.execute_batch("BEGIN IMMEDIATE").expect("locked");
         other
     };
-    let waiting = |e: &Event| match e {
-        Event::Notice(n) if n.title.contains("waiting for it") => Some(()),
+    let waiting = |e: &EventBody| match e {
+        EventBody::Notice(n) if n.title.contains("waiting for it") => Some(()),
         _ => None,
     };
     let other = lock(&database);
@@ -110,7 +111,7 @@ async fn a_locked_memory_is_waited_for_and_that_is_said_meanwhile() {
     live.until(waiting).await;
     drop(other);
     assert_eq!(live.end().await, TurnEnd::Done);
-    let ram = |e: &Event| matches!(e, Event::Added(_, Item::Notice(n)) if n.title.contains("RAM"));
+    let ram = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("RAM"));
     assert!(!live.events.iter().any(ram), "{:?}", live.events);
     live.close().await;
 
@@ -247,7 +248,7 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
     let outcome = live
         .until(|e| match e {
-            Event::Settled(_, o) => Some(o.clone()),
+            EventBody::Settled(_, o) => Some(o.clone()),
             _ => None,
         })
         .await;
@@ -272,7 +273,7 @@ async fn an_edit_of_a_file_changed_since_it_was_read_is_told_what_changed() {
     ]);
     let mut live = world.start();
     live.submit("rename a to c");
-    let question = live.until(|e| if let Event::Asked(q) = e { Some(q.id) } else { None }).await;
+    let question = live.until(|e| if let EventBody::Asked(q) = e { Some(q.id) } else { None }).await;
     world.write("a.rs", "fn b() {}\nfn z() {}\n");
     live.send(Command::Reply(question, "yes".into()));
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -318,7 +319,7 @@ async fn plan_mode_writes_nothing_that_stands_in_the_text() {
         live.submit("how would you change @a.rs?");
         assert_eq!(live.end().await, TurnEnd::Done, "{format}");
         let shown = live.events.iter().filter_map(|e| match e {
-            Event::Added(_, Item::Answer { text }) | Event::Grew(_, text) => Some(text.as_str()),
+            EventBody::Added(_, Item::Answer { text }) | EventBody::Grew(_, text) => Some(text.as_str()),
             _ => None,
         });
         assert_eq!(shown.collect::<String>(), plan, "{format}");
@@ -367,7 +368,7 @@ async fn a_resumed_session_sends_the_same_messages() {
     let resumed = plain(&live.requests()[0].messages);
     assert_eq!(resumed[..answered.len()], answered);
     assert_eq!(resumed.len(), answered.len() + 2);
-    let shown = live.events.iter().filter(|e| matches!(e, Event::Added(_, Item::Call(_)))).count();
+    let shown = live.events.iter().filter(|e| matches!(e, EventBody::Added(_, Item::Call(_)))).count();
     assert_eq!(shown, 1);
 }
 
@@ -378,7 +379,7 @@ fn plain(messages: &[std::sync::Arc<Message>]) -> Vec<Message> {
 impl Live {
     fn until_session(&self) -> String {
         let opened = self.events.iter().find_map(|e| match e {
-            Event::Opened(info) => Some(info.id.clone()),
+            EventBody::Opened(info) => Some(info.id.clone()),
             _ => None,
         });
         opened.expect("an open session")
@@ -448,8 +449,8 @@ async fn edits_in_the_text_become_one_proposal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nearly_full_archive_is_told_in_the_chat() {
-    let full = |e: &Event| match e {
-        Event::Added(_, Item::Notice(n)) if n.title.starts_with("the archive holds") => Some(n.title.clone()),
+    let full = |e: &EventBody| match e {
+        EventBody::Added(_, Item::Notice(n)) if n.title.starts_with("the archive holds") => Some(n.title.clone()),
         _ => None,
     };
     let world = World::new()
@@ -466,7 +467,7 @@ async fn a_nearly_full_archive_is_told_in_the_chat() {
     // At the next start it is told once the chat is there.
     let mut live = world.model([say("Hello.")]).start();
     live.open(SessionChoice::New);
-    live.until(|e| matches!(e, Event::Opened(_)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Opened(_)).then_some(())).await;
     live.until(full).await;
     live.close().await;
 }
@@ -484,8 +485,8 @@ async fn what_is_said_before_a_call_is_shown_before_it() {
         .events
         .iter()
         .filter_map(|e| match e {
-            Event::Added(_, Item::Answer { text }) => Some(text.as_str()),
-            Event::Added(_, Item::Call(call)) => Some(call.name.as_str()),
+            EventBody::Added(_, Item::Answer { text }) => Some(text.as_str()),
+            EventBody::Added(_, Item::Call(call)) => Some(call.name.as_str()),
             _ => None,
         })
         .collect();
@@ -499,7 +500,7 @@ async fn a_missing_mention_gives_the_prompt_back() {
     live.submit("look at @missing.rs");
     let (prompt, why) = live
         .until(|e| match e {
-            Event::Returned(p, w) => Some((p.clone(), w.clone())),
+            EventBody::Returned(p, w) => Some((p.clone(), w.clone())),
             _ => None,
         })
         .await;
@@ -515,7 +516,7 @@ async fn a_message_that_cannot_fit_comes_back_and_spoils_nothing() {
     live.submit(&"words ".repeat(1_000_000));
     let (prompt, why) = live
         .until(|e| match e {
-            Event::Returned(p, w) => Some((p.clone(), w.clone())),
+            EventBody::Returned(p, w) => Some((p.clone(), w.clone())),
             _ => None,
         })
         .await;
@@ -537,7 +538,7 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     ]);
     let mut live = world.start();
     live.submit("change");
-    live.until(|e| matches!(e, Event::Approved(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Approved(..)).then_some(())).await;
     let asked = live.decide(Choice::Reject).await;
     assert!(asked.is_inexact());
     live.end().await;
@@ -578,10 +579,10 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
     let mut items = std::collections::BTreeMap::new();
     for event in &live.events {
         match event {
-            Event::Added(id, item) | Event::Changed(id, item) => {
+            EventBody::Added(id, item) | EventBody::Changed(id, item) => {
                 items.insert(*id, item.clone());
             }
-            Event::Grew(id, more) => {
+            EventBody::Grew(id, more) => {
                 if let Some(Item::Answer { text }) = items.get_mut(id) {
                     text.push_str(more);
                 }
@@ -596,7 +597,7 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
     again.open(SessionChoice::Continue);
     let recalled = again
         .until(|e| match e {
-            Event::Recalled(items) => Some(items.clone()),
+            EventBody::Recalled(items) => Some(items.clone()),
             _ => None,
         })
         .await;
@@ -611,9 +612,9 @@ async fn a_file_that_changes_while_its_proposal_waits_is_told() {
     live.submit("count");
     let proposal = live.proposal().await;
     world.write("a.txt", "ONE\n");
-    live.until(|e| matches!(e, Event::Drifted(p) if *p == ["a.txt"]).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Drifted(p) if *p == ["a.txt"]).then_some(())).await;
     live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
-    live.until(|e| matches!(e, Event::Settled(_, Outcome::Conflict { .. })).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Settled(_, Outcome::Conflict { .. })).then_some(())).await;
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "ONE\n");
 }
@@ -634,7 +635,7 @@ async fn a_file_known_by_its_likeness_is_shown_again_on_resume() {
     again.open(SessionChoice::Continue);
     let recalled = again
         .until(|e| match e {
-            Event::Recalled(items) => Some(items.clone()),
+            EventBody::Recalled(items) => Some(items.clone()),
             _ => None,
         })
         .await;

@@ -258,7 +258,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
     };
     for start in [Start::Welcome, Start::Picker, Start::default()] {
         let (mut s, folder) = stage((110, 50), &files, start.clone());
-        s.tell(Event::Notice(config.clone()));
+        s.tell(EventBody::Notice(config.clone()));
         s.keys("<down><up>");
         match start {
             Start::Welcome => {
@@ -285,7 +285,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
             assert!(text.find("hello to you") < text.find("config.json"), "{text}");
             s.keys("hi<enter>");
             s.item(Item::User { text: "something new".into(), at: NOW, attached: Vec::new() });
-            s.tell(Event::TurnStarted(TurnId(1)));
+            s.tell(EventBody::TurnStarted(TurnId(1)));
             let text = s.text();
             assert!(text.find("keys.toml") < text.find("something new"), "{text}");
         }

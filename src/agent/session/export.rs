@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::agent::services::Env;
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{read_calls, read_results};
 use crate::memory::{self, Message, Role};
 use crate::proposal::{FileChange, Proposal, State};
@@ -12,19 +12,19 @@ use crate::protocol::ExportFormat;
 ///
 /// # Errors
 /// When memory does not have the session, or no name is free.
-pub fn proposal(env: &Env, id: &str, format: ExportFormat) -> Result<Proposal, String> {
-    let session = env.memory.get(id).map_err(|e| e.to_string())?;
-    let messages = env.memory.load(id).map_err(|e| e.to_string())?;
+pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Result<Proposal, String> {
+    let session = context.services.memory.get(id).map_err(|e| e.to_string())?;
+    let messages = context.services.memory.load(id).map_err(|e| e.to_string())?;
     let text = document(&session, &messages, format);
     let start = id.get(..8).unwrap_or(id);
     let names = (1..100).map(|n| match n {
         1 => format!("session-{start}.{}", extension(format)),
         n => format!("session-{start}-{n}.{}", extension(format)),
     });
-    let free = names.into_iter().find(|n| env.workspace.stamp(n).is_none());
+    let free = names.into_iter().find(|n| context.services.workspace.stamp(n).is_none());
     let Some(path) = free else { return Err("a hundred exports of this session are there already".into()) };
     let change = FileChange::new(path.clone(), State::Absent, State::file(text.into_bytes()), "export", &[]);
-    Ok(Proposal { id: env.events.proposal(), title: format!("export to {path}"), files: vec![change] })
+    Ok(Proposal { id: context.events.proposal(), title: format!("export to {path}"), files: vec![change] })
 }
 
 /// The document.

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::{Env, lock};
+use crate::agent::services::{Services, lock};
+use crate::agent::session::context::SessionContext;
 use crate::context::retrieval::{self, Answer, Passage, Progress};
 use crate::memory::rag::Rag;
 use crate::protocol::Level;
@@ -24,8 +25,8 @@ const OFTEN: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.
-pub fn retrieve(env: &Arc<Env>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
-    let path = path(env).ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
+pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
+    let path = path(&context.services).ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
     let failed = |e: crate::memory::Error| format!("the index of @rag cannot be used: {e}");
     let rag = Rag::open(&path).map_err(failed)?;
     let told = Cell::new(Instant::now());
@@ -33,14 +34,14 @@ pub fn retrieve(env: &Arc<Env>, words: &str, stop: &CancellationToken) -> Result
         if progress.changed >= MANY && told.get().elapsed() >= OFTEN {
             told.set(Instant::now());
             let title = format!("indexing for @rag: {} of {} files; Esc stops", progress.done, progress.changed);
-            tokio::runtime::Handle::current().block_on(env.say(Level::Info, title, ""));
+            tokio::runtime::Handle::current().block_on(context.say(Level::Info, title, ""));
         }
         !stop.is_cancelled()
     };
-    let found = match retrieval::ask(&rag, &env.workspace, words, &watch).map_err(failed)? {
+    let found = match retrieval::ask(&rag, &context.services.workspace, words, &watch).map_err(failed)? {
         Answer::Fresh(found) => found,
         Answer::AtOnce(found) => {
-            refresh(env);
+            refresh(&context.services);
             found
         }
         Answer::Stopped(progress) => {
@@ -59,20 +60,20 @@ pub fn retrieve(env: &Arc<Env>, words: &str, stop: &CancellationToken) -> Result
 }
 
 /// Brings the index up to date on a thread of its own, if this project has one and nobody is about it.
-pub fn refresh(env: &Arc<Env>) {
-    let Some(path) = path(env).filter(|p| p.exists()) else { return };
-    if env.refreshing.swap(true, Ordering::AcqRel) {
+pub fn refresh(services: &Arc<Services>) {
+    let Some(path) = path(services).filter(|p| p.exists()) else { return };
+    if services.refreshing.swap(true, Ordering::AcqRel) {
         return;
     }
-    let env = Arc::clone(env);
+    let services = Arc::clone(services);
     tokio::task::spawn_blocking(move || {
         // What fails here is told when the index is asked the next time.
-        let go_on = |_: Progress| !env.closing.load(Ordering::Relaxed);
-        let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &env.workspace, &go_on));
-        env.refreshing.store(false, Ordering::Release);
+        let go_on = |_: Progress| !services.closing.load(Ordering::Relaxed);
+        let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &services.workspace, &go_on));
+        services.refreshing.store(false, Ordering::Release);
     });
 }
 
-fn path(env: &Env) -> Option<PathBuf> {
-    lock(&env.config).paths.folder().map(|f| f.join("rag.db"))
+fn path(services: &Services) -> Option<PathBuf> {
+    lock(&services.config).paths.folder().map(|f| f.join("rag.db"))
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::edit::Format;
+use crate::context::attach::Attachment;
+use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
+use crate::protocol::Attached;
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
@@ -83,7 +85,7 @@ pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
         .iter()
         .map(|c| CallRecord { id: c.id.clone(), name: c.name.clone(), arguments: c.arguments.clone() })
         .collect();
-    (!records.is_empty()).then(|| json(&records))
+    (!records.is_empty()).then(|| to_json(&records))
 }
 
 /// Reads back what [`calls_json`] wrote; what cannot be read is no call.
@@ -94,7 +96,7 @@ pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
 
 /// Results as memory keeps them.
 pub fn results_json(results: &[ResultRecord]) -> String {
-    json(&results)
+    to_json(&results)
 }
 
 /// Reads results; what cannot be read is no result.
@@ -170,9 +172,66 @@ pub fn blob(kept: &memory::Blob) -> Blob {
     Blob { mime: kept.kind.clone(), bytes: kept.bytes.clone().into(), name: kept.name.clone() }
 }
 
-fn json<T: Serialize>(value: &T) -> String {
+fn to_json<T: Serialize>(value: &T) -> String {
     // Records of strings, numbers and lists always serialise.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A call's arguments: as they are, or repaired where their meaning is certain.
+///
+/// # Errors
+/// What is wrong with them, for the model.
+pub fn arguments(text: &str) -> Result<serde_json::Value, String> {
+    if text.trim().is_empty() {
+        return Ok(serde_json::Value::Null);
+    }
+    serde_json::from_str(text).or_else(|_| json::repair(text))
+}
+
+/// One attached file, as memory keeps it.
+#[derive(Serialize, Deserialize)]
+pub struct AttachedRecord {
+    path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<(usize, usize)>,
+    lines: Option<usize>,
+    bytes: usize,
+    /// Of all its bytes, where all were attached: it counts as read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+impl AttachedRecord {
+    /// That of an attachment.
+    pub fn new(a: &Attachment, sha: Option<Sha>) -> Self {
+        let sha256 = sha.map(|sha| hex(&sha));
+        AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
+    }
+
+    /// As the screen shows it.
+    pub fn shown(&self) -> Attached {
+        Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
+    }
+}
+
+/// What was attached, as memory keeps it.
+pub fn write_attached(records: &[AttachedRecord]) -> String {
+    // Records of strings and numbers always serialise.
+    serde_json::to_string(records).unwrap_or_default()
+}
+
+fn attached_records(text: &str) -> Vec<AttachedRecord> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Reads what was attached to a message, as it was kept.
+pub fn read_attached(text: &str) -> Vec<Attached> {
+    attached_records(text).iter().map(AttachedRecord::shown).collect()
+}
+
+/// The files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
+pub fn attached_files(text: &str) -> Vec<(String, Option<String>)> {
+    attached_records(text).into_iter().map(|r| (r.path, r.sha256)).collect()
 }
 
 #[cfg(test)]

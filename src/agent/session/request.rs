@@ -1,23 +1,21 @@
 //! What is asked: the message of the person with what it mentions, and the request with all that joins it.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::{Env, lock};
-use crate::agent::session::Session;
-use crate::agent::session::prompt_state;
+use crate::agent::services::{Services, lock, now};
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::{Session, first_words};
 use crate::agent::session::rag;
-use crate::agent::session::records::hex;
-use crate::context::attach::{Attachment, compose};
+use crate::agent::session::records::{AttachedRecord, write_attached};
+use crate::agent::session::system_prompt;
+use crate::context::attach::compose;
 use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, Event, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
+use crate::protocol::{Attached, EventBody, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
 use crate::provider::{Blob, Body, Message, Request, Role, Takes, Usage};
-use crate::tools::Sha;
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -32,16 +30,16 @@ const SCHEMA: usize = 300;
 /// # Errors
 /// When something mentioned is missing or may not be read: nothing is sent.
 pub async fn say(
-    env: &Arc<Env>,
+    context: &Arc<SessionContext>,
     session: &mut Session,
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
-    let (text, env2, stop2) = (expanded(env, &prompt.text)?, Arc::clone(env), stop.clone());
-    let takes = takes(env);
+    let (text, context2, stop2) = (expanded(context, &prompt.text)?, Arc::clone(context), stop.clone());
+    let takes = takes(context);
     let composed = tokio::task::spawn_blocking(move || {
-        let retrieve = |words: &str| rag::retrieve(&env2, words, &stop2);
-        compose(&env2.workspace, &text, takes, &retrieve)
+        let retrieve = |words: &str| rag::retrieve(&context2, words, &stop2);
+        compose(&context2.services.workspace, &text, takes, &retrieve)
     });
     let composed = composed.await;
     let composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?;
@@ -49,7 +47,7 @@ pub async fn say(
     if stop.is_cancelled() {
         return Err("interrupted before anything was sent".into());
     }
-    let room = Budget::of_window(u64::from(window(env))).room();
+    let room = Budget::of_window(u64::from(window(context))).room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
         return Err(format!(
@@ -57,14 +55,14 @@ pub async fn say(
              mention parts of files (@path:1-200), or choose another model with Ctrl-O"
         ));
     }
-    for note in std::mem::take(&mut *lock(&env.notes)) {
+    for note in std::mem::take(&mut *lock(&context.notes)) {
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
     let mut records = Vec::new();
     for attachment in &composed.attached {
         let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
         match sha {
-            Some(sha) => env.knows(&attachment.path, sha),
+            Some(sha) => context.services.knows(&attachment.path, sha),
             None => session.touch(&attachment.path),
         }
         records.push(AttachedRecord::new(attachment, sha));
@@ -81,70 +79,63 @@ pub async fn say(
         .iter()
         .map(|b| memory::Blob { name: b.name.clone(), kind: b.mime.clone(), bytes: b.bytes.to_vec() })
         .collect();
-    let row = env.kept(env.memory.append(&session.id, &record)).unwrap_or(0);
+    let row = context.record_error(context.services.memory.append(&session.id, &record)).unwrap_or(0);
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
     session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
     if session.title.is_none() {
-        session.title = Some(crate::agent::first_words(&typed, 60));
+        session.title = Some(first_words(&typed, 60));
     }
-    session.ground.look_again();
-    env.events.add(Item::User { text: typed, at: now(), attached: files }).await;
+    session.prompt.look_again();
+    context.events.add(Item::User { text: typed, at: now(), attached: files }).await;
     Ok(())
 }
 
 /// What was typed, or, for `/prompt NAME arguments`, what that stands for.
-fn expanded(env: &Env, typed: &str) -> Result<String, String> {
+fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
     let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
     let rest = rest.trim_start();
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let home = lock(&env.config).paths.folder().map(std::path::Path::to_path_buf);
-    prompts::list(&env.workspace, home.as_deref()).expand(name, arguments).map_err(|e| e.to_string())
+    let home = lock(&context.services.config).paths.folder().map(std::path::Path::to_path_buf);
+    let known = prompts::list(&context.services.workspace, home.as_deref());
+    known.expand(name, arguments).map_err(|e| e.to_string())
 }
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
-pub async fn go_on(env: &Arc<Env>, session: &mut Session) {
+pub async fn go_on(context: &Arc<SessionContext>, session: &mut Session) {
     if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
         let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
-        hidden(env, session, text);
+        session.add_hidden(context, text);
     }
 }
 
 /// The last request again: what came of it is taken back out of the conversation.
-pub async fn ask_again(env: &Arc<Env>, session: &mut Session) {
+pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Session) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
         if let Some(row) = session.rows.pop().filter(|r| *r != 0) {
-            env.kept(env.memory.remove_from(&session.id, row));
+            context.record_error(context.services.memory.remove_from(&session.id, row));
         }
     }
 }
 
-/// A message that nobody typed.
-pub fn hidden(env: &Env, session: &mut Session, text: &str) {
-    let mut record = NewMessage::text(memory::Role::User, text);
-    record.meta = MessageMeta { typed: Some(0), turn: session.turn, ..MessageMeta::default() };
-    let row = env.kept(env.memory.append(&session.id, &record)).unwrap_or(0);
-    session.push(Message::user(text), row);
-}
-
 /// The context window of the model in use, in tokens.
-fn window(env: &Env) -> u32 {
-    let model = env.live().model;
+fn window(context: &SessionContext) -> u32 {
+    let model = context.model();
     let known = if model.starts_with("gpt-4.1") { WIDE_WINDOW } else { DEFAULT_WINDOW };
-    lock(&env.config).model_config(&model).context_window.unwrap_or(known)
+    lock(&context.services.config).model_config(&model).context_window.unwrap_or(known)
 }
 
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
-pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, TurnEnd> {
+pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Result<Request, TurnEnd> {
     // A local server that is being looked for may be the model: the search takes a second at most.
-    let _ = env.looking.subscribe().wait_for(|looking| !looking).await;
-    let system = prompt_state::system(env, session).await;
-    let live = env.live();
-    let tools = session.tools(live.mode == Mode::Agent);
+    let _ = context.services.looking.subscribe().wait_for(|looking| !looking).await;
+    let system = system_prompt::system(context, session).await;
+    let (mode, model) = (context.settings().mode, context.keep_model());
+    let tools = session.tools(mode == Mode::Agent);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
-    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(env))));
+    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(context))));
     if !fitted.newly_left_out.is_empty() {
         for left_out in &fitted.newly_left_out {
             if let Some(path) = &left_out.path {
@@ -152,44 +143,44 @@ pub async fn build(env: &Arc<Env>, session: &mut Session) -> Result<Request, Tur
             }
         }
         // A resumed session leaves out the same.
-        session.ground.left_out = session.window.gone_through();
-        if let Some(kept) = session.ground.kept() {
-            env.kept(env.memory.set_extra(&session.id, &kept));
+        session.prompt.left_out = session.window.gone_through();
+        if let Some(kept) = session.prompt.kept() {
+            context.record_error(context.services.memory.set_extra(&session.id, &kept));
         }
         let title = format!("the context window is full: {} old results are left out", fitted.newly_left_out.len());
-        env.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
+        context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
     }
     if fitted.too_long {
         let message = "the conversation does not fit the model's context window".to_string();
         let hint = "/compact summarises it; /new begins another.".to_string();
-        env.events.notice(Level::Error, &message, &hint).await;
+        context.events.notice(Level::Error, &message, &hint).await;
         return Err(TurnEnd::Failed { message, hint, resumable: false });
     }
     Ok(Request {
-        model: live.model,
+        model,
         system,
-        messages: takeable(session, fitted.messages, takes(env)),
+        messages: takeable(session, fitted.messages, takes(context)),
         tools,
         max_output: None,
-        hurry: env.hurry.clone(),
+        hurry: context.skip_backoff.clone(),
     })
 }
 
 /// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
-pub fn to_summarise(env: &Env, session: &mut Session, system: usize) -> (Vec<Arc<Message>>, usize) {
-    let budget = Budget::of_window(u64::from(window(env)));
+pub fn to_summarise(context: &SessionContext, session: &mut Session, system: usize) -> (Vec<Arc<Message>>, usize) {
+    let budget = Budget::of_window(u64::from(window(context)));
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     // Of the session's own window nothing is left out: the person may drop the summary.
     let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
-    (takeable(session, fitted.messages, takes(env)), room)
+    (takeable(session, fitted.messages, takes(context)), room)
 }
 
 /// What the model in force takes beside text: the configuration's word counts, then what its name tells.
-fn takes(env: &Env) -> Takes {
-    let live = env.live();
-    let known = live.provider.as_ref().map_or_else(|| Takes::by_name(&live.model), |p| p.takes(&live.model));
-    let said = lock(&env.config).model_config(&live.model);
+fn takes(context: &SessionContext) -> Takes {
+    let (provider, model) = (context.services.connection().provider, context.model());
+    let known = provider.map_or_else(|| Takes::by_name(&model), |p| p.takes(&model));
+    let said = lock(&context.services.config).model_config(&model);
     Takes { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
@@ -222,83 +213,31 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) ->
 }
 
 /// Adds the tokens of a step to the session's.
-pub async fn add_usage(env: &Arc<Env>, session: &mut Session, usage: Option<Usage>) {
+pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Session, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
-    let model = env.live().model.clone();
-    let price = lock(&env.config).model_config(&model).price;
+    let model = context.model();
+    let price = lock(&context.services.config).model_config(&model).price;
     let cost = price.map(|p| p.of(usage.input, usage.output));
     session.totals.input += usage.input;
     session.totals.output += usage.output;
     if let Some(cost) = cost {
         *session.totals.cost.get_or_insert(0.0) += cost;
     }
-    env.kept(env.memory.add_usage(&session.id, usage.input, usage.output, cost));
-    {
-        let mut seen = lock(&env.seen);
-        seen.tokens = session.totals.input + session.totals.output;
-        seen.cost = session.totals.cost;
-    }
-    env.events.send(Event::Usage(usage.input, usage.output)).await;
-    env.tell_status().await;
-}
-
-/// One attached file, as memory keeps it.
-#[derive(Serialize, Deserialize)]
-struct AttachedRecord {
-    path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    range: Option<(usize, usize)>,
-    lines: Option<usize>,
-    bytes: usize,
-    /// Of all its bytes, where all were attached: it counts as read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-}
-
-impl AttachedRecord {
-    fn new(a: &Attachment, sha: Option<Sha>) -> Self {
-        let sha256 = sha.map(|sha| hex(&sha));
-        AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
-    }
-
-    fn shown(&self) -> Attached {
-        Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
-    }
-}
-
-fn write_attached(records: &[AttachedRecord]) -> String {
-    // Records of strings and numbers always serialise.
-    serde_json::to_string(records).unwrap_or_default()
-}
-
-fn attached_records(text: &str) -> Vec<AttachedRecord> {
-    serde_json::from_str(text).unwrap_or_default()
-}
-
-/// Reads what was attached to a message, as it was kept.
-pub fn read_attached(text: &str) -> Vec<Attached> {
-    attached_records(text).iter().map(AttachedRecord::shown).collect()
-}
-
-/// The files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
-pub fn attached_files(text: &str) -> Vec<(String, Option<String>)> {
-    attached_records(text).into_iter().map(|r| (r.path, r.sha256)).collect()
-}
-
-/// Unix milliseconds.
-pub fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+    context.record_error(context.services.memory.add_usage(&session.id, usage.input, usage.output, cost));
+    context.show_totals(&session.totals);
+    context.events.send(EventBody::Usage(usage.input, usage.output)).await;
+    context.tell_status().await;
 }
 
 /// The person's prompts.
-pub fn prompts(env: &Env) -> Vec<PromptRow> {
-    let home = lock(&env.config).paths.folder().map(std::path::Path::to_path_buf);
-    let root = env.workspace.root();
+pub fn prompts(services: &Services) -> Vec<PromptRow> {
+    let home = lock(&services.config).paths.folder().map(std::path::Path::to_path_buf);
+    let root = services.workspace.root();
     let row = |p: prompts::UserPrompt| PromptRow {
         usage: p.usage(),
         path: p.path.strip_prefix(root).unwrap_or(&p.path).display().to_string(),
         name: p.name,
         description: p.description,
     };
-    prompts::list(&env.workspace, home.as_deref()).all.into_iter().map(row).collect()
+    prompts::list(&services.workspace, home.as_deref()).all.into_iter().map(row).collect()
 }

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
+use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
-use crate::agent::session::records::{EditRecord, ResultRecord, read_calls, read_results};
-use crate::agent::turn::call_item;
-use crate::agent::turn::step;
+use crate::agent::session::records::{EditRecord, ResultRecord, arguments, read_attached, read_calls, read_results};
 use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
@@ -65,8 +64,8 @@ fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mu
         None => items.push(Item::Answer { text: text.to_string() }),
     }
     for call in read_calls(m.tool_calls.as_deref()) {
-        let mut shown = call_item::blank(&call.name, CallState::Interrupted);
-        if let (Some(tool), Ok(value)) = (tools::find(&call.name), crate::agent::arguments(&call.arguments)) {
+        let mut shown = call_preview::blank(&call.name, CallState::Interrupted);
+        if let (Some(tool), Ok(value)) = (tools::find(&call.name), arguments(&call.arguments)) {
             shown.main = tool.main_of(&value);
         }
         shown.arguments = call.arguments;
@@ -156,18 +155,18 @@ fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>)
             }
             Piece::EditGrew { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => continue,
             Piece::EditDone { edit, .. } => {
-                let mut call = call_item::blank(step::tag(edit.format), CallState::Interrupted);
-                call.preview = call_item::preview(&edit);
-                call.counts = Some(call_item::signs(&call.preview));
+                let mut call = call_preview::blank(call_preview::tag(edit.format), CallState::Interrupted);
+                call.preview = call_preview::preview(&edit);
+                call.counts = Some(call_preview::signs(&call.preview));
                 call.main = edit.path.unwrap_or_default();
                 call
             }
             Piece::EditDropped { id, .. } => {
-                call_item::blank(formats.get(&id).map_or("edit", |f| step::tag(*f)), CallState::Failed)
+                call_preview::blank(formats.get(&id).map_or("edit", |f| call_preview::tag(*f)), CallState::Failed)
             }
-            Piece::BrokenCall { .. } => call_item::blank("tool call", CallState::Failed),
+            Piece::BrokenCall { .. } => call_preview::blank("tool call", CallState::Failed),
             Piece::Call { name, arguments, .. } => {
-                let mut call = call_item::blank(&name, CallState::Interrupted);
+                let mut call = call_preview::blank(&name, CallState::Interrupted);
                 call.main = tools::find(&name).map(|t| t.main_of(&arguments)).unwrap_or_default();
                 call.arguments = arguments.to_string();
                 call
@@ -197,7 +196,7 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     }
 }
 
-/// What was attached, as `agent::session::request` kept it.
+/// What was attached, as `records` kept it.
 fn attached(meta: &memory::MessageMeta) -> Vec<Attached> {
-    meta.attached.as_deref().map(crate::agent::session::request::read_attached).unwrap_or_default()
+    meta.attached.as_deref().map(read_attached).unwrap_or_default()
 }

@@ -9,16 +9,15 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Agent;
-use crate::agent::services::{Env, lock};
-use crate::agent::session::Session;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
 use crate::agent::session::request;
-use crate::agent::turn::Begin;
 use crate::agent::turn::step;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
-use crate::protocol::{Event, Item, Level, Question, TurnEnd};
+use crate::protocol::{EventBody, Item, Level, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request};
 
 /// A server that refuses so little, in bytes, is not asked with less.
@@ -26,57 +25,48 @@ const SMALLEST: usize = 4_000;
 /// The choice that makes a summary count.
 const USE_IT: &str = "use it";
 
-impl Agent {
-    /// Begins summarising, unless there is nothing or a turn runs.
-    pub(in crate::agent) async fn compact(&mut self) {
-        if self.turn.is_some() {
-            return self.env.say(Level::Info, "nebula is working: /compact when the turn is over", "").await;
-        }
-        if self.session.as_ref().is_none_or(|s| s.messages.is_empty()) {
-            return self.env.say(Level::Info, "there is nothing to summarise yet", "").await;
-        }
-        self.begin(Begin::Compact).await;
-    }
-}
-
 /// Asks the model for a summary and puts it to the person.
-pub(in crate::agent) async fn run(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
-    env.say(Level::Info, "summarising", "").await;
-    let summary = summarise(env, session, stop).await;
+pub async fn run(context: &Arc<SessionContext>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+    context.say(Level::Info, "summarising", "").await;
+    let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        env.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
+        context.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
         return TurnEnd::Interrupted;
     }
     match summary {
         Ok((text, left_out)) => {
-            offer(env, session, text, left_out, stop).await;
+            offer(context, session, text, left_out, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(Error { message, hint, .. }) => {
-            env.events.notice(Level::Error, &message, &hint).await;
+            context.events.notice(Level::Error, &message, &hint).await;
             TurnEnd::Failed { message, hint, resumable: false }
         }
     }
 }
 
 /// The model's summary, and how many of the oldest messages did not fit and are not in it.
-async fn summarise(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> Result<(String, usize), Error> {
+async fn summarise(
+    context: &Arc<SessionContext>,
+    session: &mut Session,
+    stop: &CancellationToken,
+) -> Result<(String, usize), Error> {
     let system = {
-        let templates = Templates::new(&env.workspace, lock(&env.config).paths.folder());
+        let templates = Templates::new(&context.services.workspace, lock(&context.services.config).paths.folder());
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
     };
     let kept = usize::from(session.summary.is_some());
-    let (mut messages, room) = request::to_summarise(env, session, system.len());
+    let (mut messages, room) = request::to_summarise(context, session, system.len());
     messages.push(Arc::new(Message::user("Summarise this conversation now, as your instructions say.")));
     let mut room = size(&messages).min(room);
     loop {
         let (newest, left_out) = newest(&messages, kept, room);
-        let model = env.live().model;
-        let (system, hurry) = (system.as_str().into(), env.hurry.clone());
+        let model = context.keep_model();
+        let (system, hurry) = (system.as_str().into(), context.skip_backoff.clone());
         let request = Request { model, system, messages: newest, hurry, ..Request::default() };
-        match listen(env, request, stop).await {
+        match listen(context, request, stop).await {
             Ok(answer) => {
-                request::add_usage(env, session, answer.usage).await;
+                request::add_usage(context, session, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, "the model gave no summary", "Nothing was changed.");
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text, left_out)).ok_or_else(nothing);
@@ -89,10 +79,10 @@ async fn summarise(env: &Arc<Env>, session: &mut Session, stop: &CancellationTok
 }
 
 /// The answer to one request, or what there is of it when the person stops it.
-async fn listen(env: &Arc<Env>, request: Request, stop: &CancellationToken) -> Result<Answer, Error> {
-    let live = env.live();
+async fn listen(context: &Arc<SessionContext>, request: Request, stop: &CancellationToken) -> Result<Answer, Error> {
+    let connection = context.services.connection();
     let unknown = || Error::new(Kind::NoKey, "no model is connected", "nebula doctor says more.");
-    let provider = live.provider.ok_or_else(|| live.why_not.unwrap_or_else(unknown))?;
+    let provider = connection.provider.ok_or_else(|| connection.why_not.unwrap_or_else(unknown))?;
     let mut deltas = provider.stream(request);
     let mut answer = Answer::default();
     let mut retrying = false;
@@ -101,11 +91,11 @@ async fn listen(env: &Arc<Env>, request: Request, stop: &CancellationToken) -> R
         match delta {
             Ok(Delta::Retrying(wait)) => {
                 retrying = true;
-                env.events.send(Event::Retrying(Some(step::shown_wait(wait)))).await;
+                context.events.send(EventBody::Retrying(Some(step::shown_wait(wait)))).await;
             }
             Ok(delta) => {
                 if std::mem::take(&mut retrying) {
-                    env.events.send(Event::Retrying(None)).await;
+                    context.events.send(EventBody::Retrying(None)).await;
                 }
                 answer.push(&delta);
             }
@@ -113,38 +103,46 @@ async fn listen(env: &Arc<Env>, request: Request, stop: &CancellationToken) -> R
         }
     }
     if retrying {
-        env.events.send(Event::Retrying(None)).await;
+        context.events.send(EventBody::Retrying(None)).await;
     }
     failed.map_or(Ok(answer), Err)
 }
 
 /// Shows the summary and waits for what the person says of it.
-async fn offer(env: &Arc<Env>, session: &mut Session, text: String, left_out: usize, stop: &CancellationToken) {
+async fn offer(
+    context: &Arc<SessionContext>,
+    session: &mut Session,
+    text: String,
+    left_out: usize,
+    stop: &CancellationToken,
+) {
     let missing = match left_out {
         0 => String::new(),
         1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
         n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
     };
-    env.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
-    let id = env.events.question();
-    let reply = env.gate.await_reply(id);
+    context.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
+    let id = context.events.question();
+    let reply = context.approvals.await_reply(id);
     let choices = vec![
         (USE_IT.to_string(), "the model gets this in place of the messages so far; memory keeps them".to_string()),
         ("drop it".to_string(), "nothing changes".to_string()),
     ];
     let question = Question { id, text: "Send this summary in place of the conversation so far?".into(), choices };
-    env.events.send(Event::Asked(question)).await;
+    context.events.send(EventBody::Asked(question)).await;
     let said = stop.run_until_cancelled(reply).await.and_then(Result::ok);
-    env.gate.withdraw_question(id);
-    env.events.send(Event::Answered(id)).await;
+    context.approvals.withdraw_question(id);
+    context.events.send(EventBody::Answered(id)).await;
     if said.as_deref() != Some(USE_IT) {
         return;
     }
     let upto = session.rows.last().copied().unwrap_or(0);
-    env.kept(env.memory.set_summary(&session.id, Some(&memory::Summary { text: text.clone(), upto })));
+    context.record_error(
+        context.services.memory.set_summary(&session.id, Some(&memory::Summary { text: text.clone(), upto })),
+    );
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
     // What was read is known no more: the texts are not in what is sent.
     session.seen.clear();
-    env.say(Level::Info, "the summary counts from the next message on", "").await;
+    context.say(Level::Info, "the summary counts from the next message on", "").await;
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::restore;
-use crate::agent::services::Env;
-use crate::agent::session::Session;
+use crate::agent::session::call_preview;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
 use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
 use crate::agent::settle::{self, Asking, Settled};
-use crate::agent::turn::call_item::{self, Shown};
+use crate::agent::turn::call_item::Shown;
 use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
@@ -64,12 +65,17 @@ pub struct Told {
 }
 
 /// Places the edits, proposes what changes, waits for the decision and settles it.
-pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &CancellationToken) -> Done {
+pub async fn edits(
+    context: &Arc<SessionContext>,
+    session: &mut Session,
+    edits: Edits,
+    stop: &CancellationToken,
+) -> Done {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let (changes, results) = place(env, session, flat).await;
+    let (changes, results) = place(context, session, flat).await;
     for (p, results) in each(&mut pending, &results) {
-        show_placed(env, p, results, &changes).await;
+        show_placed(context, p, results, &changes).await;
     }
     let settled = if changes.is_empty() {
         None
@@ -80,20 +86,20 @@ pub async fn edits(env: &Arc<Env>, session: &mut Session, edits: Edits, stop: &C
             turn: session.turn,
             tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
             kind: "edit".into(),
-            title: crate::agent::prompt_words(session).unwrap_or(title),
+            title: session.prompt_words().unwrap_or(title),
             ..Cause::default()
         };
-        let id = env.events.proposal();
+        let id = context.events.proposal();
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files: changes.clone() });
-        let settled = settle::settle(env, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
-        after(env, session, &proposal, &settled).await;
+        let settled = settle::settle(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
+        after(context, session, &proposal, &settled).await;
         Some((proposal, settled))
     };
     let mut told = Vec::new();
     let mut all_well = true;
     let mut said = HashSet::new();
     for (p, results) in each(&mut pending, &results) {
-        let one = tell(env, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
+        let one = tell(context, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
         all_well &= one.record.ok && results.iter().all(|r| r.fate != edit::Fate::Same);
         told.push(one);
@@ -116,7 +122,7 @@ fn each<'a>(
 
 /// The model's `undo`: a proposal from the archive that the person decides.
 pub async fn undo(
-    env: &Arc<Env>,
+    context: &Arc<SessionContext>,
     session: &mut Session,
     mut shown: Shown,
     call: &ToolCall,
@@ -125,16 +131,16 @@ pub async fn undo(
     stop: &CancellationToken,
 ) -> Told {
     let mut record = ResultRecord::failed(&call.id, &call.name);
-    let plan = match restore::plan_of_tool(env, count, path) {
+    let plan = match restore::plan_of_tool(context, count, path) {
         Ok(plan) => plan,
         Err(why) => {
-            shown.end(&env.events, CallState::Failed, &why, &why).await;
+            shown.end(&context.events, CallState::Failed, &why, &why).await;
             return Told { item: shown.id, call: None, record, text: why };
         }
     };
-    shown.set(&env.events, CallState::Asking).await;
+    shown.set(&context.events, CallState::Asking).await;
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
-    let settled = restore::run(env, &plan, chosen, stop).await;
+    let settled = restore::run(context, &plan, chosen, stop).await;
     let (state, text) = match &settled {
         None => (
             CallState::Failed,
@@ -145,7 +151,7 @@ pub async fn undo(
     if let Some(Settled { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
         let title = format!("undo of {path} refused: the file changed on disk meanwhile");
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-        env.events.notice_with(Level::Warning, title, "Nothing was restored; nebula is told.", actions).await;
+        context.events.notice_with(Level::Warning, title, "Nothing was restored; nebula is told.", actions).await;
     }
     if let Some(settled) = settled {
         record.ok = state == CallState::Done;
@@ -157,7 +163,7 @@ pub async fn undo(
             }
         }
     }
-    shown.end(&env.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
+    shown.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
     Told { item: shown.id, call: None, record, text }
 }
 
@@ -180,8 +186,12 @@ fn undo_told(settled: &Settled) -> (CallState, String) {
 }
 
 /// Reads the files as they are and places the edits in them, on the blocking pool.
-async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<FileChange>, Vec<EditResult>) {
-    let env = Arc::clone(env);
+async fn place(
+    context: &Arc<SessionContext>,
+    session: &Session,
+    edits: Vec<Edit>,
+) -> (Vec<FileChange>, Vec<EditResult>) {
+    let context = Arc::clone(context);
     let seen = session.seen.clone();
     let in_play = match session.in_play.as_slice() {
         [one] => Some(one.clone()),
@@ -193,16 +203,16 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
-            let path = env.workspace.resolve(given, access).map_err(|e| e.to_string())?;
-            let state = env.workspace.read(&path).map_err(|e| e.to_string())?.state;
+            let path = context.services.workspace.resolve(given, access).map_err(|e| e.to_string())?;
+            let state = context.services.workspace.read(&path).map_err(|e| e.to_string())?.state;
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
-            let instead = if within { env.workspace.meant_by(&path) } else { Vec::new() };
+            let instead = if within { context.services.workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, instead })
         };
         let rules = Rules { in_play, all_or_nothing: false };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
-        tell_drift(&env, &seen, &mut outcome.results);
+        tell_drift(&context, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)
     });
     placed.await.unwrap_or_else(|_| {
@@ -217,11 +227,11 @@ async fn place(env: &Arc<Env>, session: &Session, edits: Vec<Edit>) -> (Vec<File
 }
 
 /// An edit that found no place in a file that someone changed since it was read is told what changed, once a file.
-fn tell_drift(env: &Env, seen: &HashMap<String, Seen>, results: &mut [EditResult]) {
+fn tell_drift(context: &SessionContext, seen: &HashMap<String, Seen>, results: &mut [EditResult]) {
     let mut told = HashSet::new();
     for result in results {
         let (edit::Fate::Failed(why), Some(seen)) = (&mut result.fate, seen.get(&result.path)) else { continue };
-        let now = env.workspace.read(&result.path).ok();
+        let now = context.services.workspace.read(&result.path).ok();
         if let Some(drift) = now.and_then(|now| seen.drift(&now.state)).filter(|_| told.insert(result.path.clone())) {
             why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
         }
@@ -229,11 +239,11 @@ fn tell_drift(env: &Env, seen: &HashMap<String, Seen>, results: &mut [EditResult
 }
 
 /// Shows what an edit would do while it waits, or that it could not be placed.
-async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes: &[FileChange]) {
+async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditResult], changes: &[FileChange]) {
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
         let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
-        return p.shown.end(&env.events, CallState::Failed, &why, &text).await;
+        return p.shown.end(&context.events, CallState::Failed, &why, &text).await;
     }
     let change = results.first().and_then(|r| changes.iter().find(|c| c.path == r.path));
     p.shown.call.rung = results.iter().filter_map(EditResult::rung).max();
@@ -242,27 +252,27 @@ async fn show_placed(env: &Env, p: &mut Pending, results: &[EditResult], changes
     }
     p.shown.call.preview = match (&p.edits[..], change) {
         ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
-            call_item::changed(change)
+            call_preview::changed(change)
         }
-        (edits, _) => edits.iter().flat_map(call_item::preview).collect(),
+        (edits, _) => edits.iter().flat_map(call_preview::preview).collect(),
     };
     // Of several edits of one file each shows its own lines; of one, what really changes.
     let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.shown.call.name));
     p.shown.call.counts = match change {
         Some(change) if alone => Some(change.counts),
-        _ => Some(call_item::signs(&p.shown.call.preview)),
+        _ => Some(call_preview::signs(&p.shown.call.preview)),
     };
-    p.shown.set(&env.events, CallState::Asking).await;
+    p.shown.set(&context.events, CallState::Asking).await;
 }
 
 /// What the session and the chat learn from a settled proposal.
-async fn after(env: &Env, session: &mut Session, proposal: &Proposal, settled: &Settled) {
+async fn after(context: &SessionContext, session: &mut Session, proposal: &Proposal, settled: &Settled) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
             for (path, bytes) in &settled.written {
                 match bytes {
                     Some(bytes) => {
-                        env.knows(path, session.know(path, bytes));
+                        context.services.knows(path, session.know(path, bytes));
                     }
                     None => {
                         session.seen.remove(path);
@@ -274,10 +284,10 @@ async fn after(env: &Env, session: &mut Session, proposal: &Proposal, settled: &
             session.seen.remove(path);
             let (title, detail) = conflict_words(path, found);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-            env.events.notice_with(Level::Warning, title, detail, actions).await;
+            context.events.notice_with(Level::Warning, title, detail, actions).await;
         }
         Outcome::Failed(why) => {
-            env.events.notice(Level::Error, why.clone(), "Nothing is lost; the model is told.").await;
+            context.events.notice(Level::Error, why.clone(), "Nothing is lost; the model is told.").await;
         }
         Outcome::Refused | Outcome::Withdrawn => {}
     }
@@ -296,7 +306,7 @@ fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String
 
 /// Ends the entry of one call and makes what the model is told of it.
 async fn tell(
-    env: &Env,
+    context: &SessionContext,
     p: &mut Pending,
     results: &[EditResult],
     settled: Option<(&Proposal, &Settled)>,
@@ -322,7 +332,7 @@ async fn tell(
         p.shown.call.summary = verdict.summary;
         p.shown.call.reason = verdict.reason;
         p.shown.call.result = Some(text.clone());
-        p.shown.set(&env.events, verdict.state).await;
+        p.shown.set(&context.events, verdict.state).await;
     }
     Told { item: p.shown.id, call, record, text }
 }

@@ -1,10 +1,11 @@
 //! One turn, top to bottom: ask the model, do what it asks for, tell it what came of that, until it is done.
 
-pub mod call_item;
+mod call_item;
 mod compact;
 mod edits;
+mod prepare;
 mod results;
-pub mod step;
+mod step;
 mod streaming_edit;
 mod tool_run;
 
@@ -12,13 +13,14 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::Env;
-use crate::agent::session::Session;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
 use crate::agent::session::request;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::Work;
-use crate::protocol::{Event, How, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
+use crate::protocol::{EventBody, How, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
 /// What begins a turn.
@@ -42,59 +44,64 @@ pub type Outcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 
 /// Runs a turn. The session comes back however it ends; the loop tells the end once it has the session, so that
 /// whoever hears of it can send the next message.
-pub async fn run(env: Arc<Env>, mut session: Session, begin: Begin, stop: CancellationToken) -> (Session, Outcome) {
+pub async fn run(
+    context: Arc<SessionContext>,
+    mut session: Session,
+    begin: Begin,
+    stop: CancellationToken,
+) -> (Session, Outcome) {
     let compact = matches!(begin, Begin::Compact);
     match begin {
         Begin::Prompt(prompt) => {
-            if let Err(why) = request::say(&env, &mut session, &prompt, &stop).await {
+            if let Err(why) = request::say(&context, &mut session, &prompt, &stop).await {
                 return (session, Err((prompt, why)));
             }
         }
-        Begin::GoOn(How::On) => request::go_on(&env, &mut session).await,
-        Begin::GoOn(How::Again) => request::ask_again(&env, &mut session).await,
+        Begin::GoOn(How::On) => request::go_on(&context, &mut session).await,
+        Begin::GoOn(How::Again) => request::ask_again(&context, &mut session).await,
         Begin::Compact => {}
     }
-    let turn = env.events.turn();
-    env.events.send(Event::TurnStarted(turn)).await;
+    let turn = context.events.turn();
+    context.events.send(EventBody::TurnStarted(turn)).await;
     let end = match compact {
-        true => compact::run(&env, &mut session, &stop).await,
-        false => steps(&env, &mut session, &stop).await,
+        true => compact::run(&context, &mut session, &stop).await,
+        false => steps(&context, &mut session, &stop).await,
     };
-    let (memory, id) = (Arc::clone(&env.memory), session.id.clone());
+    let (memory, id) = (Arc::clone(&context.services.memory), session.id.clone());
     // Safe against power loss: on the blocking pool, since it waits for the disk.
     let kept = tokio::task::spawn_blocking(move || memory.end_turn(&id)).await;
     if let Ok(kept) = kept {
-        env.kept(kept);
+        context.record_error(kept);
     }
     (session, Ok((turn, end)))
 }
 
-async fn steps(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+async fn steps(context: &Arc<SessionContext>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
     let mut repeats = Repeats::default();
     let mut count = 0;
     loop {
-        let limit = env.live().max_steps;
+        let limit = lock(&context.services.config).max_steps;
         if limit > 0 && count == limit {
             let steps = if limit == 1 { "step" } else { "steps" };
             let title = format!("{limit} {steps} in this turn; nebula stopped to ask");
             let detail = "What was done so far is kept.";
-            env.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::GoOn]).await;
+            context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::GoOn]).await;
             return TurnEnd::Asking(title);
         }
         count += 1;
-        let request = match request::build(env, session).await {
+        let request = match request::build(context, session).await {
             Ok(request) => request,
             Err(end) => return end,
         };
-        let step = step::stream(env, session, request, stop).await;
+        let step = step::stream(context, session, request, stop).await;
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
-        request::add_usage(env, session, step.usage).await;
+        request::add_usage(context, session, step.usage).await;
         if step.silent {
-            return said_nothing(env, count == 1).await;
+            return said_nothing(context, count == 1).await;
         }
-        match act(env, session, step, &mut repeats, stop).await {
+        match act(context, session, step, &mut repeats, stop).await {
             Next::Step => {}
             Next::End(end) => return end,
         }
@@ -103,7 +110,7 @@ async fn steps(env: &Arc<Env>, session: &mut Session, stop: &CancellationToken) 
 
 /// Does what a step asks for.
 async fn act(
-    env: &Arc<Env>,
+    context: &Arc<SessionContext>,
     session: &mut Session,
     step: Step,
     repeats: &mut Repeats,
@@ -111,15 +118,15 @@ async fn act(
 ) -> Next {
     let cut = match &step.ended {
         Ended::Whole => None,
-        ended => Some(broken_off(env, ended).await),
+        ended => Some(broken_off(context, ended).await),
     };
     let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
-    let mut work = Work { env, session, stop, edits, texts, records, go_on: false };
+    let mut work = Work { context, session, stop, edits, texts, records, go_on: false };
     let mut asked_again = None;
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         match act {
-            Act::Edit(shown, edit) if env.live().mode == Mode::Plan => work.not_planned(shown, &edit).await,
+            Act::Edit(shown, edit) if context.settings().mode == Mode::Plan => work.not_planned(shown, &edit).await,
             Act::Edit(shown, edit) => {
                 if repeats.thrice(&edit.by, &format!("{:?} {:?}", edit.path, edit.op)) {
                     asked_again = Some(format!("edit in the format {}", edit.format.name()));
@@ -141,7 +148,7 @@ async fn act(
     work.say_texts();
     let go_on = work.go_on;
     if stop.is_cancelled() {
-        env.events.notice(Level::Broken, "interrupted", "What arrived is kept.").await;
+        context.events.notice(Level::Broken, "interrupted", "What arrived is kept.").await;
         return Next::End(TurnEnd::Interrupted);
     }
     if let Some(end) = cut {
@@ -149,23 +156,23 @@ async fn act(
     }
     if let Some(what) = asked_again.filter(|_| go_on) {
         let title = format!("the same {what} three times in a row; nebula stopped to ask");
-        env.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::GoOn]).await;
+        context.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::GoOn]).await;
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
 }
 
 /// The answer is empty. At the beginning of a turn that is a failure; after work, many models end so.
-async fn said_nothing(env: &Env, at_once: bool) -> TurnEnd {
+async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
     let message = "the model ended without a word".to_string();
     let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
     let actions = vec![NoticeAction::AskAgain, NoticeAction::ChooseModel];
-    env.events.notice_with(Level::Warning, &message, &hint, actions).await;
+    context.events.notice_with(Level::Warning, &message, &hint, actions).await;
     if at_once { TurnEnd::Failed { message, hint, resumable: true } } else { TurnEnd::Done }
 }
 
 /// Says in the chat how an answer broke off.
-async fn broken_off(env: &Env, ended: &Ended) -> TurnEnd {
+async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Cut | Ended::Withheld => {
@@ -180,7 +187,7 @@ async fn broken_off(env: &Env, ended: &Ended) -> TurnEnd {
             };
             let message = format!("the answer broke off: {why}");
             let hint = "What arrived is kept above.".to_string();
-            env.events.notice_with(Level::Broken, &message, &hint, actions).await;
+            context.events.notice_with(Level::Broken, &message, &hint, actions).await;
             TurnEnd::Failed { message, hint, resumable: true }
         }
         Ended::Broken(error) => {
@@ -190,7 +197,7 @@ async fn broken_off(env: &Env, ended: &Ended) -> TurnEnd {
                 _ if resumable => (Level::Error, vec![NoticeAction::AskAgain]),
                 _ => (Level::Error, vec![NoticeAction::ChooseModel]),
             };
-            env.events.notice_with(level, &error.message, &error.hint, actions).await;
+            context.events.notice_with(level, &error.message, &error.hint, actions).await;
             TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable }
         }
     }

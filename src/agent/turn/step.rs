@@ -8,15 +8,17 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::Env;
-use crate::agent::session::Session;
-use crate::agent::session::records::{ResultRecord, assistant_record};
+use crate::agent::session::call_preview;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
+use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
 use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::prepare::prepare;
 use crate::agent::turn::streaming_edit::{self, Growing};
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, Event, Item, ItemId, Mode};
+use crate::protocol::{self, CallState, EventBody, Item, ItemId, Mode};
 use crate::provider::{self, Answer, Delta, EndReason, Message, Origin, Request, ToolCall};
 use crate::tools::{self, Prepared};
 
@@ -75,14 +77,19 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 
 /// Asks, and takes the answer in until it ends or is stopped. What arrived is kept in memory and in the session
 /// whatever happens.
-pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, stop: &CancellationToken) -> Step {
-    let format = env.live().format;
-    let mut intake = Intake::new(env, session, format, request.model.clone());
-    let live = env.live();
-    let Some(provider) = live.provider else {
+pub async fn stream(
+    context: &Arc<SessionContext>,
+    session: &mut Session,
+    request: Request,
+    stop: &CancellationToken,
+) -> Step {
+    let format = context.settings().format;
+    let mut intake = Intake::new(context, session, format, request.model.clone());
+    let connection = context.services.connection();
+    let Some(provider) = connection.provider else {
         let unknown =
             || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
-        return intake.finish(Ended::Broken(live.why_not.unwrap_or_else(unknown))).await;
+        return intake.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
     };
     intake.origin = Some(Arc::new(provider.origin(&request.model)));
     let mut deltas = provider.stream(request);
@@ -113,7 +120,7 @@ pub async fn stream(env: &Arc<Env>, session: &mut Session, request: Request, sto
 
 /// An answer on its way in.
 struct Intake<'a> {
-    env: &'a Arc<Env>,
+    context: &'a Arc<SessionContext>,
     /// It began in plan mode: nothing in its text is an edit.
     plan: bool,
     session: &'a mut Session,
@@ -139,12 +146,12 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(env: &'a Arc<Env>, session: &'a mut Session, format: Format, model: String) -> Self {
+    fn new(context: &'a Arc<SessionContext>, session: &'a mut Session, format: Format, model: String) -> Self {
         let parser = Parser::new(Some(format), session.known());
         session.model = Some(model.clone());
         Intake {
-            plan: env.live().mode == Mode::Plan,
-            env,
+            plan: context.settings().mode == Mode::Plan,
+            context,
             session,
             format,
             model,
@@ -167,10 +174,10 @@ impl<'a> Intake<'a> {
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;
-            return self.env.events.send(Event::Retrying(Some(shown_wait(wait)))).await;
+            return self.context.events.send(EventBody::Retrying(Some(shown_wait(wait)))).await;
         }
         if std::mem::take(&mut self.retrying) {
-            self.env.events.send(Event::Retrying(None)).await;
+            self.context.events.send(EventBody::Retrying(None)).await;
         }
         if !matches!(delta, Delta::Thinking(_) | Delta::Usage(_)) {
             self.end_thinking().await;
@@ -204,7 +211,7 @@ impl<'a> Intake<'a> {
         if self.row.is_none() {
             let message = Message::assistant("", Vec::new());
             let record = assistant_record(&message, MessageState::Streaming, self.meta());
-            self.row = self.env.kept(self.env.memory.append(&self.session.id, &record));
+            self.row = self.context.record_error(self.context.services.memory.append(&self.session.id, &record));
         }
     }
 
@@ -212,7 +219,12 @@ impl<'a> Intake<'a> {
         self.dirty = false;
         let Some(row) = self.row else { return };
         let thinking = Some(self.answer.thinking.as_str()).filter(|t| !t.is_empty());
-        self.env.kept(self.env.memory.checkpoint(&self.session.id, row, &self.answer.text, thinking));
+        self.context.record_error(self.context.services.memory.checkpoint(
+            &self.session.id,
+            row,
+            &self.answer.text,
+            thinking,
+        ));
     }
 
     fn meta(&self) -> MessageMeta {
@@ -231,9 +243,9 @@ impl<'a> Intake<'a> {
 
     async fn think(&mut self, text: String) {
         match self.thinking {
-            Some((id, _)) => self.env.events.send(Event::Grew(id, text)).await,
+            Some((id, _)) => self.context.events.send(EventBody::Grew(id, text)).await,
             None => {
-                let id = self.env.events.add(Item::Thinking { text, took: None }).await;
+                let id = self.context.events.add(Item::Thinking { text, took: None }).await;
                 self.thinking = Some((id, Instant::now()));
             }
         }
@@ -242,7 +254,7 @@ impl<'a> Intake<'a> {
     async fn end_thinking(&mut self) {
         if let Some((id, began)) = self.thinking.take() {
             let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(began.elapsed()) };
-            self.env.events.send(Event::Changed(id, item)).await;
+            self.context.events.send(EventBody::Changed(id, item)).await;
         }
     }
 
@@ -265,18 +277,18 @@ impl<'a> Intake<'a> {
             Piece::Prose(text) => self.prose(text).await,
             Piece::EditStarted { id, format } => {
                 self.prose = None;
-                let shown = Shown::add(&self.env.events, tag(format), CallState::Streaming).await;
+                let shown = Shown::add(&self.context.events, call_preview::tag(format), CallState::Streaming).await;
                 self.edits.push((id, Growing::new(format, shown)));
             }
             Piece::EditGrew { id, part, text } => {
                 if let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
-                    growing.grow(self.env, part, &text).await;
+                    growing.grow(self.context, part, &text).await;
                 }
             }
             Piece::EditDone { id, edit } => {
                 if let Some(growing) = self.grown(id) {
                     let mut shown = growing.end(Some(&edit));
-                    shown.set(&self.env.events, CallState::Waiting).await;
+                    shown.set(&self.context.events, CallState::Waiting).await;
                     self.acts.push(Act::Edit(shown, Box::new(edit)));
                 }
             }
@@ -287,13 +299,13 @@ impl<'a> Intake<'a> {
             }
             Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let shown = Shown::add(&self.env.events, &name, CallState::Streaming).await;
+                let shown = Shown::add(&self.context.events, &name, CallState::Streaming).await;
                 self.written.push((id, shown));
             }
             Piece::CallGrew { id, text } => {
                 if let Some((_, shown)) = self.written.iter_mut().find(|(e, _)| *e == id) {
                     shown.call.arguments.push_str(&text);
-                    self.env.events.send(Event::Grew(shown.id, text)).await;
+                    self.context.events.send(EventBody::Grew(shown.id, text)).await;
                 }
             }
             Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
@@ -305,7 +317,7 @@ impl<'a> Intake<'a> {
     async fn edit_dropped(&mut self, growing: Growing, why: &str) {
         let format = growing.format;
         let mut shown = growing.end(None);
-        shown.end(&self.env.events, CallState::Failed, why, why).await;
+        shown.end(&self.context.events, CallState::Failed, why, why).await;
         let record = ResultRecord::failed("", &shown.call.name).and_edit(&shown.call.main, format);
         let told = Some(format!("an edit was left out: {why}"));
         self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told, ..record })));
@@ -315,7 +327,7 @@ impl<'a> Intake<'a> {
     async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
         let mut shown = self.begun(id, "tool call").await;
         let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
-        shown.end(&self.env.events, CallState::Failed, why, &told).await;
+        shown.end(&self.context.events, CallState::Failed, why, &told).await;
         let record = ResultRecord::failed("", &shown.call.name).and_edit("", Format::Tools);
         self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
     }
@@ -329,7 +341,7 @@ impl<'a> Intake<'a> {
         let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
         shown.call.name.clone_from(&call.name);
         shown.call.arguments.clone_from(&call.arguments);
-        shown.set(&self.env.events, CallState::Waiting).await;
+        shown.set(&self.context.events, CallState::Waiting).await;
         self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
     }
 
@@ -338,23 +350,23 @@ impl<'a> Intake<'a> {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
             Some(at) => self.written.remove(at).1,
-            None => Shown::add(&self.env.events, name, CallState::Streaming).await,
+            None => Shown::add(&self.context.events, name, CallState::Streaming).await,
         }
     }
 
     async fn prose(&mut self, text: String) {
         match self.prose {
-            Some(id) => self.env.events.send(Event::Grew(id, text)).await,
+            Some(id) => self.context.events.send(EventBody::Grew(id, text)).await,
             // White space alone between calls is nothing to show.
             None if text.trim().is_empty() => {}
-            None => self.prose = Some(self.env.events.add(Item::Answer { text }).await),
+            None => self.prose = Some(self.context.events.add(Item::Answer { text }).await),
         }
     }
 
     /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
     async fn show_grown(&mut self) {
         for (_, growing) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
-            growing.tell(self.env).await;
+            growing.tell(self.context).await;
         }
     }
 
@@ -373,13 +385,13 @@ impl<'a> Intake<'a> {
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
-            let shown = Shown::add(&self.env.events, name.as_deref().unwrap_or(""), CallState::Streaming).await;
+            let shown = Shown::add(&self.context.events, name.as_deref().unwrap_or(""), CallState::Streaming).await;
             self.calls.push(Some(shown));
         }
         let Some(shown) = &mut self.calls[at] else { return };
         shown.call.arguments.push_str(&arguments);
         if !arguments.is_empty() {
-            self.env.events.send(Event::Grew(shown.id, arguments)).await;
+            self.context.events.send(EventBody::Grew(shown.id, arguments)).await;
         }
     }
 
@@ -389,7 +401,7 @@ impl<'a> Intake<'a> {
     async fn begin_reads(&mut self, end: bool) {
         for at in 0..self.calls.len() {
             let call = &self.answer.calls[at];
-            let parsed = crate::agent::arguments(&call.arguments);
+            let parsed = arguments(&call.arguments);
             if !end && serde_json::from_str::<serde_json::Value>(&call.arguments).is_err() {
                 return;
             }
@@ -401,11 +413,11 @@ impl<'a> Intake<'a> {
             }
             let early = match (tool, parsed) {
                 (Some(tool), Ok(value)) if tool.kind == tools::Kind::Read && self.only_reads_so_far() => {
-                    shown.set(&self.env.events, CallState::Running).await;
-                    Some(self.env.prepare(tool, value, self.session, None))
+                    shown.set(&self.context.events, CallState::Running).await;
+                    Some(prepare(self.context, tool, value, self.session, None))
                 }
                 _ => {
-                    shown.set(&self.env.events, CallState::Waiting).await;
+                    shown.set(&self.context.events, CallState::Waiting).await;
                     None
                 }
             };
@@ -422,14 +434,14 @@ impl<'a> Intake<'a> {
 
     async fn finish(mut self, ended: Ended) -> Step {
         if std::mem::take(&mut self.retrying) {
-            self.env.events.send(Event::Retrying(None)).await;
+            self.context.events.send(EventBody::Retrying(None)).await;
         }
         self.end_thinking().await;
         let whole = matches!(ended, Ended::Whole);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         for (_, growing) in std::mem::take(&mut self.edits) {
-            growing.end(None).end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            growing.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
         if !matches!(ended, Ended::Interrupted) {
@@ -444,7 +456,7 @@ impl<'a> Intake<'a> {
     /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
     async fn drop_unfinished_calls(&mut self) {
         for shown in self.calls.iter_mut().flatten() {
-            shown.end(&self.env.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            shown.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
     }
@@ -460,7 +472,7 @@ impl<'a> Intake<'a> {
         message.origin.clone_from(&self.origin);
         let record = assistant_record(&message, state, meta);
         if let Some(row) = self.row {
-            self.env.kept(self.env.memory.replace(&self.session.id, row, &record));
+            self.context.record_error(self.context.services.memory.replace(&self.session.id, row, &record));
             self.session.push(message, row);
         }
         self.answer.usage = usage;
@@ -468,15 +480,6 @@ impl<'a> Intake<'a> {
 }
 
 /// A pause between tries, for the front end.
-pub(in crate::agent) fn shown_wait(wait: provider::Wait) -> protocol::Wait {
+pub fn shown_wait(wait: provider::Wait) -> protocol::Wait {
     protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
-}
-
-/// What an edit in text is called on the screen.
-pub(in crate::agent) fn tag(format: Format) -> &'static str {
-    match format {
-        Format::Tools => "edit",
-        Format::Xml => "replace_file",
-        other => other.name(),
-    }
 }

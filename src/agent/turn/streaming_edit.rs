@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::agent::services::Env;
-use crate::agent::turn::call_item::{self, Shown};
+use crate::agent::session::call_preview::{self, Before};
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::call_item::Shown;
 use crate::edit::stream::Part;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;
@@ -17,8 +18,6 @@ pub const OFTEN: Duration = Duration::from_millis(40);
 const TAIL: usize = 40;
 /// Larger files are not compared with while they grow, in bytes.
 const LARGEST: usize = 4 << 20;
-/// How many lines of the file before are looked through for one of the new ones.
-const AHEAD: usize = 400;
 
 /// An edit that is arriving.
 pub struct Growing {
@@ -55,23 +54,23 @@ impl Growing {
     }
 
     /// Takes in what came, and shows it if it is time to.
-    pub async fn grow(&mut self, env: &Arc<Env>, part: Part, text: &str) {
+    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: Part, text: &str) {
         if part == Part::New && self.before.is_none() {
             // A whole text: nothing that is to go came before what is to come.
             let whole =
                 matches!(self.format, Format::Whole | Format::Xml) && self.counts.removed == 0 && self.open.is_none();
-            let text = if whole { present(env, self.path.trim()).await } else { None };
+            let text = if whole { present(context, self.path.trim()).await } else { None };
             self.before = Some(text.map(|t| Before::new(t.lines().map(str::to_string).collect())));
         }
         self.take(part, text);
         self.stale = true;
         if self.told.elapsed() >= OFTEN {
-            self.tell(env).await;
+            self.tell(context).await;
         }
     }
 
     /// Shows what it is now.
-    pub async fn tell(&mut self, env: &Env) {
+    pub async fn tell(&mut self, context: &SessionContext) {
         (self.told, self.stale) = (Instant::now(), false);
         let call = &mut self.shown.call;
         call.main = self.path.trim().to_string();
@@ -80,7 +79,7 @@ impl Growing {
         let from = self.lines.len().saturating_sub(TAIL - open.len());
         self.shown.call.preview = self.lines[from..].iter().cloned().chain(open).collect();
         self.shown.call.counts = Some(self.counts).filter(|c| c.added + c.removed > 0);
-        self.shown.tell(&env.events).await;
+        self.shown.tell(&context.events).await;
     }
 
     /// All of it, as it is shown when nothing more comes; `edit` if it is complete.
@@ -90,7 +89,7 @@ impl Growing {
         call.main = self.path.trim().to_string();
         call.counts = None;
         call.preview = match (edit, self.before.flatten()) {
-            (Some(edit), None) => call_item::preview(edit),
+            (Some(edit), None) => call_preview::preview(edit),
             (Some(_), Some(before)) => {
                 before.end(&mut self.lines);
                 self.lines
@@ -152,88 +151,13 @@ fn line(part: Part, text: &str) -> Option<PreviewLine> {
 }
 
 /// The text of a file as it is on disk, if there is one.
-async fn present(env: &Arc<Env>, path: &str) -> Option<String> {
-    let (env, path) = (Arc::clone(env), path.to_string());
+async fn present(context: &Arc<SessionContext>, path: &str) -> Option<String> {
+    let (context, path) = (Arc::clone(context), path.to_string());
     let read = tokio::task::spawn_blocking(move || {
-        let path = env.workspace.resolve(&path, Access::File).ok()?;
-        let read = env.workspace.read(&path).ok()?;
+        let path = context.services.workspace.resolve(&path, Access::File).ok()?;
+        let read = context.services.workspace.read(&path).ok()?;
         let bytes = read.state.bytes().filter(|b| b.len() <= LARGEST)?;
         Some(bytes::decode(bytes).1.into_owned())
     });
     read.await.ok().flatten()
-}
-
-/// The file that a growing text will replace, and how far the text has followed it.
-pub struct Before {
-    lines: Vec<String>,
-    at: usize,
-    /// New lines since the last one that the file has too.
-    new: usize,
-}
-
-impl Before {
-    /// A text of these lines.
-    pub fn new(lines: Vec<String>) -> Self {
-        Before { lines, at: 0, new: 0 }
-    }
-
-    fn line(&self, at: usize) -> Option<&str> {
-        self.lines.get(at).map(String::as_str)
-    }
-
-    /// Takes the next line of the new text: it is the next one of the file, or one further down and those between are
-    /// gone, or it is new. A diff of what is not whole yet can only guess; the one that is asked about is made anew.
-    /// How many are gone before it, or none for a new line.
-    pub fn follow(&mut self, new: &str, out: &mut Vec<PreviewLine>) -> Option<usize> {
-        let new = new.trim_end_matches('\r');
-        // A bracket alone is everywhere: it is looked for where new lines have taken the place of old ones.
-        let says = new.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-        let reach = if says { AHEAD } else { 1 + self.new };
-        let rest = self.lines.get(self.at..).unwrap_or_default();
-        let Some(gone) = rest.iter().take(reach).position(|l| l == new) else {
-            out.push(PreviewLine { sign: '+', text: new.to_string() });
-            self.new += 1;
-            return None;
-        };
-        self.take_out(gone, out);
-        self.at += 1;
-        self.new = 0;
-        Some(gone)
-    }
-
-    /// The new text is whole: what it has not come to is gone.
-    pub fn end(mut self, out: &mut Vec<PreviewLine>) {
-        self.take_out(self.lines.len() - self.at, out);
-    }
-
-    /// So many lines are gone; they stand before the new ones in their place.
-    fn take_out(&mut self, count: usize, out: &mut Vec<PreviewLine>) {
-        let place = out.len() - self.new;
-        let gone = self.lines[self.at..self.at + count].iter();
-        out.splice(place..place, gone.map(|l| PreviewLine { sign: '-', text: l.clone() }));
-        self.at += count;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn followed(before: &str, after: &str) -> String {
-        let (mut file, mut out) = (Before::new(before.lines().map(str::to_string).collect()), Vec::new());
-        for line in after.lines() {
-            file.follow(line, &mut out);
-        }
-        file.end(&mut out);
-        out.iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect()
-    }
-
-    #[test]
-    fn a_growing_file_shows_only_what_differs_from_the_one_on_disk() {
-        let before = "use a;\n\nfn one() {\n    1\n}\n\nfn two() {\n    2\n}\n";
-        assert_eq!(followed(before, before), "");
-        assert_eq!(followed(before, "use a;\n\nfn two() {\n    2\n}\n"), "-fn one() {\n-    1\n-}\n-\n");
-        let more = "use a;\nuse b;\n\nfn one() {\n    1\n}\n\nfn two() {\n    3\n}\n";
-        assert_eq!(followed(before, more), "+use b;\n-    2\n+    3\n");
-    }
 }

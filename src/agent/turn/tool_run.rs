@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::Env;
-use crate::agent::session::Session;
-use crate::agent::session::records::{ResultRecord, SeenRecord, hex, results_json};
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::{Session, first_words};
+use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
 use crate::agent::turn::call_item::Shown;
 use crate::agent::turn::edits::{self, Edits};
+use crate::agent::turn::prepare::prepare;
 use crate::agent::turn::step::CallAct;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, Event, ItemId, Question};
+use crate::protocol::{CallState, EventBody, ItemId, Question};
 use crate::provider::{Message, ToolCall};
 use crate::tools::{self, Answer, Prepared};
 
 /// The acts of one step under way.
 pub struct Work<'a> {
     /// What every part of the agent works with.
-    pub env: &'a Arc<Env>,
+    pub context: &'a Arc<SessionContext>,
     /// The conversation.
     pub session: &'a mut Session,
     /// Ends the turn.
@@ -45,7 +46,7 @@ impl Work<'_> {
     /// An edit of an answer that began in agent mode, when plan mode was taken meanwhile.
     pub async fn not_planned(&mut self, mut shown: Shown, edit: &Edit) {
         let why = "this is plan mode, which only reads: nothing was written. Put the change into the plan.";
-        shown.end(&self.env.events, CallState::Refused, "plan mode", why).await;
+        shown.end(&self.context.events, CallState::Refused, "plan mode", why).await;
         let path = edit.path.as_deref().unwrap_or_default();
         let record = ResultRecord::failed("", &shown.call.name).and_edit(path, edit.format);
         self.tell(shown.id, ResultRecord { told: Some(format!("{path}: {why}")), ..record });
@@ -60,7 +61,7 @@ impl Work<'_> {
             let why = format!("there is no tool named {}; there are: {}", call.name, names.join(", "));
             return self.refuse(shown, &call, native, CallState::Failed, &why).await;
         };
-        if !self.env.allows(tool) {
+        if !self.context.allows(tool) {
             let why = format!(
                 "{} changes files, and this is plan mode, which only reads. Put the change into the plan.",
                 tool.name
@@ -69,13 +70,13 @@ impl Work<'_> {
         }
         let prepared = match early {
             Some(running) => running.await,
-            None => match crate::agent::arguments(&call.arguments) {
+            None => match arguments(&call.arguments) {
                 Ok(value) => {
                     if tool.kind == tools::Kind::Read {
                         self.flush().await;
-                        shown.set(&self.env.events, CallState::Running).await;
+                        shown.set(&self.context.events, CallState::Running).await;
                     }
-                    self.env.prepare(tool, value, self.session, None).await
+                    prepare(self.context, tool, value, self.session, None).await
                 }
                 Err(why) => {
                     let why = format!("the arguments could not be read: {why}\nThey were:\n{}", call.arguments);
@@ -100,7 +101,7 @@ impl Work<'_> {
         match prepared {
             Prepared::Answer(answer) => self.answered(shown, &call, native, answer).await,
             Prepared::Undo { count, path } => {
-                let done = edits::undo(self.env, self.session, shown, &call, count, path, self.stop).await;
+                let done = edits::undo(self.context, self.session, shown, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             Prepared::Question { text, choices } => self.ask(shown, &call, native, text, choices).await,
@@ -113,14 +114,14 @@ impl Work<'_> {
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
         if let Some((path, bytes)) = &answer.seen {
             let sha = self.session.know(path, bytes);
-            self.env.knows(path, sha);
+            self.context.services.knows(path, sha);
             record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
         }
         shown.call.summary = answer.summary;
         shown.call.preview =
             answer.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
         shown.call.result = Some(answer.text.clone());
-        shown.set(&self.env.events, CallState::Done).await;
+        shown.set(&self.context.events, CallState::Done).await;
         self.result(shown.id, call, native, record, &answer.text);
     }
 
@@ -134,10 +135,10 @@ impl Work<'_> {
             let why = format!("{} is outside the workspace and the person did not allow it", path.display());
             return self.refuse(shown, &call, native, CallState::Refused, &why).await;
         }
-        shown.set(&self.env.events, CallState::Running).await;
+        shown.set(&self.context.events, CallState::Running).await;
         let Some(tool) = tools::find(&call.name) else { return };
-        let Ok(value) = crate::agent::arguments(&call.arguments) else { return };
-        match self.env.prepare(tool, value, self.session, Some(path)).await {
+        let Ok(value) = arguments(&call.arguments) else { return };
+        match prepare(self.context, tool, value, self.session, Some(path)).await {
             Ok(Ok(Prepared::Answer(answer))) => self.answered(shown, &call, native, answer).await,
             Ok(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
             _ => self.refuse(shown, &call, native, CallState::Failed, "it could not be read").await,
@@ -154,8 +155,7 @@ impl Work<'_> {
     ) {
         match self.question(&mut shown, text, choices).await {
             Some(reply) => {
-                let answer =
-                    Answer { text: reply.clone(), summary: crate::agent::first_words(&reply, 24), ..Answer::default() };
+                let answer = Answer { text: reply.clone(), summary: first_words(&reply, 24), ..Answer::default() };
                 self.answered(shown, call, native, answer).await;
             }
             None => self.refuse(shown, call, native, CallState::Interrupted, INTERRUPTED).await,
@@ -164,13 +164,13 @@ impl Work<'_> {
 
     /// Asks the person and waits; none when interrupted.
     async fn question(&mut self, shown: &mut Shown, text: String, choices: Vec<(String, String)>) -> Option<String> {
-        let id = self.env.events.question();
-        let reply = self.env.gate.await_reply(id);
-        shown.set(&self.env.events, CallState::Asking).await;
-        self.env.events.send(Event::Asked(Question { id, text, choices })).await;
+        let id = self.context.events.question();
+        let reply = self.context.approvals.await_reply(id);
+        shown.set(&self.context.events, CallState::Asking).await;
+        self.context.events.send(EventBody::Asked(Question { id, text, choices })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
-        self.env.gate.withdraw_question(id);
-        self.env.events.send(Event::Answered(id)).await;
+        self.context.approvals.withdraw_question(id);
+        self.context.events.send(EventBody::Answered(id)).await;
         reply
     }
 
@@ -180,7 +180,7 @@ impl Work<'_> {
             return;
         }
         let edits = std::mem::take(&mut self.edits);
-        let done = edits::edits(self.env, self.session, edits, self.stop).await;
+        let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
                 Some((call, native)) => self.result(result.item, &call, native, result.record, &result.text),
@@ -193,7 +193,7 @@ impl Work<'_> {
     }
 
     async fn refuse(&mut self, mut shown: Shown, call: &ToolCall, native: bool, state: CallState, why: &str) {
-        shown.end(&self.env.events, state, why, why).await;
+        shown.end(&self.context.events, state, why, why).await;
         let mut record = ResultRecord::failed(&call.id, &call.name);
         let changes = tools::find(&call.name).is_some_and(|t| t.kind == tools::Kind::Write);
         if changes && state == CallState::Failed {
@@ -209,8 +209,8 @@ impl Work<'_> {
     /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.
     fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
         if native {
-            let kept = self.session.save_result(&self.env.memory, record, text);
-            if self.env.kept(kept).is_none() {
+            let kept = self.session.save_result(&self.context.services.memory, record, text);
+            if self.context.record_error(kept).is_none() {
                 self.session.push(Message::tool(call.id.clone(), text), 0);
             }
         } else {
@@ -224,7 +224,11 @@ impl Work<'_> {
         self.records.sort_by_key(|(item, _)| *item);
         let records: Vec<_> = std::mem::take(&mut self.records).into_iter().map(|(_, record)| record).collect();
         if let Some(row) = row.filter(|_| !records.is_empty()) {
-            self.env.kept(self.env.memory.keep_results(&self.session.id, row, &results_json(&records)));
+            self.context.record_error(self.context.services.memory.keep_results(
+                &self.session.id,
+                row,
+                &results_json(&records),
+            ));
         }
     }
 
@@ -237,7 +241,8 @@ impl Work<'_> {
         let mut record = NewMessage::text(memory::Role::User, text.clone());
         // Nobody typed it: the screen and the history of the input leave it out.
         record.meta = MessageMeta { typed: Some(0), turn: self.session.turn, ..MessageMeta::default() };
-        let row = self.env.kept(self.env.memory.append(&self.session.id, &record)).unwrap_or(0);
+        let row =
+            self.context.record_error(self.context.services.memory.append(&self.session.id, &record)).unwrap_or(0);
         self.session.push(Message::user(text), row);
     }
 }

@@ -1,7 +1,9 @@
 //! What the agent tells.
 
 use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
-use crate::protocol::{Command, Event, Level, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd};
+use crate::protocol::{
+    Command, Event, EventBody, Level, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd,
+};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
@@ -14,11 +16,20 @@ use crate::tui::text::wrap::cells;
 impl App {
     /// Takes in an event: the panes first, then what concerns the screen.
     pub(super) fn event(&mut self, event: Event) -> Vec<Effect> {
-        if let Event::Answer(id, listing) = event {
+        // The screen shows one session; what others tell is not for it.
+        let other = event.session.is_some_and(|id| self.session.id.as_deref() != Some(&*id));
+        if other && !matches!(event.body, EventBody::Opened(_)) {
+            return Vec::new();
+        }
+        self.told(event.body)
+    }
+
+    fn told(&mut self, event: EventBody) -> Vec<Effect> {
+        if let EventBody::Answer(id, listing) = event {
             return self.answer(id, &listing);
         }
-        if let Event::Recalled(items) = event {
-            return items.into_iter().flat_map(|(id, item)| self.event(Event::Added(id, item))).collect();
+        if let EventBody::Recalled(items) = event {
+            return items.into_iter().flat_map(|(id, item)| self.told(EventBody::Added(id, item))).collect();
         }
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
@@ -28,10 +39,10 @@ impl App {
         effects
     }
 
-    fn own(&mut self, event: Event) -> Vec<Effect> {
+    fn own(&mut self, event: EventBody) -> Vec<Effect> {
         match event {
-            Event::Opened(info) => return self.opened(info),
-            Event::Status(status) => {
+            EventBody::Opened(info) => return self.opened(info),
+            EventBody::Status(status) => {
                 self.session.status = status;
                 self.layout.from_welcome &= self.session.status.model.is_none();
                 if self.session.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
@@ -39,42 +50,42 @@ impl App {
                     self.say = Some(format!("connected to {}", self.session.status.provider));
                 }
             }
-            Event::Returned(prompt, why) => self.returned(prompt, why),
-            Event::TurnStarted(_) => {
+            EventBody::Returned(prompt, why) => self.returned(prompt, why),
+            EventBody::TurnStarted(_) => {
                 self.session.turn = Some(Turn { started: self.now });
                 (self.session.starting, self.session.ended, self.say) = (false, None, None);
             }
-            Event::TurnEnded(_, end) => return self.turn_ended(end),
-            Event::Asked(question) => {
+            EventBody::TurnEnded(_, end) => return self.turn_ended(end),
+            EventBody::Asked(question) => {
                 self.questions.push(Asking::new(question));
                 if self.questions.len() == 1 {
                     self.ask_person();
                 }
                 return vec![Effect::Bell("nebula asks".into())];
             }
-            Event::Answered(id) => {
+            EventBody::Answered(id) => {
                 self.questions.retain(|q| q.question.id != id);
                 if self.layout.at == At::Question {
                     self.layout.at = At::Input;
                     self.ask_person();
                 }
             }
-            Event::Retrying(wait) => self.session.retry = wait,
-            Event::CommitMessage(text) => {
+            EventBody::Retrying(wait) => self.session.retry = wait,
+            EventBody::CommitMessage(text) => {
                 self.session.drafting = false;
                 self.open_commit(text);
             }
-            Event::CommitEnded => self.session.drafting = false,
+            EventBody::CommitEnded => self.session.drafting = false,
             // Where there is no chat it must stay readable too; the chat is told once it is there.
-            Event::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
+            EventBody::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
                 self.early.push(notice);
             }
-            Event::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
-            Event::Notice(notice) => {
+            EventBody::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
+            EventBody::Notice(notice) => {
                 self.say = Some(format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail))
             }
-            Event::FilesChanged => return self.files_changed(),
-            Event::Drifted(paths) => {
+            EventBody::FilesChanged => return self.files_changed(),
+            EventBody::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,
                     [one] => Some(format!("{one} was changed by someone else")),

@@ -1,7 +1,7 @@
 //! The four panes. Each is a plain struct that owns its state, its keys and its drawing; `App` routes to it and
 //! knows nothing of its inside. All of them have the same methods:
 //!
-//! - `apply(&mut self, &Event, now) -> Vec<PaneEffect>`: takes in what the agent told.
+//! - `apply(&mut self, &EventBody, now) -> Vec<PaneEffect>`: takes in what the agent told.
 //! - `answer(&mut self, &Query, &Listing, now) -> Vec<PaneEffect>`: takes in what the pane asked for with
 //!   [`PaneEffect::Ask`]. The query is handed back, so that a pane can drop an answer it no longer wants.
 //! - `offers(&self, Action) -> bool`: whether the action would do something now; hints show only those.
@@ -39,7 +39,7 @@ use super::keys::Keys;
 use super::text::highlight::Highlighter;
 use super::theme::Theme;
 use crate::proposal::ProposalId;
-use crate::protocol::{Event, Listing, Query};
+use crate::protocol::{EventBody, Listing, Query};
 
 /// The registry of panes: `Name field: Type`. The name is also that of the pane's [`Context`], where its keys are
 /// looked up.
@@ -71,7 +71,7 @@ macro_rules! panes {
 
         /// Calls the method of the pane that `id` names.
         impl Panes {
-            fn apply_one(&mut self, id: PaneId, event: &Event, now: i64) -> Vec<PaneEffect> {
+            fn apply_one(&mut self, id: PaneId, event: &EventBody, now: i64) -> Vec<PaneEffect> {
                 match id { $(PaneId::$id => self.$field.apply(event, now),)* }
             }
 
@@ -216,7 +216,7 @@ impl Panes {
     }
 
     /// Tells every pane; what each wants done comes with its name.
-    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<(PaneId, PaneEffect)> {
+    pub fn apply(&mut self, event: &EventBody, now: i64) -> Vec<(PaneId, PaneEffect)> {
         let mut all = Vec::new();
         for id in PaneId::ALL {
             all.extend(self.apply_one(*id, event, now).into_iter().map(|e| (*id, e)));

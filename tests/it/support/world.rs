@@ -7,7 +7,7 @@ use nebula::agent::{self, Handle, Parts};
 use nebula::archive::{Archive, Settings};
 use nebula::config::{Config, Env, Flags, Paths};
 use nebula::proposal::{Choice, Decision, Proposal};
-use nebula::protocol::{Command, Event, Mode, Prompt, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Mode, Prompt, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
 use nebula::workspace::Workspace;
 
@@ -24,7 +24,7 @@ pub struct Live {
     pub handle: Handle,
     pub model: Arc<Replay>,
     /// Everything that was told so far.
-    pub events: Vec<Event>,
+    pub events: Vec<EventBody>,
     /// The world stays as long as its agent.
     _dir: Arc<tempfile::TempDir>,
 }
@@ -139,7 +139,7 @@ impl World {
 
 impl Live {
     pub fn send(&self, command: Command) {
-        self.handle.commands.send(command).expect("the agent listens");
+        self.handle.commands.send(command.into()).expect("the agent listens");
     }
 
     pub fn submit(&self, text: &str) {
@@ -151,12 +151,12 @@ impl Live {
     }
 
     /// The next event; a test that waits for nothing fails instead of hanging.
-    pub async fn next(&mut self) -> Event {
+    pub async fn next(&mut self) -> EventBody {
         let wait = tokio::time::timeout(std::time::Duration::from_secs(60), self.handle.events.recv());
-        let event = wait.await.expect("an event within 60 s").expect("the agent lives");
+        let event = wait.await.expect("an event within 60 s").expect("the agent lives").body;
         match &event {
-            Event::Recalled(items) => {
-                self.events.extend(items.iter().map(|(id, item)| Event::Added(*id, item.clone())))
+            EventBody::Recalled(items) => {
+                self.events.extend(items.iter().map(|(id, item)| EventBody::Added(*id, item.clone())))
             }
             event => self.events.push(event.clone()),
         }
@@ -164,7 +164,7 @@ impl Live {
     }
 
     /// Events until this one, itself included.
-    pub async fn until<T>(&mut self, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
+    pub async fn until<T>(&mut self, mut wanted: impl FnMut(&EventBody) -> Option<T>) -> T {
         loop {
             let event = self.next().await;
             if let Some(found) = wanted(&event) {
@@ -176,7 +176,7 @@ impl Live {
     /// The next proposal that waits.
     pub async fn proposal(&mut self) -> Arc<Proposal> {
         self.until(|e| match e {
-            Event::Proposed(proposal, _) => Some(proposal.clone()),
+            EventBody::Proposed(proposal, _) => Some(proposal.clone()),
             _ => None,
         })
         .await
@@ -192,7 +192,7 @@ impl Live {
     /// The end of the turn.
     pub async fn end(&mut self) -> TurnEnd {
         self.until(|e| match e {
-            Event::TurnEnded(_, end) => Some(end.clone()),
+            EventBody::TurnEnded(_, end) => Some(end.clone()),
             _ => None,
         })
         .await
@@ -204,10 +204,10 @@ impl Live {
     }
 
     /// Shuts the agent down.
-    pub async fn close(mut self) -> Vec<Event> {
+    pub async fn close(mut self) -> Vec<EventBody> {
         self.send(Command::Shutdown);
         while let Some(event) = self.handle.events.recv().await {
-            self.events.push(event);
+            self.events.push(event.body);
         }
         self.handle.done.await.expect("a clean end");
         self.events

@@ -21,7 +21,7 @@ use super::diff::{Heads, View};
 use super::paint::{self, span};
 use super::{Ctx, Look, Mark, PaneId};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
-use crate::protocol::{Changeset, Event, Listing, Query, VersionRow};
+use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::text::number::{plural, thousands};
@@ -92,25 +92,25 @@ struct FileInTime {
 
 impl Archive {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
+    pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
-            Event::Opened(_) => {
+            EventBody::Opened(_) => {
                 *self = Archive { size: self.size, engaged: self.engaged, ..Archive::default() };
                 self.more()
             }
-            Event::Archived(changeset) => self.archived(changeset),
-            Event::Drifted(paths) => {
+            EventBody::Archived(changeset) => self.archived(changeset),
+            EventBody::Drifted(paths) => {
                 for path in paths {
                     self.forget(path);
                 }
                 self.want()
             }
-            Event::Proposed(proposal, fates) if !fates.is_empty() => {
+            EventBody::Proposed(proposal, fates) if !fates.is_empty() => {
                 self.fates = Some(Fates::new(proposal.clone(), fates.clone()));
                 self.full = false;
                 vec![PaneEffect::Focus(PaneId::Archive)]
             }
-            Event::Settled(id, _) => {
+            EventBody::Settled(id, _) => {
                 if self.fates.as_ref().is_some_and(|f| f.proposal.id == *id) {
                     self.fates = None;
                 }

@@ -120,7 +120,7 @@ fn open(width: u16, height: u16) -> Archive {
         resumed: 0,
         status: crate::protocol::Status::default(),
     };
-    let effects = archive.apply(&Event::Opened(info), NOW);
+    let effects = archive.apply(&EventBody::Opened(info), NOW);
     assert_eq!(serve(&mut archive, effects), []);
     archive
 }
@@ -158,7 +158,7 @@ fn the_finished_frame() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::Down, Action::BackInTime, Action::BackInTime, Action::Pin]);
     act(&mut archive, &[Action::OnInTime, Action::OnInTime]);
-    let effects = archive.apply(&Event::Proposed(restore(), fates()), NOW);
+    let effects = archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
     assert_eq!(effects, [PaneEffect::Focus(PaneId::Archive)]);
     let screen = drawn(&mut archive, 140, 35);
     screen.dump("05-archive");
@@ -212,7 +212,7 @@ fn restores_go_out_as_requests() {
 #[test]
 fn fates_come_before_the_proposal() {
     let mut archive = open(140, 35);
-    archive.apply(&Event::Proposed(restore(), fates()), NOW);
+    archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
     assert!(!archive.offers(Action::Open) && archive.offers(Action::MergeForeign));
     let choice =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
@@ -220,8 +220,8 @@ fn fates_come_before_the_proposal() {
     let mut chosen = fates();
     chosen[1].kind =
         FateKind::Foreign { at: None, counts: counts(1, 0), choice: Some(ForeignChoice::Merge), conflicts: Some(0) };
-    archive.apply(&Event::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
-    archive.apply(&Event::Proposed(restore(), chosen), NOW);
+    archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
+    archive.apply(&EventBody::Proposed(restore(), chosen), NOW);
     assert!(archive.offers(Action::Open) && !archive.offers(Action::MergeForeign));
     assert!(drawn(&mut archive, 140, 35).text().contains("Enter shows what would be written"));
     // What was chosen may be chosen once more.
@@ -272,8 +272,8 @@ fn a_new_changeset_appears_at_once_and_the_selection_stays() {
     act(&mut archive, &[Action::HalfDown]);
     let before = archive.rows[archive.selected].id.clone();
     let new = set(NOW, "tenfold prices", "edit", &[("src/cart.rs", 1, 1)]);
-    archive.apply(&Event::Archived(new.clone()), NOW);
-    archive.apply(&Event::Archived(new), NOW);
+    archive.apply(&EventBody::Archived(new.clone()), NOW);
+    archive.apply(&EventBody::Archived(new), NOW);
     assert_eq!((archive.rows.len(), archive.total), (11, 129));
     assert!(drawn(&mut archive, 140, 35).text().contains("tenfold prices"));
     assert_eq!(archive.rows[archive.selected].id, before);
@@ -287,7 +287,7 @@ fn every_size_is_drawn() {
     for (width, height) in [(0, 0), (1, 1), (12, 3), (40, 7), (40, 20), (99, 30), (100, 9), (220, 57)] {
         archive.fates = None;
         drawn(&mut archive, width, height);
-        archive.apply(&Event::Proposed(restore(), fates()), NOW);
+        archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
         drawn(&mut archive, width, height);
     }
     archive.fates = None;

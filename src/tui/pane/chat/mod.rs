@@ -19,7 +19,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
-use crate::protocol::{Command, Event, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
+use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::text::number::plural;
@@ -59,26 +59,26 @@ struct Search {
 
 impl Chat {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
+    pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
-            Event::Opened(_) => {
+            EventBody::Opened(_) => {
                 let (window, kept) = (std::mem::take(&mut self.window), std::mem::take(&mut self.kept));
                 *self = Chat { window, ..Chat::default() };
                 self.window.clear();
                 kept.into_iter().for_each(|notice| self.keep(notice));
             }
-            Event::Added(id, item) => self.add_before_kept(*id, item),
-            Event::Grew(id, text) => self.grow(*id, text),
-            Event::Changed(id, item) => self.change(*id, item),
-            Event::TurnStarted(_) => {
+            EventBody::Added(id, item) => self.add_before_kept(*id, item),
+            EventBody::Grew(id, text) => self.grow(*id, text),
+            EventBody::Changed(id, item) => self.change(*id, item),
+            EventBody::TurnStarted(_) => {
                 self.running = true;
                 self.kept.clear();
             }
-            Event::TurnEnded(..) => {
+            EventBody::TurnEnded(..) => {
                 self.running = false;
                 self.settle_last();
             }
-            Event::Retrying(wait) => {
+            EventBody::Retrying(wait) => {
                 self.drop_retry();
                 if let Some(wait) = wait {
                     self.push(Said::Retry(wait.clone()));

@@ -26,14 +26,14 @@ impl Screen {
         Screen { chat, theme, colours, width, height, next: 0 }
     }
 
-    fn tell(&mut self, event: Event) -> &mut Self {
+    fn tell(&mut self, event: EventBody) -> &mut Self {
         self.chat.apply(&event, 0);
         self
     }
 
     fn add(&mut self, item: Item) -> ItemId {
         self.next += 1;
-        self.tell(Event::Added(ItemId(self.next), item));
+        self.tell(EventBody::Added(ItemId(self.next), item));
         ItemId(self.next)
     }
 
@@ -131,7 +131,7 @@ fn call(name: &str, main: &str, state: CallState) -> Call {
 }
 
 fn a_turn(s: &mut Screen) {
-    s.tell(Event::TurnStarted(TurnId(1)));
+    s.tell(EventBody::TurnStarted(TurnId(1)));
     s.you("The cart page asks the database once per line. Load all prices in one query, and keep @cart.rs readable.");
     s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
     s.nebula("`Cart::total` awaits `price_of` inside its loop, so a cart of forty lines costs forty round trips.\n\n1. one\n2. two\n");
@@ -139,7 +139,7 @@ fn a_turn(s: &mut Screen) {
     s.call("readFile", "src/catalog.rs", CallState::Done);
     s.call("searchInDirectory", "price_of", CallState::Done);
     let id = s.nebula("");
-    s.tell(Event::Grew(id, "Only two places call it".into()));
+    s.tell(EventBody::Grew(id, "Only two places call it".into()));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_turn_in_a_wide_pane() {
 
          Only two places call it▌"
     );
-    s.tell(Event::TurnEnded(TurnId(1), TurnEnd::Done));
+    s.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
     assert!(!s.text().contains('▌'));
 }
 
@@ -210,7 +210,7 @@ fn notices_say_what_happened_and_what_to_press() {
     assert_eq!(s.act(Action::Again), [PaneEffect::send(Command::GoOn(How::Again))]);
     let wait = Wait { attempt: 3, of: 5, until: 10_000, why: "api.openai.com asks to wait (429)".into() };
     s.nebula("so").0.to_string();
-    s.tell(Event::Retrying(Some(wait)));
+    s.tell(EventBody::Retrying(Some(wait)));
     assert_eq!(
         format!("\n{}", s.text()),
         "
@@ -225,7 +225,7 @@ fn notices_say_what_happened_and_what_to_press() {
          ↻ api.openai.com asks to wait (429)
            Your message is saved. Attempt 3 of 5 in 8 s."
     );
-    s.tell(Event::Retrying(None));
+    s.tell(EventBody::Retrying(None));
     assert!(s.text().ends_with("so"));
 }
 
@@ -253,7 +253,7 @@ fn folds_open_and_close() {
 fn a_call_that_changes_stays_in_its_run() {
     let mut s = Screen::new(83, 20);
     let id = s.call("readFile", "", CallState::Streaming);
-    s.tell(Event::Changed(id, Item::Call(call("readFile", "src/a.rs", CallState::Done))));
+    s.tell(EventBody::Changed(id, Item::Call(call("readFile", "src/a.rs", CallState::Done))));
     assert_eq!(s.text(), "         ▸ 1 call: read src/a.rs");
     s.nebula("x");
     s.call("readFile", "src/a.rs", CallState::Failed);
@@ -357,7 +357,7 @@ fn an_opened_session_clears_the_chat() {
     long(&mut s);
     s.draw();
     let info = SessionInfo { id: String::new(), title: None, resumed: 0, status: Status::default() };
-    s.tell(Event::Opened(info));
+    s.tell(EventBody::Opened(info));
     assert_eq!(s.text(), "");
     s.you("again");
     assert!(s.text().starts_with(" you     again"));
@@ -378,7 +378,7 @@ fn colours_are_those_of_the_theme() {
 }
 
 fn the_shop(s: &mut Screen) {
-    s.tell(Event::TurnStarted(TurnId(1)));
+    s.tell(EventBody::TurnStarted(TurnId(1)));
     s.you("The cart page asks the database once per line. Load all prices in one query, and keep @cart.rs readable.");
     s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
     s.nebula("`Cart::total` awaits `price_of` inside its loop, so a cart of forty lines costs forty round trips. Three changes make it **one query**:\n\n1. `Catalog::prices` takes every id and returns a map\n2. `Cart::total` looks each price up in that map\n3. a missing price is an error; today it silently counts as **zero**\n\n### The new query\n\n```rust\n/// The prices of several products, in one query.\npub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {\n    sqlx::query_as(PRICES_BY_IDS) // id = any($1)\n        .bind(ids)\n        .fetch_all(&self.pool)\n        .await\n        .map(Prices::from_rows)\n}\n```\n");
@@ -413,7 +413,7 @@ fn the_narrow_frame() {
 #[test]
 fn the_finished_frame_in_japanese() {
     let mut s = Screen::new(83, 36);
-    s.tell(Event::TurnStarted(TurnId(1)));
+    s.tell(EventBody::TurnStarted(TurnId(1)));
     s.you("カートのページが商品ごとにデータベースへ問い合わせています。価格を一回の問い合わせで読み込んでください。@cart.rs は読みやすいままにしたいです。");
     s.add(Item::Thinking { text: "What is slow?".into(), took: Some(Duration::from_secs(4)) });
     s.nebula("`Cart::total` がループの中で `price_of` を待っているため、四十行のカートでは四十回の往復になります。次の三つの変更で**一回の問い合わせ**にします。\n\n1. `Catalog::prices` がすべての ID を受け取り、価格の表を返す\n2. `Cart::total` はその表から価格を引く\n3. 価格のない商品はエラーにする（今は黙って**ゼロ**になる）\n\n```rust\n/// 複数の商品の価格を、一回の問い合わせで読む。\npub async fn prices(&self, ids: &[ProductId]) -> Result<Prices> {\n    let rows = sqlx::query_as(PRICES_BY_IDS) // 半角ｶﾅ: ｶｰﾄ\n        .bind(ids)\n        .fetch_all(&self.pool)\n        .await?;\n    Ok(Prices::from_rows(rows, \"価格がありません\"))\n}\n```\n");
@@ -442,7 +442,7 @@ fn the_finished_frame_of_errors() {
     ));
     s.you("go on");
     s.add(n(Level::Error, "OPENAI_API_KEY was not accepted (401 from api.openai.com)", "The variable is set, but the server does not know this key. Set a valid one and start nebula again; this session will be here.", vec![NoticeAction::ChooseModel]));
-    s.tell(Event::Retrying(Some(Wait {
+    s.tell(EventBody::Retrying(Some(Wait {
         attempt: 3,
         of: 5,
         until: 10_000,

@@ -35,7 +35,7 @@ pub use view::View;
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
 use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
-use crate::protocol::{Event, Listing, Outcome, Query};
+use crate::protocol::{EventBody, Listing, Outcome, Query};
 use crate::tui::action::Action;
 use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::text::number::thousands;
@@ -59,16 +59,16 @@ pub struct Diff {
 
 impl Diff {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, _now: i64) -> Vec<PaneEffect> {
+    pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
-            Event::Proposed(proposal, fates) => self.proposed(proposal, fates),
-            Event::Settled(id, outcome) => self.settled(*id, outcome),
-            Event::Drifted(paths) => {
+            EventBody::Proposed(proposal, fates) => self.proposed(proposal, fates),
+            EventBody::Settled(id, outcome) => self.settled(*id, outcome),
+            EventBody::Drifted(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
                 waiting.for_each(|page| page.view.mark_stale(paths));
                 Vec::new()
             }
-            Event::Opened(_) => {
+            EventBody::Opened(_) => {
                 *self = Diff { size: self.size, ..Diff::default() };
                 Vec::new()
             }

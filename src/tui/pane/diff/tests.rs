@@ -14,7 +14,7 @@ use crate::tui::theme::Theme;
 fn pane(width: u16, height: u16, proposal: Proposal) -> Diff {
     let mut diff = Diff::default();
     measure(&mut diff, width, height);
-    let effects = diff.apply(&Event::Proposed(Arc::new(proposal), Vec::new()), 0);
+    let effects = diff.apply(&EventBody::Proposed(Arc::new(proposal), Vec::new()), 0);
     assert_eq!(effects, [PaneEffect::Focus(PaneId::Diff)]);
     diff
 }
@@ -73,7 +73,7 @@ fn a_file_that_changed_on_disk_meanwhile_is_marked() {
     let marked = |diff: &Diff| drawn(diff, "dark").text().lines().filter(|l| l.contains("! changed on disk")).count();
     assert_eq!(marked(&diff), 0);
     let path = shop().files[0].path.clone();
-    diff.apply(&Event::Drifted(vec!["README.md".into(), path]), 0);
+    diff.apply(&EventBody::Drifted(vec!["README.md".into(), path]), 0);
     assert_eq!(marked(&diff), 1);
     measure(&mut diff, 80, 25);
     assert_eq!(marked(&diff), 1);
@@ -172,17 +172,17 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
 fn later_proposals_wait_and_conflicts_show_what_changed() {
     let mut diff = pane(140, 35, shop());
     let second = Proposal { id: ProposalId(8), ..shop() };
-    assert!(diff.apply(&Event::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
+    assert!(diff.apply(&EventBody::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
     act(&mut diff, &[Action::AcceptAll]);
     let outcome = Outcome::Applied { hunks: Default::default(), changeset: None };
-    assert_eq!(diff.apply(&Event::Settled(ProposalId(7), outcome), 0), [PaneEffect::Focus(PaneId::Diff)]);
+    assert_eq!(diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0), [PaneEffect::Focus(PaneId::Diff)]);
     assert_eq!(diff.pending(), Some(ProposalId(8)));
     let conflict = Outcome::Conflict {
         path: "src/cart.rs".into(),
         expected: State::file(*b"one\ntwo\n"),
         found: State::file(*b"one\nthree\n"),
     };
-    diff.apply(&Event::Settled(ProposalId(8), conflict), 0);
+    diff.apply(&EventBody::Settled(ProposalId(8), conflict), 0);
     let text = drawn(&diff, "dark").text();
     assert!(text.contains("three") && !text.contains("undecided"), "{text}");
     assert!(!diff.offers(Action::Accept) && diff.offers(Action::Down));
@@ -421,11 +421,11 @@ proptest! {
 #[test]
 fn a_restore_that_was_left_gives_the_last_diff_back() {
     let mut diff = pane(140, 35, shop());
-    diff.apply(&Event::Settled(ProposalId(7), Outcome::Refused), 0);
+    diff.apply(&EventBody::Settled(ProposalId(7), Outcome::Refused), 0);
     let fates = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
     let restore = Proposal { id: ProposalId(8), ..shop() };
-    diff.apply(&Event::Proposed(Arc::new(restore), fates), 0);
-    diff.apply(&Event::Settled(ProposalId(8), Outcome::Withdrawn), 0);
+    diff.apply(&EventBody::Proposed(Arc::new(restore), fates), 0);
+    diff.apply(&EventBody::Settled(ProposalId(8), Outcome::Withdrawn), 0);
     let page = diff.page.as_ref().expect("the last diff");
     assert_eq!((page.proposal.id, page.stage), (ProposalId(7), Stage::Settled("refused")));
 }
@@ -435,7 +435,7 @@ fn the_fates_of_a_restore_come_first() {
     let mut diff = Diff::default();
     measure(&mut diff, 100, 20);
     let fates = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
-    assert!(diff.apply(&Event::Proposed(Arc::new(shop()), fates), 0).is_empty());
+    assert!(diff.apply(&EventBody::Proposed(Arc::new(shop()), fates), 0).is_empty());
     assert!(diff.waiting().is_none() && !diff.offers(Action::Accept) && diff.mark().is_none());
     assert!(act(&mut diff, &[Action::AcceptAll]).is_empty());
     diff.release();

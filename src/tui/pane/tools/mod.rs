@@ -16,7 +16,7 @@ use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
 use super::{Ctx, Look, Mark};
-use crate::protocol::{Call, CallState, Event, Item, ItemId, Listing, Query};
+use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::text::number::{plural, thousands};
@@ -88,17 +88,17 @@ impl Entry {
 
 impl Tools {
     /// Takes in what the agent told.
-    pub fn apply(&mut self, event: &Event, now: i64) -> Vec<PaneEffect> {
+    pub fn apply(&mut self, event: &EventBody, now: i64) -> Vec<PaneEffect> {
         match event {
-            Event::Opened(_) => *self = Tools { size: self.size, follow: true, ..Tools::default() },
-            Event::Added(id, Item::Call(call)) => self.add(*id, call.clone(), now),
-            Event::Added(_, Item::User { .. } | Item::Answer { .. }) => self.said = true,
-            Event::Changed(id, Item::Call(call)) => match self.places.get(id) {
+            EventBody::Opened(_) => *self = Tools { size: self.size, follow: true, ..Tools::default() },
+            EventBody::Added(id, Item::Call(call)) => self.add(*id, call.clone(), now),
+            EventBody::Added(_, Item::User { .. } | Item::Answer { .. }) => self.said = true,
+            EventBody::Changed(id, Item::Call(call)) => match self.places.get(id) {
                 Some(i) => self.change(*i, call.clone(), now),
                 None => self.add(*id, call.clone(), now),
             },
-            Event::Drifted(paths) => self.drifted(paths),
-            Event::Grew(id, text) => {
+            EventBody::Drifted(paths) => self.drifted(paths),
+            EventBody::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
                     entry.call.arguments.push_str(text);
                     self.stale = true;

@@ -29,7 +29,7 @@ fn line(sign: char, text: &str) -> PreviewLine {
 fn add(tools: &mut Tools, calls: Vec<Call>, at: i64) {
     for c in calls {
         let id = ItemId(tools.calls.len() as u64);
-        tools.apply(&Event::Added(id, Item::Call(c)), at);
+        tools.apply(&EventBody::Added(id, Item::Call(c)), at);
     }
 }
 
@@ -65,7 +65,7 @@ fn main_frame() -> Tools {
         ],
         NOW,
     );
-    tools.apply(&Event::Added(ItemId(90), Item::Answer { text: "Only two places".into() }), NOW);
+    tools.apply(&EventBody::Added(ItemId(90), Item::Answer { text: "Only two places".into() }), NOW);
     let mut replace = call("replaceInFile", "src/catalog.rs", CallState::Waiting, "", 0);
     replace.counts = Some(Counts { added: 7, removed: 6 });
     replace.preview = vec![
@@ -82,7 +82,7 @@ fn main_frame() -> Tools {
         vec![call("searchInDirectory", "\"total(\"", CallState::Running, "", 0), replace, writing],
         NOW - 400,
     );
-    tools.apply(&Event::Grew(ItemId(5), r#""replace": "let ids: Vec<_> = self.lines.iter()"#.into()), NOW);
+    tools.apply(&EventBody::Grew(ItemId(5), r#""replace": "let ids: Vec<_> = self.lines.iter()"#.into()), NOW);
     tools
 }
 
@@ -105,12 +105,12 @@ fn a_file_that_someone_else_changed_is_marked_until_it_is_read_again() {
     add(&mut tools, vec![read("38 lines"), call("readFile", "src/a.rs", CallState::Done, "1 line", 2)], NOW);
     let marks = |tools: &mut Tools| drawn(tools, 60, 12).text().matches("! changed by someone else").count();
     assert_eq!(marks(&mut tools), 0);
-    tools.apply(&Event::Drifted(vec!["src/cart.rs".into()]), NOW);
+    tools.apply(&EventBody::Drifted(vec!["src/cart.rs".into()]), NOW);
     assert_eq!(marks(&mut tools), 1);
     let id = ItemId(9);
-    tools.apply(&Event::Added(id, Item::Call(call("readFile", "src/cart.rs", CallState::Running, "", 0))), NOW);
+    tools.apply(&EventBody::Added(id, Item::Call(call("readFile", "src/cart.rs", CallState::Running, "", 0))), NOW);
     assert_eq!(marks(&mut tools), 1);
-    tools.apply(&Event::Changed(id, Item::Call(read("39 lines"))), NOW);
+    tools.apply(&EventBody::Changed(id, Item::Call(read("39 lines"))), NOW);
     assert_eq!(marks(&mut tools), 0);
 }
 
@@ -193,7 +193,7 @@ fn a_thousand_calls_scroll() {
     let theme = Theme::shipped("dark");
     assert!(drawn(&mut tools, 56, 10).text().contains("src/f1499.rs") && tools.follow);
     tools.act(Action::HalfUp, NOW);
-    tools.apply(&Event::Added(ItemId(9_999), Item::Call(call("list", "src", CallState::Done, "", 1))), NOW);
+    tools.apply(&EventBody::Added(ItemId(9_999), Item::Call(call("list", "src", CallState::Done, "", 1))), NOW);
     assert!(!drawn(&mut tools, 56, 10).text().contains("list"));
     assert_eq!(super::super::testing::note(&theme, |ctx| tools.note(50, ctx)), "6 lines below");
     tools.act(Action::Last, NOW);

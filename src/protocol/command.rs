@@ -1,6 +1,63 @@
-//! The values inside a [`super::Command`]: what is asked for, and how.
+//! What a front end asks of the agent, and the values inside.
 
-use crate::proposal::{ForeignChoice, ProposalId};
+use super::{QueryId, QuestionId, SessionId};
+use crate::proposal::{Decision, ForeignChoice, ProposalId};
+
+/// A command and the session it is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Addressed {
+    /// None: the session that was opened last; while none is open, a message opens a new one.
+    pub session: Option<SessionId>,
+    /// What is asked for.
+    pub command: Command,
+}
+
+impl From<Command> for Addressed {
+    fn from(command: Command) -> Self {
+        Addressed { session: None, command }
+    }
+}
+
+/// What may be asked of the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// A message for the model. Sent mid-turn it comes back as [`super::EventBody::Returned`]: the queue lives in the front end.
+    Submit(Prompt),
+    /// After the step limit or an answer that broke off.
+    GoOn(How),
+    /// What was said of a proposal.
+    Decide(ProposalId, Decision),
+    /// The answer to a question of the model.
+    Reply(QuestionId, String),
+    /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
+    Restore(RestoreRequest),
+    /// Stop the session's running turn at once; or withdraw its pending restore.
+    Interrupt,
+    /// Do not wait any longer before trying again.
+    Hurry,
+    /// Open a session in place of this one, whose turn is stopped first.
+    Open(SessionChoice),
+    /// Open a session beside the open ones; commands that name no session are for it from then on.
+    OpenBeside(SessionChoice),
+    /// Stop the session's turn and close it.
+    Close,
+    /// Change a stored session.
+    Sessions(SessionChange),
+    /// Change a setting; what persists is written by the agent.
+    Set(Setting),
+    /// Ask for a listing: answered by [`super::EventBody::Answer`] with the same id.
+    Ask(QueryId, Query),
+    /// Summarise the conversation so far; the summary is shown before it counts.
+    Compact,
+    /// Pin or run things outside a turn: write the session to a file.
+    Export(ExportFormat),
+    /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
+    DraftCommit,
+    /// Commit what is staged with this message, as the person edited it.
+    Commit(String),
+    /// Interrupt all sessions, let writes in progress finish, save, close.
+    Shutdown,
+}
 
 /// A message as typed, with pasted texts put back in place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::background::watch;
-use crate::agent::services::{Env, lock};
-use crate::agent::session::rag;
-use crate::agent::session::transcript;
+use crate::agent::changesets::{changeset, counts};
+use crate::agent::services::{Services, lock};
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::{rag, request, system_prompt, transcript};
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::memory::{self, SessionState as Stored};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Changeset, ChangesetFile, Event, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 
 /// How many entries a preview of a session shows.
@@ -30,39 +31,39 @@ const FIND: Duration = Duration::from_millis(10);
 const INPUTS: usize = 500;
 
 /// Answers a question without holding up the loop.
-pub fn answer(env: Arc<Env>, id: QueryId, query: Query) {
+pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     if let Query::Files(words) = &query {
-        if !env.index_asked() {
-            watch::walk(&env);
+        if !context.services.index.asked() {
+            watch::walk(&context.services);
         }
         // `@rag` is being typed: while its words are, its index comes up to date.
         if words == "ra" {
-            rag::refresh(&env);
+            rag::refresh(&context.services);
         }
     }
     tokio::spawn(async move {
         let listing = match query {
-            Query::Models => models(&env).await,
+            Query::Models => models(&context).await,
             query => {
-                let env = Arc::clone(&env);
-                let made = tokio::task::spawn_blocking(move || listing(&env, query)).await;
+                let context = Arc::clone(&context);
+                let made = tokio::task::spawn_blocking(move || listing(&context, query)).await;
                 made.unwrap_or_else(|_| Err("it failed in nebula itself".into())).unwrap_or_else(Listing::Failed)
             }
         };
-        env.events.send(Event::Answer(id, listing)).await;
+        context.services.events.send(EventBody::Answer(id, listing)).await;
     });
 }
 
-async fn models(env: &Env) -> Listing {
-    let provider = env.live().provider.clone();
-    let present = env.live().model.clone();
+async fn models(context: &SessionContext) -> Listing {
+    let provider = context.services.connection().provider;
+    let present = context.model();
     let mut names = match provider {
         // A server that does not say still serves the model in use.
         Some(provider) => provider.models().await.unwrap_or_default(),
         None => Vec::new(),
     };
     // Configured ones and the present one are on offer too, whatever the server lists.
-    let configured: Vec<String> = lock(&env.config).models.keys().cloned().collect();
+    let configured: Vec<String> = lock(&context.services.config).models.keys().cloned().collect();
     for name in configured.into_iter().chain([present]) {
         if !names.contains(&name) {
             names.push(name);
@@ -71,46 +72,47 @@ async fn models(env: &Env) -> Listing {
     Listing::Models(names)
 }
 
-fn listing(env: &Env, query: Query) -> Result<Listing, String> {
+fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
     let say = |e: memory::Error| e.to_string();
-    let project = env.project();
+    let services = &*context.services;
+    let project = services.project();
     Ok(match query {
         Query::Sessions(words) => {
             let found = if words.trim().is_empty() {
-                env.memory.list(&project)
+                services.memory.list(&project)
             } else {
-                env.memory.list_matching(&project, &words)
+                services.memory.list_matching(&project, &words)
             };
             Listing::Sessions(found.map_err(say)?.iter().map(row).collect())
         }
-        Query::Preview(id) => Listing::Preview(preview(env, &id).map_err(say)?),
-        Query::Archive { skip, limit, filter } => archive(env, skip, limit, &filter)?,
-        Query::Versions(path) => versions(env, path)?,
+        Query::Preview(id) => Listing::Preview(preview(services, &id).map_err(say)?),
+        Query::Archive { skip, limit, filter } => archive(services, skip, limit, &filter)?,
+        Query::Versions(path) => versions(services, path)?,
         Query::Bytes(path, version) => {
-            let state = bytes(env, &path, version.as_deref())?;
+            let state = bytes(services, &path, version.as_deref())?;
             Listing::Bytes(path, version, Arc::new(state))
         }
         Query::Files(words) => {
-            let files = env.files();
+            let files = services.index.files();
             // The walk of a small project is over in a moment, that of a huge one is not waited for.
-            files.wait(if env.asks_again(&words) { WALK_AGAIN } else { WALK });
+            files.wait(if services.index.asks_again(&words) { WALK_AGAIN } else { WALK });
             let found = files.find_within(&words, FILES, FIND);
             let hits = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
             Listing::Files { hits, total: found.total, complete: found.complete }
         }
-        Query::Text(path) => text(env, path)?,
+        Query::Text(path) => text(services, path)?,
         Query::Search(words) => {
-            let hits = env.memory.search(&project, &words, 100).map_err(say)?;
+            let hits = services.memory.search(&project, &words, 100).map_err(say)?;
             Listing::Search(hits.into_iter().map(|h| (h.session, h.title, h.snippet)).collect())
         }
-        Query::Inputs => Listing::Inputs(env.memory.inputs(&project, INPUTS).map_err(say)?),
-        Query::Prompts => Listing::Prompts(crate::agent::session::request::prompts(env)),
-        Query::Rules => Listing::Rules(crate::agent::session::prompt_state::rules_now(env)),
+        Query::Inputs => Listing::Inputs(services.memory.inputs(&project, INPUTS).map_err(say)?),
+        Query::Prompts => Listing::Prompts(request::prompts(services)),
+        Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
         Query::Stats => {
-            let rows = env.memory.stats(None).map_err(say)?;
+            let rows = services.memory.stats(None).map_err(say)?;
             Listing::Table { title: "edits by model and format".into(), text: stats(&rows) }
         }
-        Query::Config => Listing::Table { title: "configuration".into(), text: config(env) },
+        Query::Config => Listing::Table { title: "configuration".into(), text: config(services) },
         Query::Models => Listing::Models(Vec::new()),
     })
 }
@@ -134,14 +136,14 @@ fn state(s: &memory::Session) -> SessionState {
     }
 }
 
-fn preview(env: &Env, id: &str) -> Result<SessionPreview, memory::Error> {
-    let session = env.memory.get(id)?;
-    let rows = env.memory.last(id, PREVIEW)?;
+fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Error> {
+    let session = services.memory.get(id)?;
+    let rows = services.memory.last(id, PREVIEW)?;
     let mut files: Vec<(String, Option<i64>)> = Vec::new();
-    for changeset in env.memory.changesets_of_session(id)? {
+    for changeset in services.memory.changesets_of_session(id)? {
         for file in changeset.files {
             if files.iter().all(|(p, _)| *p != file.path) {
-                let changed = changed_since(env, &file.path)?;
+                let changed = changed_since(services, &file.path)?;
                 files.push((file.path, changed));
             }
         }
@@ -157,87 +159,32 @@ fn preview(env: &Env, id: &str) -> Result<SessionPreview, memory::Error> {
 }
 
 /// When a file was changed by someone else after nebula last wrote it; none: it is as nebula left it.
-fn changed_since(env: &Env, path: &str) -> Result<Option<i64>, memory::Error> {
-    let Some(written) = env.memory.written(&env.project(), path)? else { return Ok(None) };
-    let Ok(read) = env.workspace.read(path) else { return Ok(None) };
+fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
+    let Some(written) = services.memory.written(&services.project(), path)? else { return Ok(None) };
+    let Ok(read) = services.workspace.read(path) else { return Ok(None) };
     let sha = read.state.bytes().map(|b| crate::archive::sha256(b));
     Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
 }
 
-/// A changeset with what memory knows of it.
-pub fn changeset(env: &Env, archive: &Archive, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
-    let files = match known {
-        Some(record) => record
-            .files
-            .iter()
-            .map(|f| ChangesetFile {
-                path: f.path.clone(),
-                version: f.version.clone().unwrap_or_default(),
-                absent: f.absent,
-                counts: counts(f.added, f.removed),
-            })
-            .collect(),
-        None => unknown_files(archive, id),
-    };
-    let (cause, by) = match known {
-        Some(record) => (record.cause.title.clone(), by(env, record)),
-        None => (String::new(), String::new()),
-    };
-    Changeset { id: id.to_string(), at: id.at(), cause, by, files }
-}
-
-fn by(env: &Env, record: &memory::ChangesetRecord) -> String {
-    match record.cause.kind.as_str() {
-        // An earlier session's edit is the person's own past; only one that is open now is somebody beside them.
-        "edit" if other_nebula(env, record) => "other session".into(),
-        kind => kind.to_string(),
-    }
-}
-
-fn other_nebula(env: &Env, record: &memory::ChangesetRecord) -> bool {
-    let session = record.cause.session.as_ref().filter(|id| Some(*id) != env.open_session().as_ref());
-    session.is_some_and(|id| env.memory.in_use(id))
-}
-
-fn counts(added: Option<u64>, removed: Option<u64>) -> Option<Counts> {
-    Some(Counts { added: added? as usize, removed: removed? as usize })
-}
-
-fn unknown_files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
-    let paths = archive.paths(id).unwrap_or_default();
-    paths
-        .into_iter()
-        .map(|path| {
-            let version = archive.version_in(&path, id).ok().flatten();
-            ChangesetFile {
-                version: version.as_ref().map(|v| v.id.to_string()).unwrap_or_default(),
-                absent: version.is_some_and(|v| v.absent),
-                path,
-                counts: None,
-            }
-        })
-        .collect()
-}
-
-fn archive(env: &Env, skip: usize, limit: usize, filter: &str) -> Result<Listing, String> {
-    let archive = &env.archive;
+fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Result<Listing, String> {
+    let archive = &services.archive;
     let ids = archive.list().map_err(|e| e.to_string())?;
     let total = ids.len();
-    let project = env.project();
+    let project = services.project();
     let words = filter.to_lowercase();
     let row = |id: &Id| {
         // What memory cannot tell the archive does.
-        let known = env.memory.changeset(&project, &id.to_string()).ok().flatten();
-        changeset(env, archive, *id, known.as_ref())
+        let known = services.memory.changeset(&project, &id.to_string()).ok().flatten();
+        changeset(services, *id, known.as_ref())
     };
     let rows: Vec<Changeset> = if words.is_empty() {
         ids.iter().skip(skip).take(limit).map(row).collect()
     } else {
-        let known = env.memory.listing(&project).map_err(|e| e.to_string())?;
+        let known = services.memory.listing(&project).map_err(|e| e.to_string())?;
         ids.iter().filter(|id| fits(archive, **id, &known, &words)).skip(skip).take(limit).map(row).collect()
     };
     let files = archive.file_count().map_err(|e| e.to_string())?;
-    lock(&env.seen).archive = Some((total, files));
+    *lock(&services.archive_counts) = Some((total, files));
     Ok(Listing::Archive { rows, total, files })
 }
 
@@ -250,9 +197,9 @@ fn fits(archive: &Archive, id: Id, known: &memory::Listing, words: &str) -> bool
         || files.len() == 0 && archive.paths(id).unwrap_or_default().iter().any(|p| holds(p))
 }
 
-fn versions(env: &Env, path: String) -> Result<Listing, String> {
-    let found = env.archive.versions(&path).map_err(|e| e.to_string())?;
-    let causes = env.memory.changesets_of_path(&env.project(), &path).unwrap_or_default();
+fn versions(services: &Services, path: String) -> Result<Listing, String> {
+    let found = services.archive.versions(&path).map_err(|e| e.to_string())?;
+    let causes = services.memory.changesets_of_path(&services.project(), &path).unwrap_or_default();
     let rows = found.iter().map(|v| {
         let id = v.id.to_string();
         let of = causes.iter().find(|c| c.files.iter().any(|f| f.version.as_deref() == Some(&id)));
@@ -267,10 +214,10 @@ fn versions(env: &Env, path: String) -> Result<Listing, String> {
         }
     });
     let rows: Vec<_> = rows.collect();
-    let foreign = changed_since(env, &path).ok().flatten().is_some();
-    let now = match (found.last(), env.workspace.read(&path)) {
+    let foreign = changed_since(services, &path).ok().flatten().is_some();
+    let now = match (found.last(), services.workspace.read(&path)) {
         (Some(newest), Ok(read)) => {
-            let archived = env.archive.show(newest).map_err(|e| e.to_string())?;
+            let archived = services.archive.show(newest).map_err(|e| e.to_string())?;
             Some(crate::proposal::count_changed(&archived, &read.state))
         }
         _ => None,
@@ -278,22 +225,22 @@ fn versions(env: &Env, path: String) -> Result<Listing, String> {
     Ok(Listing::Versions { path, versions: rows, foreign, now })
 }
 
-fn bytes(env: &Env, path: &str, version: Option<&str>) -> Result<State, String> {
+fn bytes(services: &Services, path: &str, version: Option<&str>) -> Result<State, String> {
     match version {
-        None => env.workspace.read(path).map(|r| r.state).map_err(|e| e.to_string()),
+        None => services.workspace.read(path).map(|r| r.state).map_err(|e| e.to_string()),
         Some(id) => {
-            let version = env.archive.find_version(Some(path), id).map_err(|e| e.to_string())?;
-            env.archive.show(&version).map_err(|e| e.to_string())
+            let version = services.archive.find_version(Some(path), id).map_err(|e| e.to_string())?;
+            services.archive.show(&version).map_err(|e| e.to_string())
         }
     }
 }
 
-fn text(env: &Env, path: String) -> Result<Listing, String> {
+fn text(services: &Services, path: String) -> Result<Listing, String> {
     if path.ends_with('/') {
-        let names = attach::names(&env.workspace, &path)?;
+        let names = attach::names(&services.workspace, &path)?;
         return Ok(Listing::Text { path, text: Some(names.join("\n")), lines: names.len(), bytes: 0 });
     }
-    let read = env.workspace.read(&path).map_err(|e| e.to_string())?;
+    let read = services.workspace.read(&path).map_err(|e| e.to_string())?;
     let State::File { bytes, .. } = read.state else { return Err(format!("{path} is not there")) };
     let start = &bytes[..bytes.len().min(TEXT)];
     let text = crate::proposal::shown(start).map(std::borrow::Cow::into_owned);
@@ -325,9 +272,9 @@ fn stats(rows: &[memory::StatsRow]) -> String {
     text
 }
 
-fn config(env: &Env) -> String {
+fn config(services: &Services) -> String {
     let mut text = "| key | value | from |\n|---|---|---|\n".to_string();
-    for (key, value, origin) in lock(&env.config).listing() {
+    for (key, value, origin) in lock(&services.config).listing() {
         let value = value.unwrap_or_else(|| "-".into()).replace('|', "\\|");
         text.push_str(&format!("| {key} | {value} | {} |\n", origin.word()));
     }

@@ -1,9 +1,72 @@
-//! The values inside an [`super::Event`]: the session, its entries and their states, what became of a change.
+//! What the agent tells a front end, and the values inside: the session, its entries and their states, what became of a
+//! change.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Approval, Mode, QuestionId};
-use crate::proposal::{Counts, HunkCount, Rung, State};
+use super::{Approval, ItemId, Listing, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
+use crate::proposal::{Counts, Decision, Fate, HunkCount, Proposal, ProposalId, Rung, State};
+
+/// Something that happened, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The session it belongs to; none: it concerns the whole process.
+    pub session: Option<SessionId>,
+    /// What happened.
+    pub body: EventBody,
+}
+
+/// What may be told to a front end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventBody {
+    /// A session is open: clear the chat; what was said in it follows as [`EventBody::Recalled`].
+    Opened(SessionInfo),
+    /// The entries of the session that was opened, oldest first: each as if it were [`EventBody::Added`] now. One event,
+    /// because a long session has thousands.
+    Recalled(Vec<(ItemId, Item)>),
+    /// Something of the status line changed.
+    Status(Status),
+    /// Not sent, and why: the text goes back into the input.
+    Returned(Prompt, String),
+    /// A new entry at the end of the conversation.
+    Added(ItemId, Item),
+    /// Streamed text of an answer or thought, or arguments of a call.
+    Grew(ItemId, String),
+    /// An entry as it is now; a call moves on by this.
+    Changed(ItemId, Item),
+    /// A turn began.
+    TurnStarted(TurnId),
+    /// A turn is over.
+    TurnEnded(TurnId, TurnEnd),
+    /// A proposal waits for a decision. For a restore, one fate a file named in it or left out; for an edit, none.
+    Proposed(Arc<Proposal>, Vec<Fate>),
+    /// A proposal was decided by the policy, without the person; [`EventBody::Settled`] follows.
+    Approved(Arc<Proposal>, Decision),
+    /// A proposal waits no more.
+    Settled(ProposalId, Outcome),
+    /// The model asks.
+    Asked(Question),
+    /// A question waits no more.
+    Answered(QuestionId),
+    /// A changeset was made, by us or by another nebula.
+    Archived(Changeset),
+    /// Files changed on disk by someone else since the agent read them.
+    Drifted(Vec<String>),
+    /// Files of the workspace changed, came or went: a list of them may be old.
+    FilesChanged,
+    /// The request is tried again; `None`: over.
+    Retrying(Option<Wait>),
+    /// Tokens of one step, in and out; the session's sum is in the status.
+    Usage(u64, u64),
+    /// What `/commit` proposes.
+    CommitMessage(String),
+    /// No commit message came: a [`EventBody::Notice`] says why.
+    CommitEnded,
+    /// What was asked for.
+    Answer(QueryId, Listing),
+    /// Something to know in passing; what the chat keeps is an [`Item::Notice`].
+    Notice(Notice),
+}
 
 /// The session that is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +175,7 @@ pub struct Call {
     pub name: String,
     /// Main argument: a path, or words in quotes.
     pub main: String,
-    /// Arguments as they arrived; grows by [`super::Event::Grew`].
+    /// Arguments as they arrived; grows by [`super::EventBody::Grew`].
     pub arguments: String,
     /// How far it is.
     pub state: CallState,
@@ -292,6 +355,13 @@ pub struct Notice {
     pub detail: String,
     /// What can be done from here.
     pub actions: Vec<NoticeAction>,
+}
+
+impl Notice {
+    /// One that offers nothing.
+    pub fn new(level: Level, title: impl Into<String>, detail: impl Into<String>) -> Self {
+        Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() }
+    }
 }
 
 /// Something a notice offers.

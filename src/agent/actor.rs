@@ -1,0 +1,348 @@
+//! The actor of one session: it owns the conversation while no turn has it, and takes the session's commands.
+//!
+//! It waits for the next message or for the end of the running turn, whichever comes first. While a turn runs the
+//! conversation is its own; the actor keeps the token that stops it. One more actor, without a conversation, serves the
+//! person while no session is open.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commit;
+use crate::agent::restore::Restores;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
+use crate::agent::session::open::{self, Opened};
+use crate::agent::session::records::sha;
+use crate::agent::session::{export, settings, system_prompt};
+use crate::agent::turn::{self, Begin};
+use crate::memory;
+use crate::protocol::{
+    Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
+};
+use crate::tools::Sha;
+
+/// The way to a session's actor.
+pub struct ActorHandle {
+    /// What the session shares with its turn.
+    pub context: Arc<SessionContext>,
+    inbox: mpsc::UnboundedSender<Message>,
+    task: JoinHandle<()>,
+}
+
+enum Message {
+    Command(Command),
+    /// Something process-wide that stays wrong.
+    Standing(Notice),
+    MemoryTrouble,
+    /// Stop what is under way; answered when that is done.
+    Stop(oneshot::Sender<()>),
+    /// Stop, and close the session in memory unless it stays open.
+    Close {
+        stays: bool,
+    },
+}
+
+impl ActorHandle {
+    /// Starts the actor without a session.
+    pub fn idle(context: SessionContext) -> Self {
+        Self::start(Arc::new(context), None)
+    }
+
+    /// Starts the actor of a session that was opened, which tells the front end of it and then of `standing` notices.
+    pub fn open(opened: Opened, standing: Vec<Notice>) -> Self {
+        Self::start(Arc::clone(&opened.context), Some((opened, standing)))
+    }
+
+    fn start(context: Arc<SessionContext>, opened: Option<(Opened, Vec<Notice>)>) -> Self {
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let actor = Actor {
+            context: Arc::clone(&context),
+            session: None,
+            turn: None,
+            restores: Restores::default(),
+            draft: None,
+        };
+        let task = tokio::spawn(actor.run(messages, opened));
+        ActorHandle { context, inbox, task }
+    }
+
+    /// Hands a command over.
+    pub fn command(&self, command: Command) {
+        self.send(Message::Command(command));
+    }
+
+    /// Tells what stays wrong in the session's chat.
+    pub fn tell(&self, notice: Notice) {
+        self.send(Message::Standing(notice));
+    }
+
+    /// Tells in the session's chat that memory is not written.
+    pub fn tell_memory_trouble(&self) {
+        self.send(Message::MemoryTrouble);
+    }
+
+    /// Stops what is under way and waits until it has stopped; a write that has begun is finished.
+    pub async fn stop(&self) {
+        let (stopped, wait) = oneshot::channel();
+        self.send(Message::Stop(stopped));
+        let _ = wait.await;
+    }
+
+    /// Stops what is under way, saves, and ends the actor; the session stays open in memory if it is to be opened anew.
+    pub async fn close(self, stays: bool) {
+        self.send(Message::Close { stays });
+        let _ = self.task.await;
+    }
+
+    fn send(&self, message: Message) {
+        // The actor ends by `close` alone.
+        let _ = self.inbox.send(message);
+    }
+}
+
+/// A turn under way.
+struct Running {
+    task: JoinHandle<(Session, turn::Outcome)>,
+    stop: CancellationToken,
+}
+
+struct Actor {
+    context: Arc<SessionContext>,
+    /// The conversation, while no turn has it.
+    session: Option<Session>,
+    turn: Option<Running>,
+    /// Restores that wait for the person.
+    restores: Restores,
+    /// Ends the commit message that is being written.
+    draft: Option<CancellationToken>,
+}
+
+impl Actor {
+    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>, opened: Option<(Opened, Vec<Notice>)>) {
+        if let Some((opened, standing)) = opened {
+            self.show(opened, standing).await;
+        }
+        let stays = loop {
+            tokio::select! {
+                message = messages.recv() => match message {
+                    Some(Message::Command(command)) => self.command(command).await,
+                    Some(Message::Standing(notice)) => drop(self.context.events.add(Item::Notice(notice)).await),
+                    Some(Message::MemoryTrouble) => {
+                        self.context.tell_memory_trouble().await;
+                        self.context.tell_status().await;
+                    }
+                    Some(Message::Stop(stopped)) => {
+                        self.stop().await;
+                        let _ = stopped.send(());
+                    }
+                    Some(Message::Close { stays }) => break stays,
+                    None => break false,
+                },
+                end = finished(&mut self.turn) => self.turn_ended(end).await,
+            }
+        };
+        self.stop().await;
+        if let Some(id) = self.context.id().filter(|_| !stays) {
+            self.context.record_error(self.context.services.memory.end(&id));
+        }
+    }
+
+    async fn command(&mut self, command: Command) {
+        let context = &self.context;
+        match command {
+            Command::Submit(prompt) => self.submit(prompt).await,
+            Command::GoOn(how) => self.begin(Begin::GoOn(how)).await,
+            Command::Compact => self.compact().await,
+            Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
+            Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
+            Command::Restore(request) => {
+                let turn = self.session.as_ref().and_then(|s| s.turn);
+                self.restores.restore(context, request, turn);
+            }
+            Command::Interrupt => self.interrupt(),
+            Command::Hurry => context.skip_backoff.now(),
+            Command::Sessions(change) => self.change_session(change).await,
+            Command::Set(setting) => settings::set(context, setting).await,
+            Command::Export(format) => match context.id() {
+                Some(id) => self.export(&id, format).await,
+                None => context.say(Level::Info, "there is no session to export yet", "").await,
+            },
+            Command::DraftCommit => self.draft = Some(commit::draft(context)),
+            Command::Commit(message) => commit::commit(context, message),
+            // The supervisor's.
+            Command::Ask(..) | Command::Open(_) | Command::OpenBeside(_) | Command::Close | Command::Shutdown => {}
+        }
+    }
+
+    /// A message of the person begins a turn; mid-turn it goes back, since the queue lives in the front end.
+    async fn submit(&mut self, prompt: Prompt) {
+        let why = match (&self.turn, &self.session) {
+            (Some(_), _) => "nebula is working; the message goes into the queue",
+            (None, None) => "this session cannot go on: open it again",
+            (None, Some(_)) if prompt.text.trim().is_empty() => return,
+            (None, Some(_)) => return self.begin(Begin::Prompt(prompt)).await,
+        };
+        self.context.events.send(EventBody::Returned(prompt, why.into())).await;
+    }
+
+    /// Begins summarising, unless there is nothing or a turn runs.
+    async fn compact(&mut self) {
+        if self.turn.is_some() {
+            return self.context.say(Level::Info, "nebula is working: /compact when the turn is over", "").await;
+        }
+        if self.session.as_ref().is_none_or(|s| s.messages.is_empty()) {
+            return self.context.say(Level::Info, "there is nothing to summarise yet", "").await;
+        }
+        self.begin(Begin::Compact).await;
+    }
+
+    async fn begin(&mut self, begin: Begin) {
+        if self.turn.is_some() {
+            return self.context.events.notice(Level::Info, "nebula is working already", "").await;
+        }
+        let Some(session) = self.session.take() else {
+            return self.context.events.notice(Level::Info, "there is nothing to go on with", "").await;
+        };
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(turn::run(Arc::clone(&self.context), session, begin, stop.clone()));
+        self.turn = Some(Running { task, stop });
+    }
+
+    /// Takes the conversation back when its turn is over, and says so.
+    async fn turn_ended(&mut self, ended: Option<(Session, turn::Outcome)>) {
+        let end = match ended {
+            Some((session, outcome)) => {
+                self.session = Some(session);
+                match outcome {
+                    Ok((id, end)) => EventBody::TurnEnded(id, end),
+                    Err((prompt, why)) => EventBody::Returned(prompt, why),
+                }
+            }
+            None => {
+                self.session = open::reload(&self.context).ok();
+                let message = "the turn failed in nebula itself".to_string();
+                let hint = "What was said is in memory.".to_string();
+                self.context.events.notice(Level::Error, &message, &hint).await;
+                let end = TurnEnd::Failed { message, hint, resumable: false };
+                EventBody::TurnEnded(self.context.events.last_turn(), end)
+            }
+        };
+        self.context.tell_status().await;
+        self.context.events.send(end).await;
+    }
+
+    fn interrupt(&mut self) {
+        match (&self.turn, &self.draft) {
+            (Some(running), _) => running.stop.cancel(),
+            (None, Some(draft)) if !draft.is_cancelled() => draft.cancel(),
+            (None, _) => self.restores.withdraw(),
+        }
+    }
+
+    /// Stops what is under way and takes the conversation back.
+    async fn stop(&mut self) {
+        if let Some(draft) = &self.draft {
+            draft.cancel();
+        }
+        self.restores.withdraw();
+        if let Some(running) = &self.turn {
+            running.stop.cancel();
+            let ended = finished(&mut self.turn).await;
+            self.turn_ended(ended).await;
+        }
+        self.restores.finish().await;
+    }
+
+    /// Tells the front end of the session and all that is in it.
+    async fn show(&mut self, opened: Opened, standing: Vec<Notice>) {
+        let Opened { context, session, items } = opened;
+        let info = SessionInfo {
+            id: session.id.clone(),
+            title: session.title.clone(),
+            resumed: session.rows.len(),
+            status: context.status(),
+        };
+        context.events.send(EventBody::Opened(info)).await;
+        if !session.rows.is_empty() {
+            context.events.recall(items).await;
+            tokio::spawn(system_prompt::look_at_rules(Arc::clone(&context), session.in_play.clone()));
+            self.tell_drifted(&session).await;
+        } else if context.services.connection().provider.is_some_and(|p| p.recorded()) {
+            let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
+            context.events.notice(Level::Info, "the model is a recording", detail).await;
+        }
+        for notice in standing {
+            context.events.add(Item::Notice(notice)).await;
+        }
+        context.tell_memory_trouble().await;
+        self.session = Some(session);
+    }
+
+    /// Tells which files of a resumed session someone else changed since.
+    async fn tell_drifted(&self, session: &Session) {
+        let services = Arc::clone(&self.context.services);
+        let known = session.shas();
+        let found = tokio::task::spawn_blocking(move || {
+            let changed = |path: &String, known: &Sha| match services.workspace.read(path) {
+                Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known),
+                Err(_) => true,
+            };
+            let mut paths: Vec<String> = known.iter().filter(|(p, s)| changed(p, s)).map(|(p, _)| p.clone()).collect();
+            paths.sort();
+            paths
+        });
+        let drifted = found.await.unwrap_or_default();
+        if drifted.is_empty() {
+            return;
+        }
+        let title = match drifted.as_slice() {
+            [one] => format!("{one} has changed on disk since this session"),
+            many => format!("{} files have changed on disk since this session", many.len()),
+        };
+        let detail = format!("{}. nebula will read them again before it edits them.", drifted.join(", "));
+        self.context.events.send(EventBody::Drifted(drifted)).await;
+        self.context.events.notice(Level::Info, title, detail).await;
+    }
+
+    /// Changes a stored session, this one or another that is not open.
+    async fn change_session(&mut self, change: SessionChange) {
+        let memory = &self.context.services.memory;
+        let (done, said): (Result<(), memory::Error>, String) = match change {
+            SessionChange::Rename(id, title) => {
+                if let Some(session) = self.session.as_mut().filter(|s| s.id == id) {
+                    session.title = Some(title.clone());
+                }
+                (memory.rename(&id, &title), format!("renamed to {title}"))
+            }
+            SessionChange::Delete(id) => (memory.delete(&id), "session deleted".to_string()),
+            SessionChange::Export(id, format) => return self.export(&id, format).await,
+        };
+        match done {
+            Ok(()) => self.context.say(Level::Info, said, "").await,
+            Err(e) => self.context.events.notice(Level::Error, e.to_string(), "Nothing was changed.").await,
+        }
+    }
+
+    /// Writes a session to a new file in the workspace's root, as a proposal.
+    async fn export(&mut self, id: &str, format: ExportFormat) {
+        match export::proposal(&self.context, id, format) {
+            Ok(proposal) => self.restores.begin_plain(&self.context, proposal, "export"),
+            Err(why) => self.context.events.notice(Level::Error, why, "Nothing was written.").await,
+        }
+    }
+}
+
+/// The end of the running turn, none if it panicked; never, while none runs.
+async fn finished(turn: &mut Option<Running>) -> Option<(Session, turn::Outcome)> {
+    match turn {
+        Some(running) => {
+            let end = (&mut running.task).await;
+            *turn = None;
+            end.ok()
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,28 @@
+//! At the start: what crashed processes left behind is swept, and the archive is counted and measured.
+
+use std::sync::Arc;
+
+use crate::agent::background::archive_size::ArchiveSize;
+use crate::agent::background::reconcile::reconcile;
+use crate::agent::services::{Report, Services, lock};
+use crate::apply;
+use crate::protocol::Level;
+
+/// Begins, without waiting.
+pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
+    let services = Arc::clone(services);
+    tokio::task::spawn_blocking(move || {
+        // Sessions whose process is gone count as ended from now on.
+        let _ = services.memory.sweep();
+        if let Err(e) = apply::sweep(&services.archive) {
+            services.say(Level::Warning, e.to_string(), "");
+        }
+        services.record_error(reconcile(&services.memory, &services.project(), &services.archive));
+        let count = services.archive.list().map(|l| l.len());
+        if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {
+            *lock(&services.archive_counts) = Some((changesets, files));
+            services.report(Report::Status);
+        }
+        size.look();
+    });
+}

@@ -1,0 +1,127 @@
+//! `/commit` and `nebula commit`: the model proposes a message for what is staged, the person edits it, and git commits.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::context::commit as staged;
+use crate::context::templates::Templates;
+use crate::git::{Repository, Trust};
+use crate::protocol::{EventBody, Level};
+use crate::provider::{Answer, Hurry, Message, Provider, Request};
+
+/// Asks the model for a message and hands it to the person. Cancelling the token ends that.
+pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
+    let (stop, context) = (CancellationToken::new(), Arc::clone(context));
+    let token = stop.clone();
+    tokio::spawn(async move {
+        let drafted = stop.run_until_cancelled(drafted(&context)).await;
+        let event = match drafted {
+            Some(Ok(text)) => EventBody::CommitMessage(text),
+            Some(Err((title, hint))) => {
+                context.say(Level::Warning, title, hint).await;
+                EventBody::CommitEnded
+            }
+            None => {
+                context.say(Level::Info, "no commit message was written", "").await;
+                EventBody::CommitEnded
+            }
+        };
+        stop.cancel();
+        // The commit is the workspace's, whichever session is shown by now.
+        context.services.events.send(event).await;
+    });
+    token
+}
+
+/// Commits what is staged with the message the person settled on. Where git refuses, the message comes back.
+pub fn commit(context: &Arc<SessionContext>, message: String) {
+    let context = Arc::clone(context);
+    tokio::spawn(async move {
+        let trusted = lock(&context.services.config).is_trusted();
+        let trust = if trusted { Trust::Folder } else { Trust::Nothing };
+        let (root, text) = (context.services.workspace.root().to_path_buf(), message.clone());
+        let done = tokio::task::spawn_blocking(move || run(&root, &text, trust)).await;
+        match done.unwrap_or_else(|_| Err("git could not be run".into())) {
+            Ok(done) => context.say(Level::Info, done.said, done.left_out.unwrap_or_default()).await,
+            Err(why) => {
+                context.events.notice(Level::Error, "nothing was committed", why).await;
+                context.services.events.send(EventBody::CommitMessage(message)).await;
+            }
+        }
+    });
+}
+
+async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
+    let (provider, model) = (context.services.connection().provider, context.model());
+    let provider = provider.ok_or(("no model is connected".to_string(), String::new()))?;
+    let (templates, language) = {
+        let config = lock(&context.services.config);
+        (Templates::new(&context.services.workspace, config.paths.folder()), config.language.clone())
+    };
+    let root = context.services.workspace.root().to_path_buf();
+    propose(&*provider, &model, templates, root, language, context.skip_backoff.clone()).await
+}
+
+/// A message for what is staged, as the model proposes it.
+///
+/// # Errors
+/// What went wrong and what to do: nothing staged, no repository, a model that did not answer.
+pub async fn propose(
+    provider: &dyn Provider,
+    model: &str,
+    templates: Templates,
+    root: std::path::PathBuf,
+    language: Option<String>,
+    hurry: Hurry,
+) -> Result<String, (String, String)> {
+    let prepared = tokio::task::spawn_blocking(move || {
+        staged::staged(&root).map(|staged| staged::prompt(&templates, &staged, language.as_deref()))
+    });
+    let prompt = match prepared.await {
+        Ok(Ok(prompt)) => prompt,
+        Ok(Err(e)) => return Err((e.to_string(), String::new())),
+        Err(_) => return Err(("git could not be run".into(), String::new())),
+    };
+    let messages = vec![Arc::new(Message::user(prompt))];
+    let mut deltas = provider.stream(Request { model: model.to_string(), messages, hurry, ..Request::default() });
+    let mut answer = Answer::default();
+    while let Some(delta) = deltas.next().await {
+        answer.push(&delta.map_err(|e| (e.message, e.hint))?);
+    }
+    match staged::tidied(&answer.text) {
+        text if text.is_empty() => Err(("the model proposed no message".into(), "Try again, or another model.".into())),
+        text => Ok(text),
+    }
+}
+
+/// Commits what is staged; what git said of it, in one line, and what was not run because the folder is not trusted.
+///
+/// # Errors
+/// What git said when it refused.
+pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String> {
+    if message.trim().is_empty() {
+        return Err("the message is empty".into());
+    }
+    let repository = Repository::find(root).map_err(|e| e.to_string())?;
+    let left_out = trust == Trust::Nothing && repository.has_commit_hooks();
+    let said = repository.commit(message, trust).map_err(|e| e.to_string())?;
+    Ok(Committed { said, left_out: left_out.then_some(HOOKS_LEFT_OUT) })
+}
+
+/// Said where a commit did not run the repository's hooks.
+const HOOKS_LEFT_OUT: &str =
+    "its hooks were not run, because this folder is not in `trusted`; add it there to run them";
+
+/// What came of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// What git said of it, in one line.
+    pub said: String,
+    /// What was not run.
+    pub left_out: Option<&'static str>,
+}

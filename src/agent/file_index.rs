@@ -1,0 +1,64 @@
+//! The index behind `@`: made when files are first asked for, brought up to date by the watch.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::workspace::Workspace;
+use crate::workspace::find::Files;
+
+/// The workspace's files for completion.
+#[derive(Default)]
+pub struct FileIndex {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// None until it was asked for.
+    files: Option<Arc<Files>>,
+    /// The words that files were asked for with the last time.
+    words: Option<String>,
+}
+
+impl FileIndex {
+    /// The index; empty until it is walked.
+    pub fn files(&self) -> Arc<Files> {
+        Arc::clone(self.state().files.get_or_insert_with(|| Arc::new(Files::new())))
+    }
+
+    /// Whether the index was asked for before; from now on it was.
+    pub fn asked(&self) -> bool {
+        let mut state = self.state();
+        let asked = state.files.is_some();
+        state.files.get_or_insert_with(|| Arc::new(Files::new()));
+        asked
+    }
+
+    /// Whether files were asked for with the same words the last time.
+    pub fn asks_again(&self, words: &str) -> bool {
+        let last = self.state().words.replace(words.to_string());
+        last.as_deref() == Some(words)
+    }
+
+    /// Takes up changed paths, if there is an index.
+    pub fn update(&self, workspace: &Workspace, paths: &[String]) {
+        let files = self.state().files.clone();
+        if let Some(files) = files {
+            files.update(workspace, paths);
+        }
+    }
+
+    /// Whether files were ever asked for, so that somebody may look at a list of them.
+    pub fn is_used(&self) -> bool {
+        self.state().files.is_some()
+    }
+
+    /// Forgets the index: it is walked again when it is asked for.
+    pub fn forget(&self) {
+        self.state().files = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Both values are replaced whole: a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,188 @@
+//! What a call shows of itself on the screen: its name and the lines an edit adds and removes.
+
+use std::ops::Range;
+
+use crate::edit::{Edit, Format, Op};
+use crate::proposal::{self, Counts, FileChange, State};
+use crate::protocol::{Call, CallState, PreviewLine};
+
+/// How many lines of the file before are looked through for one of the new ones.
+const AHEAD: usize = 400;
+
+/// What an edit in text is called on the screen.
+pub fn tag(format: Format) -> &'static str {
+    match format {
+        Format::Tools => "edit",
+        Format::Xml => "replace_file",
+        other => other.name(),
+    }
+}
+
+/// A call of which nothing is known but its name.
+pub fn blank(name: &str, state: CallState) -> Call {
+    Call {
+        name: name.to_string(),
+        main: String::new(),
+        arguments: String::new(),
+        state,
+        summary: String::new(),
+        counts: None,
+        preview: Vec::new(),
+        result: None,
+        reason: None,
+        rung: None,
+        took: None,
+    }
+}
+
+/// An edit as a small diff, as far as it can be told without its file.
+pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
+    match &edit.op {
+        Op::Replace { search: old, replace, .. } | Op::Lines { expect: old, replace, .. } => {
+            let mut out = Vec::new();
+            differing(old.lines(), replace.lines(), &mut out);
+            out
+        }
+        Op::Write { content } | Op::Overwrite { content } => {
+            content.lines().map(|l| PreviewLine { sign: '+', text: l.to_string() }).collect()
+        }
+        Op::Hunks(hunks) | Op::DeleteText(hunks) => hunks
+            .iter()
+            .flat_map(|h| &h.body)
+            .map(|l| match l.chars().next() {
+                Some(sign @ ('+' | '-')) => PreviewLine { sign, text: l[1..].to_string() },
+                _ => PreviewLine { sign: ' ', text: l.strip_prefix(' ').unwrap_or(l).to_string() },
+            })
+            .collect(),
+        Op::Mode { mode } => vec![PreviewLine { sign: '+', text: format!("permissions {mode:o}") }],
+        Op::Delete => Vec::new(),
+        Op::Move { to } => vec![PreviewLine { sign: '+', text: to.clone() }],
+    }
+}
+
+/// The lines that go and come where a whole file is given a new text.
+pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
+    let text = |state: &State| state.bytes().and_then(|b| proposal::shown(b)).unwrap_or_default().into_owned();
+    let (before, after) = (text(&change.before), text(&change.after));
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut out = Vec::new();
+    for hunk in &change.hunks {
+        differing(part(&before, &hunk.before), part(&after, &hunk.after), &mut out);
+    }
+    out
+}
+
+fn part<'a>(lines: &'a [&'a str], range: &Range<usize>) -> impl Iterator<Item = &'a str> {
+    lines.iter().skip(range.start).take(range.len()).copied()
+}
+
+/// The lines that go and come where `after` takes the place of `before`; those that stay are left out.
+fn differing<'a>(
+    before: impl Iterator<Item = &'a str>,
+    after: impl Iterator<Item = &'a str>,
+    out: &mut Vec<PreviewLine>,
+) {
+    let mut before = Before::new(before.map(str::to_string).collect());
+    for line in after {
+        before.follow(line, out);
+    }
+    before.end(out);
+}
+
+/// Lines added and removed in a preview.
+pub fn signs(preview: &[PreviewLine]) -> Counts {
+    let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
+    Counts { added: count('+'), removed: count('-') }
+}
+
+/// The file that a growing text will replace, and how far the text has followed it.
+pub struct Before {
+    lines: Vec<String>,
+    /// The line that is expected next.
+    pub at: usize,
+    /// New lines since the last one that the file has too.
+    new: usize,
+}
+
+impl Before {
+    /// A text of these lines.
+    pub fn new(lines: Vec<String>) -> Self {
+        Before { lines, at: 0, new: 0 }
+    }
+
+    /// The line at an index.
+    pub fn line(&self, at: usize) -> Option<&str> {
+        self.lines.get(at).map(String::as_str)
+    }
+
+    /// Takes the next line of the new text: it is the next one of the file, or one further down and those between are
+    /// gone, or it is new. A diff of what is not whole yet can only guess; the one that is asked about is made anew.
+    /// How many are gone before it, or none for a new line.
+    pub fn follow(&mut self, new: &str, out: &mut Vec<PreviewLine>) -> Option<usize> {
+        let new = new.trim_end_matches('\r');
+        // A bracket alone is everywhere: it is looked for where new lines have taken the place of old ones.
+        let says = new.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+        let reach = if says { AHEAD } else { 1 + self.new };
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let Some(gone) = rest.iter().take(reach).position(|l| l == new) else {
+            out.push(PreviewLine { sign: '+', text: new.to_string() });
+            self.new += 1;
+            return None;
+        };
+        self.take_out(gone, out);
+        self.at += 1;
+        self.new = 0;
+        Some(gone)
+    }
+
+    /// The new text is whole: what it has not come to is gone.
+    pub fn end(mut self, out: &mut Vec<PreviewLine>) {
+        self.take_out(self.lines.len() - self.at, out);
+    }
+
+    /// So many lines are gone; they stand before the new ones in their place.
+    fn take_out(&mut self, count: usize, out: &mut Vec<PreviewLine>) {
+        let place = out.len() - self.new;
+        let gone = self.lines[self.at..self.at + count].iter();
+        out.splice(place..place, gone.map(|l| PreviewLine { sign: '-', text: l.clone() }));
+        self.at += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Format, Shape};
+
+    #[test]
+    fn lines_that_an_edit_only_quotes_are_no_change() {
+        let op = Op::Replace {
+            search: "mod a;\nmod c;\nuse x;\n".into(),
+            replace: "mod a;\nmod b;\nmod c;\nuse y;\n".into(),
+            all: false,
+            shape: Shape::Lines,
+        };
+        let edit =
+            Edit { path: Some("a.rs".into()), op, format: Format::Tools, by: "replaceInFile".into(), whole: true };
+        let shown: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
+        assert_eq!(shown, "+mod b;\n-use x;\n+use y;\n");
+    }
+
+    fn followed(before: &str, after: &str) -> String {
+        let (mut file, mut out) = (Before::new(before.lines().map(str::to_string).collect()), Vec::new());
+        for line in after.lines() {
+            file.follow(line, &mut out);
+        }
+        file.end(&mut out);
+        out.iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect()
+    }
+
+    #[test]
+    fn a_growing_file_shows_only_what_differs_from_the_one_on_disk() {
+        let before = "use a;\n\nfn one() {\n    1\n}\n\nfn two() {\n    2\n}\n";
+        assert_eq!(followed(before, before), "");
+        assert_eq!(followed(before, "use a;\n\nfn two() {\n    2\n}\n"), "-fn one() {\n-    1\n-}\n-\n");
+        let more = "use a;\nuse b;\n\nfn one() {\n    1\n}\n\nfn two() {\n    3\n}\n";
+        assert_eq!(followed(before, more), "+use b;\n-    2\n+    3\n");
+    }
+}

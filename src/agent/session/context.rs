@@ -1,0 +1,193 @@
+//! What a session's actor, its turn and its restores share beside the conversation itself.
+
+use std::sync::{Arc, Mutex};
+
+use crate::agent::approval::PendingApprovals;
+use crate::agent::events::Events;
+use crate::agent::services::{Services, lock};
+use crate::config::Config;
+use crate::edit::Format;
+use crate::memory;
+use crate::protocol::{
+    Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
+};
+use crate::provider::Hurry;
+use crate::tools::{self, Tool};
+
+/// One session beside its conversation; before a session is open, the one in waiting.
+pub struct SessionContext {
+    /// What lives as long as the process.
+    pub services: Arc<Services>,
+    /// The session; none while none is open.
+    pub session: Option<SessionId>,
+    /// The channel to the front end, for this session's events.
+    pub events: Events,
+    /// Proposals and questions that wait for the person.
+    pub approvals: PendingApprovals,
+    /// Ends a pause between tries.
+    pub skip_backoff: Hurry,
+    /// The rules and the system prompt that was sent last.
+    pub rules: Mutex<RulesView>,
+    /// What happened beside the conversation and the model must hear of with the next message.
+    pub notes: Mutex<Vec<String>>,
+    settings: Mutex<Settings>,
+    shown: Mutex<StatusData>,
+}
+
+/// Settings of a session that may change while a turn runs; its next step goes by them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Plan or agent.
+    pub mode: Mode,
+    /// How edits are written.
+    pub format: Format,
+    /// Who decides.
+    pub approval: Approval,
+    /// The model, once one was chosen or asked in this session.
+    pub model: Option<String>,
+}
+
+impl Settings {
+    /// As the configuration says.
+    pub fn new(config: &Config, mode: Mode) -> Self {
+        Settings {
+            mode,
+            format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
+            approval: Approval::parse(&config.approval).unwrap_or_default(),
+            model: None,
+        }
+    }
+
+    /// Takes the settings up that a stored session was left with.
+    pub fn take_up(&mut self, record: &memory::Session) {
+        if let Some(mode) = record.mode.as_deref() {
+            self.mode = if mode == Mode::Plan.word() { Mode::Plan } else { Mode::Agent };
+        }
+        if let Some(format) = record.format.as_deref().and_then(Format::parse) {
+            self.format = format;
+        }
+    }
+}
+
+/// What the status line shows of a session beside its settings.
+#[derive(Debug, Default, Clone)]
+struct StatusData {
+    rules: Vec<RuleChip>,
+    tokens: u64,
+    cost: Option<f64>,
+}
+
+impl SessionContext {
+    /// That of a session, or of none.
+    pub fn new(services: &Arc<Services>, session: Option<SessionId>, settings: Settings) -> Self {
+        let events = match &session {
+            Some(id) => services.events.of(id.clone()),
+            None => services.events.clone(),
+        };
+        SessionContext {
+            services: Arc::clone(services),
+            session,
+            events,
+            approvals: PendingApprovals::default(),
+            skip_backoff: Hurry::default(),
+            rules: Mutex::new(RulesView::default()),
+            notes: Mutex::new(Vec::new()),
+            settings: Mutex::new(settings),
+            shown: Mutex::new(StatusData::default()),
+        }
+    }
+
+    /// The session's id in memory.
+    pub fn id(&self) -> Option<String> {
+        self.session.as_ref().map(|id| id.to_string())
+    }
+
+    /// The settings now.
+    pub fn settings(&self) -> Settings {
+        lock(&self.settings).clone()
+    }
+
+    /// Changes settings.
+    pub fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
+        change(&mut lock(&self.settings));
+    }
+
+    /// The model's name: the session's own, or that of the connection.
+    pub fn model(&self) -> String {
+        let own = lock(&self.settings).model.clone();
+        own.unwrap_or_else(|| self.services.connection().model)
+    }
+
+    /// The model that is asked now; the session keeps it until another is chosen in it.
+    pub fn keep_model(&self) -> String {
+        let model = self.model();
+        lock(&self.settings).model.get_or_insert(model).clone()
+    }
+
+    /// Whether this tool may be used now.
+    pub fn allows(&self, tool: &Tool) -> bool {
+        tool.kind != tools::Kind::Write || self.settings().mode == Mode::Agent
+    }
+
+    /// Takes what memory answered. An error is recorded for the banner: the session goes on.
+    pub fn record_error<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
+        self.services.record_error(result)
+    }
+
+    /// Shows the session's tokens and dollars from now on.
+    pub fn show_totals(&self, totals: &memory::Totals) {
+        let mut shown = lock(&self.shown);
+        shown.tokens = totals.input + totals.output;
+        shown.cost = totals.cost;
+    }
+
+    /// Shows these rules from now on; whether they are others than before.
+    pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
+        let mut shown = lock(&self.shown);
+        let changed = shown.rules != rules;
+        shown.rules = rules;
+        changed
+    }
+
+    /// The status line as it is now.
+    pub fn status(&self) -> Status {
+        let settings = self.settings();
+        let connection = self.services.connection();
+        let shown = lock(&self.shown).clone();
+        let provider = connection.provider.as_ref();
+        Status {
+            workspace: self.services.workspace.name(),
+            mode: settings.mode,
+            approval: settings.approval,
+            model: provider.map(|_| settings.model.unwrap_or(connection.model)),
+            provider: provider.map(|p| p.place()).unwrap_or_default(),
+            recording: provider.is_some_and(|p| p.recorded()),
+            format: settings.format.name().into(),
+            tokens: shown.tokens,
+            cost: shown.cost,
+            rules: shown.rules,
+            archive: *lock(&self.services.archive_counts),
+            banner: self.services.banner(),
+            tried: connection.tried,
+        }
+    }
+
+    /// Sends the status line.
+    pub async fn tell_status(&self) {
+        self.events.send(EventBody::Status(self.status())).await;
+    }
+
+    /// Says something in passing, not in the chat.
+    pub async fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        self.events.say(level, title, detail).await;
+    }
+
+    /// Tells in the chat that memory is not written.
+    pub async fn tell_memory_trouble(&self) {
+        let Some((title, detail)) = self.services.memory_trouble() else { return };
+        let retry = lock(&self.services.config).paths.folder().is_some();
+        let actions = if retry { vec![NoticeAction::RetryMemory] } else { Vec::new() };
+        let notice = Notice { actions, ..Notice::new(Level::Warning, title, detail) };
+        self.events.add(Item::Notice(notice)).await;
+    }
+}

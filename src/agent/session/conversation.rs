@@ -1,0 +1,184 @@
+//! The conversation as values, and how it is kept: to and from memory's records.
+//!
+//! What is sent is what is kept: a resumed session holds the same messages as if it had never stopped.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::prompt_state::PromptState;
+use crate::agent::session::records::{ResultRecord, results_json, sha};
+use crate::context::request::Window;
+use crate::edit::stream::Known;
+use crate::memory::{self, Memory, MessageMeta, NewMessage};
+use crate::provider::{Message, Role, Takes, ToolCall, ToolResult, ToolSpec};
+use crate::tools::{self, Seen, Sha};
+
+/// An open session. The turn that runs owns it.
+pub struct Session {
+    /// UUIDv7.
+    pub id: String,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// What the model was told and said, oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// The row of each message in memory.
+    pub rows: Vec<i64>,
+    /// What this session knows of each file it read or wrote.
+    pub seen: HashMap<String, Seen>,
+    /// Files in play, for the rules: mentioned, read or changed.
+    pub in_play: Vec<String>,
+    /// Tokens and dollars so far.
+    pub totals: memory::Totals,
+    /// The user message that began the present or last turn.
+    pub turn: Option<i64>,
+    /// The model that was asked last.
+    pub model: Option<String>,
+    /// A summary that stands for the messages before it in what is sent, and how many those are.
+    pub summary: Option<(String, usize)>,
+    /// What is known of the model's context window.
+    pub window: Window,
+    /// What the system prompt rests on.
+    pub prompt: PromptState,
+    /// Messages with attachments that a model did not take, and what that one is sent in their place.
+    pub plain: Vec<(Arc<Message>, Takes, Arc<Message>)>,
+    /// What the model is told of its tools, with and without those that write.
+    specs: [Arc<[ToolSpec]>; 2],
+}
+
+/// The longest text that is kept beside what was read, in bytes.
+const MAX_TEXT: usize = 256 << 10;
+
+impl Session {
+    /// A session with nothing in it.
+    pub fn new(id: String) -> Self {
+        Session {
+            id,
+            title: None,
+            messages: Vec::new(),
+            rows: Vec::new(),
+            seen: HashMap::new(),
+            in_play: Vec::new(),
+            totals: memory::Totals::default(),
+            turn: None,
+            model: None,
+            summary: None,
+            window: Window::default(),
+            prompt: PromptState::default(),
+            plain: Vec::new(),
+            specs: [tools::specs(false).into(), tools::specs(true).into()],
+        }
+    }
+
+    /// What the model is told of the tools it may use.
+    pub fn tools(&self, writes: bool) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs[usize::from(writes)])
+    }
+
+    /// Adds a message that is kept in this row.
+    pub fn push(&mut self, message: Message, row: i64) {
+        self.messages.push(Arc::new(message));
+        self.rows.push(row);
+    }
+
+    /// Notes that a file is in play.
+    pub fn touch(&mut self, path: &str) {
+        if !self.in_play.iter().any(|p| p == path) {
+            self.in_play.push(path.to_string());
+        }
+    }
+
+    /// Notes what is now known of a file.
+    pub fn know(&mut self, path: &str, bytes: &[u8]) -> Sha {
+        let sha = sha(bytes);
+        let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
+        self.seen.insert(path.to_string(), Seen { sha, text });
+        self.touch(path);
+        sha
+    }
+
+    /// The files whose text is known, for recognising edits in prose.
+    pub fn known(&self) -> Vec<Known> {
+        let known =
+            self.seen.iter().filter_map(|(path, seen)| Some(Known { path: path.clone(), text: seen.text.clone()? }));
+        known.collect()
+    }
+
+    /// What the tools may know of what was read.
+    pub fn shas(&self) -> HashMap<String, Sha> {
+        self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
+    }
+
+    /// Calls of the last answer that have no result. Ids are told apart only since that answer: some servers count
+    /// anew in every one.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        let Some(last) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
+        let mut open: Vec<ToolCall> = self.messages[last].calls().cloned().collect();
+        for id in self.messages[last..].iter().filter_map(|m| m.answers()) {
+            if let Some(at) = open.iter().position(|c| c.id == id) {
+                open.remove(at);
+            }
+        }
+        open
+    }
+
+    /// Keeps and adds the result of a call.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn save_result(&mut self, memory: &Memory, result: ResultRecord, text: &str) -> Result<(), memory::Error> {
+        let mut message = NewMessage::text(memory::Role::Tool, text);
+        message.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
+        let told = ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok };
+        message.tool_results = Some(results_json(&[result]));
+        let row = memory.append(&self.id, &message)?;
+        self.push(Message::result(told), row);
+        Ok(())
+    }
+
+    /// The words of the prompt that began the present turn: the cause of what it changes.
+    pub fn prompt_words(&self) -> Option<String> {
+        let at = self.rows.iter().rposition(|r| Some(*r) == self.turn)?;
+        let message = self.messages.get(at).filter(|m| m.role == Role::User)?;
+        Some(first_words(message.text().split("\n\n---\n").next().unwrap_or(""), 60))
+    }
+
+    /// Adds a message to the model that nobody typed.
+    pub fn add_hidden(&mut self, context: &SessionContext, text: &str) {
+        let mut record = NewMessage::text(memory::Role::User, text);
+        record.meta = MessageMeta { typed: Some(0), turn: self.turn, ..MessageMeta::default() };
+        let row = context.record_error(context.services.memory.append(&self.id, &record)).unwrap_or(0);
+        self.push(Message::user(text), row);
+    }
+}
+
+/// The beginning of a text in one line of at most so many characters.
+pub fn first_words(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        None => line,
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_calls_are_those_of_the_last_answer_whatever_their_ids() {
+        let call = |id: &str| ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
+        let mut session = Session::new("s".into());
+        for message in [
+            Message::user("go"),
+            Message::assistant("", vec![call("call_0")]),
+            Message::tool("call_0", "done"),
+            Message::assistant("", vec![call("call_0"), call("call_1"), call("call_1")]),
+        ] {
+            session.push(message, 0);
+        }
+        assert_eq!(session.open_calls(), [call("call_0"), call("call_1"), call("call_1")]);
+        session.push(Message::tool("call_1", "done"), 0);
+        assert_eq!(session.open_calls(), [call("call_0"), call("call_1")]);
+    }
+}

@@ -1,0 +1,96 @@
+//! A stored session read back as it was.
+
+use crate::agent::session::conversation::Session;
+use crate::agent::session::prompt_state::PromptState;
+use crate::agent::session::records::{ResultRecord, attached_files, blob, parse_sha, read_answer, read_results};
+use crate::agent::session::transcript;
+use crate::memory::{self, Memory};
+use crate::protocol::Item;
+use crate::provider::{Message, ToolResult};
+use crate::tools::Seen;
+
+impl Session {
+    /// A stored session, as it was, and its entries for the front end. Calls that never got their result, because the
+    /// process died, get one that says so.
+    ///
+    /// # Errors
+    /// When memory cannot be read.
+    pub fn load(memory: &Memory, record: &memory::Session) -> Result<(Self, Vec<Item>), memory::Error> {
+        let mut session = Session::new(record.id.clone());
+        session.title = record.title.clone();
+        session.totals = record.totals;
+        session.prompt = PromptState::read(record.extra.as_deref());
+        let rows = memory.load(&record.id)?;
+        let summary = memory.summary(&record.id)?;
+        // A long session is read for the model and for the person side by side.
+        let items = std::thread::scope(|scope| {
+            let items = scope.spawn(|| transcript::items(&rows));
+            for row in &rows {
+                let before = session.messages.len();
+                session.take_in(row);
+                let gone_through = session.prompt.left_out;
+                if before < gone_through && gone_through <= session.messages.len() {
+                    let left_out = session.window.leave_out(&session.messages, gone_through);
+                    left_out.iter().filter_map(|l| l.path.as_ref()).for_each(|path| drop(session.seen.remove(path)));
+                }
+                if summary.as_ref().is_some_and(|s| s.upto == row.id) {
+                    // The summary does not hold the texts: what was read before it is known no more.
+                    session.seen.clear();
+                }
+            }
+            items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        session.answer_what_is_open(memory)?;
+        if let Some(summary) = summary {
+            let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
+            session.summary = Some((summary.text, covered));
+        }
+        Ok((session, items))
+    }
+
+    fn take_in(&mut self, row: &memory::Message) {
+        let m = &row.message;
+        let text = m.content.clone().unwrap_or_default();
+        match m.role {
+            memory::Role::User => {
+                self.turn = Some(row.id);
+                for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
+                    if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
+                        self.seen.insert(path.clone(), Seen { sha, text: None });
+                    }
+                    self.touch(&path);
+                }
+                self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
+            }
+            memory::Role::Assistant => {
+                self.push(read_answer(m), row.id);
+                // What came of edits written in the text is kept with the answer itself.
+                read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
+            }
+            memory::Role::Tool => {
+                for result in read_results(m.tool_results.as_deref()) {
+                    self.take_seen(&result);
+                    let result = ToolResult { call: result.id, text: text.clone(), ok: result.ok };
+                    self.push(Message::result(result).with_blobs(m.blobs.iter().map(blob)), row.id);
+                }
+            }
+        }
+    }
+
+    fn take_seen(&mut self, result: &ResultRecord) {
+        for seen in &result.seen {
+            if let Some(sha) = parse_sha(&seen.sha256) {
+                self.seen.insert(seen.path.clone(), Seen { sha, text: None });
+                self.touch(&seen.path);
+            }
+        }
+    }
+
+    fn answer_what_is_open(&mut self, memory: &Memory) -> Result<(), memory::Error> {
+        for call in self.open_calls() {
+            let result = ResultRecord::failed(&call.id, &call.name);
+            self.save_result(memory, result, "nebula stopped before this call was run; nothing was changed by it")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Finding, making and forking the session that is asked for.
+
+use std::sync::Arc;
+
+use crate::agent::services::Services;
+use crate::agent::session::context::{SessionContext, Settings};
+use crate::agent::session::conversation::Session;
+use crate::memory::{self, NewSession};
+use crate::protocol::{Item, SessionChoice, SessionId};
+
+/// A session that is open, with its entries for the front end.
+pub struct Opened {
+    /// What it shares with its turn.
+    pub context: Arc<SessionContext>,
+    /// Its conversation.
+    pub session: Session,
+    /// What was said in it, as entries.
+    pub items: Vec<Item>,
+}
+
+/// Opens the session that is asked for, beginning with these settings. `taken` are the sessions that this process has
+/// open already and keeps.
+///
+/// # Errors
+/// Why it cannot be opened; nothing was changed.
+pub fn open(
+    services: &Arc<Services>,
+    settings: Settings,
+    choice: SessionChoice,
+    taken: &[SessionId],
+) -> Result<Opened, String> {
+    let memory = &services.memory;
+    let project = services.project();
+    let say = |e: memory::Error| e.to_string();
+    let is_taken = |id: &str| taken.iter().any(|t| &**t == id);
+    let id = match choice {
+        SessionChoice::New => return begin(services, settings),
+        SessionChoice::Continue => {
+            let mut sessions = memory.list(&project).map_err(say)?.into_iter();
+            match sessions.find(|s| !is_elsewhere(s) && !is_taken(&s.id)) {
+                Some(session) => session.id,
+                None => return begin(services, settings),
+            }
+        }
+        SessionChoice::Resume(beginning) => memory.find(&project, &beginning).map_err(say)?,
+        SessionChoice::Fork(beginning) => {
+            let id = memory.find(&project, &beginning).map_err(say)?;
+            memory.fork(&id, None).map_err(say)?
+        }
+    };
+    if is_taken(&id) {
+        return Err("this session is open here already".into());
+    }
+    let record = memory.reopen(&id).map_err(say)?;
+    let (session, items) = Session::load(memory, &record).map_err(say)?;
+    let mut settings = settings;
+    settings.take_up(&record);
+    let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
+    context.show_totals(&record.totals);
+    Ok(Opened { context: Arc::new(context), session, items })
+}
+
+/// The conversation of an open session as memory has it.
+///
+/// # Errors
+/// When memory cannot be read.
+pub fn reload(context: &SessionContext) -> Result<Session, memory::Error> {
+    let memory = &context.services.memory;
+    let record = memory.get(&context.id().unwrap_or_default())?;
+    Ok(Session::load(memory, &record)?.0)
+}
+
+/// Whether another process has it open.
+fn is_elsewhere(session: &memory::Session) -> bool {
+    matches!(session.state, memory::SessionState::InUse { mine: false })
+}
+
+fn begin(services: &Arc<Services>, settings: Settings) -> Result<Opened, String> {
+    let connection = services.connection();
+    let new = NewSession {
+        project: services.project(),
+        model: settings.model.clone().unwrap_or(connection.model),
+        mode: Some(settings.mode.word().into()),
+        provider: connection.provider.as_ref().map(|p| p.name().to_string()),
+        format: Some(settings.format.name().into()),
+    };
+    let id = services.memory.create(&new).map_err(|e| e.to_string())?;
+    let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
+    Ok(Opened { context: Arc::new(context), session: Session::new(id), items: Vec::new() })
+}

@@ -1,0 +1,109 @@
+//! What a change of a setting does: for the session, for the process, and in the person's own configuration.
+
+use std::sync::Arc;
+
+use crate::agent::model;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::edit::Format;
+use crate::protocol::{Approval, Level, NoticeAction, Setting};
+
+/// Changes a setting and shows the status line as it is then.
+pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
+    let services = &context.services;
+    match setting {
+        Setting::Mode(mode) => {
+            context.change_settings(|settings| settings.mode = mode);
+            if let Some(id) = context.id() {
+                context.record_error(services.memory.set_mode(&id, mode.word()));
+            }
+        }
+        Setting::Model(name) => choose_model(context, &name),
+        Setting::Format(name) => choose_format(context, &name).await,
+        Setting::Approval(approval) => context.change_settings(|settings| settings.approval = approval),
+        Setting::Theme(name) => services.persist("theme", &name),
+        Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }),
+        Setting::Trust => {
+            let trusted = trust(context).await;
+            if trusted && !services.connection().provider.is_some_and(|p| p.recorded()) {
+                model::connect(services);
+            }
+        }
+        Setting::Config(key, value) => services.persist(&key, &value),
+        Setting::Reconnect => {
+            context.change_settings(|settings| settings.model = None);
+            model::connect(services);
+        }
+        Setting::RetryMemory => retry_memory(context).await,
+    }
+    context.tell_status().await;
+}
+
+/// Takes another model in this session, and for sessions that have not asked one yet.
+fn choose_model(context: &SessionContext, name: &str) {
+    let services = &context.services;
+    context.change_settings(|settings| settings.model = Some(name.to_string()));
+    services.change_connection(|connection| connection.model = name.to_string());
+    if let Some(id) = context.id() {
+        context.record_error(services.memory.set_model(&id, name));
+    }
+    services.persist("model", name);
+}
+
+async fn choose_format(context: &SessionContext, name: &str) {
+    let Some(format) = Format::parse(name) else {
+        let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).collect();
+        let title = format!("{name} is no edit format; there are {}", names.join(", "));
+        return context.events.notice(Level::Warning, title, "").await;
+    };
+    context.change_settings(|settings| settings.format = format);
+    context.say(Level::Info, format!("from now on edits are written as {}", format.name()), "").await;
+    if let Some(id) = context.id() {
+        context.record_error(context.services.memory.set_format(&id, name));
+    }
+}
+
+/// Trusts this workspace's own configuration file from now on, and takes up what it sets; flags still win. Whether
+/// that worked.
+async fn trust(context: &SessionContext) -> bool {
+    let services = &context.services;
+    let (done, config) = {
+        let mut config = lock(&services.config);
+        (config.trust(), config.clone())
+    };
+    if let Err(e) = done {
+        context.say(Level::Warning, e.to_string(), "This folder is not trusted.").await;
+        return false;
+    }
+    services.change_connection(|connection| {
+        if !connection.provider.as_ref().is_some_and(|p| p.recorded()) {
+            connection.model.clone_from(&config.model);
+        }
+    });
+    let model = services.connection().model;
+    context.change_settings(|settings| {
+        settings.model = None;
+        settings.format = Format::parse(config.format_for(&model)).unwrap_or(settings.format);
+        settings.approval = Approval::parse(&config.approval).unwrap_or(settings.approval);
+    });
+    context.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await;
+    true
+}
+
+/// Tries to write memory's file again.
+async fn retry_memory(context: &Arc<SessionContext>) {
+    let services = Arc::clone(&context.services);
+    let tried = tokio::task::spawn_blocking(move || services.memory.reconnect()).await;
+    match tried {
+        Ok(Ok(_)) => {
+            context.services.forget_errors();
+            context.say(Level::Info, "memory is written again; nothing was lost", "").await;
+        }
+        Ok(Err(e)) => {
+            let actions = vec![NoticeAction::RetryMemory];
+            let detail = "This session is kept in RAM until it works.";
+            context.events.notice_with(Level::Error, e.to_string(), detail, actions).await;
+        }
+        Err(_) => {}
+    }
+}

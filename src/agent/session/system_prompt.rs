@@ -1,0 +1,223 @@
+//! The system prompt of a session. What changes after it was made (git, files, rules that come into play) is told in the
+//! conversation, where it stays.
+
+use std::sync::Arc;
+
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Session;
+use crate::agent::session::prompt_state::{Facts, JoinedRecord};
+use crate::context::live::{Limits, Live};
+use crate::context::rules::{self, Active, ActiveRule, Rules};
+use crate::context::templates::{self, Part};
+use crate::protocol::{Item, Level, RuleChip, RulePart, RulesView};
+use crate::provider::{Message, Role};
+
+/// The system prompt for the next request. Where something has changed since the model was told last, that joins the
+/// conversation first.
+pub async fn system(context: &Arc<SessionContext>, session: &mut Session) -> Arc<str> {
+    let fresh = session.prompt.now.is_none();
+    if fresh {
+        let context2 = Arc::clone(context);
+        let looked = tokio::task::spawn_blocking(move || look(&context2));
+        session.prompt.now = looked.await.ok().map(Arc::new);
+    }
+    let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    let anew = session.prompt.base.is_none() || session.prompt.covered != covered;
+    if anew || fresh || session.in_play.len() != session.prompt.in_play {
+        update(context, session, anew, fresh).await;
+        session.prompt.covered = covered;
+    }
+    let now = context.settings();
+    let setting = (now.mode, now.format, lock(&context.services.config).language.clone());
+    if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {
+        return Arc::clone(text);
+    }
+    let parts = show(context, session).await;
+    let base: Vec<Part> = parts.into_iter().filter(|p| p.reason != TOLD).collect();
+    let text: Arc<str> = templates::joined(&base).into();
+    session.prompt.made.push((setting, Arc::clone(&text)));
+    text
+}
+
+/// The rules and the effective system prompt: those in force, outside a session what a first message would be sent with.
+pub fn rules_now(context: &SessionContext) -> RulesView {
+    let made = lock(&context.rules).clone();
+    if !made.parts.is_empty() {
+        return made;
+    }
+    let (live, rules) = look(context);
+    let active = rules.active(&context.services.workspace, &[]);
+    let view = rules_view(&rules, &active, &[]);
+    RulesView { parts: shown(compose(context, &Facts { live, rules: active.rules })), ..view }
+}
+
+/// All rules, without the prompt.
+fn rules_view(rules: &Rules, active: &Active, in_play: &[String]) -> RulesView {
+    let chip = |r: &ActiveRule| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes };
+    RulesView {
+        active: active.rules.iter().map(chip).collect(),
+        waiting: rules.waiting(in_play),
+        complaints: rules.complaints.iter().chain(&active.complaints).cloned().collect(),
+        parts: Vec::new(),
+    }
+}
+
+fn shown(parts: Vec<Part>) -> Vec<RulePart> {
+    parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
+}
+
+/// The reason of parts that are not in the system prompt itself.
+const TOLD: &str = "changed since, told in the conversation";
+
+fn look(context: &SessionContext) -> (Live, Rules) {
+    let workspace = &context.services.workspace;
+    let live = Live::gather(workspace.root(), Limits::default());
+    let mut rules = Rules::load(workspace);
+    rules.complaints.extend(templates_of(context).complaints());
+    (live, rules)
+}
+
+/// Compares what is true with what the model was told, and tells it the rest.
+async fn update(context: &Arc<SessionContext>, session: &mut Session, anew: bool, fresh: bool) {
+    let Some(now) = session.prompt.now.clone() else { return };
+    session.prompt.in_play = session.in_play.len();
+    let (context2, in_play) = (Arc::clone(context), session.in_play.clone());
+    let found = Arc::clone(&now);
+    let active = tokio::task::spawn_blocking(move || found.1.active(&context2.services.workspace, &in_play)).await;
+    let Ok(active) = active else { return };
+    tell_rules(context, session, rules_view(&now.1, &active, &session.in_play)).await;
+    let facts = Facts { live: now.0.clone(), rules: active.rules };
+    if anew {
+        session.prompt.left_out = session.window.gone_through();
+        session.prompt.told = facts.clone();
+        session.prompt.base = Some(facts);
+        session.prompt.made.clear();
+    } else {
+        let news = news(context, &session.prompt.told, &facts);
+        // A rule that is not in play any more has been told all the same.
+        let kept = session.prompt.told.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
+        let kept: Vec<ActiveRule> =
+            kept.filter(|r| context.services.workspace.root().join(&r.path).exists()).cloned().collect();
+        session.prompt.told = facts;
+        session.prompt.told.rules.extend(kept);
+        match news {
+            Some(news) => tell(context, session, &news, fresh),
+            None => return,
+        }
+        show(context, session).await;
+    }
+    if let Some(kept) = session.prompt.kept() {
+        context.record_error(context.services.memory.set_extra(&session.id, &kept));
+    }
+}
+
+/// What to tell the model, in words; none: nothing has changed.
+fn news(context: &SessionContext, told: &Facts, now: &Facts) -> Option<String> {
+    let gone = |path: &str| !context.services.workspace.root().join(path).exists();
+    let mut parts = rules::news(&told.rules, &now.rules, &gone);
+    let changes = now.live.changes(&told.live);
+    if !changes.is_empty() {
+        parts.push(format!("What is true now has changed:\n\n{}", changes.join("\n")));
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Joins the message of the person that is about to be sent, or follows what came of the model's calls.
+fn tell(context: &SessionContext, session: &mut Session, news: &str, fresh: bool) {
+    let last = session.messages.last().zip(session.rows.last());
+    let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
+        return session.add_hidden(context, news);
+    };
+    let (message, row) = (Message::clone(message).and_text(&format!("\n\n---\n{news}")), *row);
+    context.record_error(context.services.memory.checkpoint(&session.id, row, &message.text(), None));
+    if let Some(last) = session.messages.last_mut() {
+        *last = Arc::new(message);
+    }
+}
+
+/// Notes the parts of the prompt in force for whoever asks, and gives them.
+async fn show(context: &Arc<SessionContext>, session: &Session) -> Vec<Part> {
+    let (Some(base), told) = (session.prompt.base.clone(), session.prompt.told.clone()) else { return Vec::new() };
+    let context2 = Arc::clone(context);
+    let made = tokio::task::spawn_blocking(move || {
+        let mut parts = compose(&context2, &base);
+        let later = told.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
+        parts.extend(later.map(|r| Part { origin: r.path.clone(), reason: TOLD.into(), text: r.text.to_string() }));
+        let changes = told.live.changes(&base.live).join("\n");
+        if !changes.is_empty() {
+            parts.push(Part { origin: "what is true now".into(), reason: TOLD.into(), text: changes });
+        }
+        parts
+    });
+    let parts = made.await.unwrap_or_default();
+    lock(&context.rules).parts = shown(parts.clone());
+    parts
+}
+
+/// For a session that was opened again: the rules as they are, for the status line and whoever asks.
+pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
+    let context2 = Arc::clone(&context);
+    let looked = tokio::task::spawn_blocking(move || {
+        let rules = Rules::load(&context2.services.workspace);
+        let active = rules.active(&context2.services.workspace, &in_play);
+        // What is wrong with a rule is told with the next message.
+        RulesView { complaints: Vec::new(), ..rules_view(&rules, &active, &in_play) }
+    });
+    if let Ok(view) = looked.await {
+        keep_rules(&context, view).await;
+    }
+}
+
+/// Keeps the rules for whoever asks; what was kept before.
+async fn keep_rules(context: &SessionContext, view: RulesView) -> RulesView {
+    let active = view.active.clone();
+    let before = {
+        let mut rules = lock(&context.rules);
+        let parts = std::mem::take(&mut rules.parts);
+        std::mem::replace(&mut *rules, RulesView { parts, ..view })
+    };
+    if context.show_rules(active) {
+        context.tell_status().await;
+    }
+    before
+}
+
+/// Keeps the rules, and says in the chat what is new about them: with the newest message, so that a resumed session says
+/// it too.
+async fn tell_rules(context: &SessionContext, session: &Session, view: RulesView) {
+    let before = keep_rules(context, view.clone()).await;
+    let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
+    let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
+    if !joined.is_empty() {
+        if let Some(row) = session.rows.last().filter(|row| **row != 0) {
+            context.record_error(context.services.memory.keep_extra(&session.id, *row, &JoinedRecord::write(&joined)));
+        }
+        context.events.add(Item::Rules(joined)).await;
+    }
+    let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
+    if !new.is_empty() {
+        let title =
+            if new.len() == 1 { "a rule or template is not used" } else { "some rules or templates are not used" };
+        context.events.notice(Level::Warning, title, new.join("\n")).await;
+    }
+}
+
+fn templates_of(context: &SessionContext) -> templates::Templates {
+    templates::Templates::new(&context.services.workspace, lock(&context.services.config).paths.folder())
+}
+
+/// The parts of a system prompt with their origins.
+fn compose(context: &SessionContext, facts: &Facts) -> Vec<Part> {
+    let config = lock(&context.services.config).clone();
+    let templates = templates_of(context);
+    let now = context.settings();
+    let setting = templates::Setting {
+        mode: now.mode.word(),
+        format: now.format.name(),
+        language: config.language.as_deref(),
+        rules: &facts.rules,
+        live: &facts.live,
+    };
+    templates::system(&templates, &setting)
+}

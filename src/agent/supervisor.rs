@@ -1,0 +1,191 @@
+//! The supervisor: session id → actor. It routes commands, opens and closes sessions, and passes on to all of them what
+//! concerns the process.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::mpsc;
+
+use crate::agent::actor::ActorHandle;
+use crate::agent::background::archive_size::ArchiveSize;
+use crate::agent::listings;
+use crate::agent::services::{Report, Services};
+use crate::agent::session::context::{SessionContext, Settings};
+use crate::agent::session::open;
+use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Prompt, SessionChange, SessionChoice, SessionId};
+
+/// All open sessions.
+pub struct Supervisor {
+    services: Arc<Services>,
+    /// Serves the person while no session is open.
+    idle: ActorHandle,
+    sessions: HashMap<SessionId, ActorHandle>,
+    /// The session that commands are for which name none: the one opened last in its place.
+    current: Option<SessionId>,
+    /// What stays wrong and waits for a chat to be told in.
+    standing: Vec<Notice>,
+    archive_size: ArchiveSize,
+}
+
+impl Supervisor {
+    /// Without a session; the first one begins with these settings.
+    pub fn new(services: Arc<Services>, settings: Settings, archive_size: ArchiveSize) -> Self {
+        let idle = ActorHandle::idle(SessionContext::new(&services, None, settings));
+        Supervisor { services, idle, sessions: HashMap::new(), current: None, standing: Vec::new(), archive_size }
+    }
+
+    /// Until the front end closes its channel or asks to shut down.
+    pub async fn run(
+        mut self,
+        mut commands: mpsc::UnboundedReceiver<Addressed>,
+        mut reports: mpsc::UnboundedReceiver<Report>,
+    ) {
+        loop {
+            tokio::select! {
+                biased;
+                Some(report) = reports.recv() => self.report(report).await,
+                command = commands.recv() => match command {
+                    None | Some(Addressed { command: Command::Shutdown, .. }) => break,
+                    Some(addressed) => self.command(addressed).await,
+                },
+            }
+        }
+        self.shut_down().await;
+    }
+
+    async fn command(&mut self, Addressed { session, command }: Addressed) {
+        let target = session.or_else(|| self.current.clone());
+        match command {
+            Command::Open(choice) => return self.open(target, choice).await,
+            Command::OpenBeside(choice) => return self.open(None, choice).await,
+            Command::Close => return self.close(target).await,
+            Command::Submit(prompt) if target.is_none() => return self.begin_with(prompt).await,
+            _ => {}
+        }
+        let Some(actor) = self.actor(target.as_ref()) else {
+            return self.not_open(command).await;
+        };
+        match command {
+            Command::Ask(id, query) => listings::answer(Arc::clone(&actor.context), id, query),
+            Command::Sessions(SessionChange::Delete(id)) if self.sessions.contains_key(&*id) => {
+                let title = "the open session is not deleted";
+                actor.context.events.notice(Level::Warning, title, "Start a new one first (/new).").await;
+            }
+            Command::Sessions(SessionChange::Rename(id, title)) => {
+                let own = self.sessions.get(&*id).unwrap_or(actor);
+                own.command(Command::Sessions(SessionChange::Rename(id, title)));
+            }
+            command => actor.command(command),
+        }
+    }
+
+    /// The actor of a session; the idle one while none is open.
+    fn actor(&self, session: Option<&SessionId>) -> Option<&ActorHandle> {
+        match session {
+            Some(id) => self.sessions.get(id),
+            None => Some(&self.idle),
+        }
+    }
+
+    /// Answers a command for a session that is not open.
+    async fn not_open(&self, command: Command) {
+        let why = "this session is not open here";
+        match command {
+            Command::Submit(prompt) => self.services.events.send(EventBody::Returned(prompt, why.into())).await,
+            _ => self.services.events.say(Level::Warning, why, "Nothing was done.").await,
+        }
+    }
+
+    /// A first message without a session opens a new one.
+    async fn begin_with(&mut self, prompt: Prompt) {
+        if prompt.text.trim().is_empty() {
+            return;
+        }
+        self.open(None, SessionChoice::New).await;
+        if let Some(actor) = self.current.as_ref().and_then(|id| self.sessions.get(id)) {
+            actor.command(Command::Submit(prompt));
+        }
+    }
+
+    /// Opens a session in place of another, whose work is stopped first; beside the open ones where there is none.
+    async fn open(&mut self, replaced: Option<SessionId>, choice: SessionChoice) {
+        let Some(old) = self.actor(replaced.as_ref()) else {
+            return self.not_open(Command::Open(choice)).await;
+        };
+        old.stop().await;
+        let (services, settings) = (Arc::clone(&self.services), old.context.settings());
+        let taken: Vec<_> = self.sessions.keys().filter(|id| Some(*id) != replaced.as_ref()).cloned().collect();
+        let opened = tokio::task::spawn_blocking(move || open::open(&services, settings, choice, &taken)).await;
+        let opened = opened.unwrap_or_else(|_| Err("opening the session failed in nebula itself".into()));
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(why) => return old.context.events.notice(Level::Error, why, "Nothing was changed.").await,
+        };
+        let id = SessionId::from(opened.session.id.clone());
+        if let Some(old) = replaced.and_then(|id| self.sessions.remove(&id)) {
+            let stays = old.context.session.as_ref() == Some(&id);
+            old.close(stays).await;
+        }
+        let actor = ActorHandle::open(opened, std::mem::take(&mut self.standing));
+        self.sessions.insert(id.clone(), actor);
+        self.current = Some(id);
+    }
+
+    /// Closes a session; its turn is stopped first.
+    async fn close(&mut self, session: Option<SessionId>) {
+        let Some(actor) = session.and_then(|id| self.sessions.remove(&id)) else {
+            return self.not_open(Command::Close).await;
+        };
+        let id = actor.context.session.clone();
+        actor.close(false).await;
+        self.current.take_if(|current| Some(&*current) == id.as_ref());
+    }
+
+    /// Passes on what concerns the whole process.
+    async fn report(&mut self, report: Report) {
+        match report {
+            Report::Passing(notice) => self.services.events.send(EventBody::Notice(notice)).await,
+            Report::Standing(notice) if self.sessions.is_empty() => {
+                let passing = Notice::new(notice.level, notice.title.clone(), "");
+                self.standing.push(notice);
+                self.services.events.send(EventBody::Notice(passing)).await;
+            }
+            Report::Standing(notice) => self.sessions.values().for_each(|actor| actor.tell(notice.clone())),
+            Report::Status => self.tell_status().await,
+            Report::Looked => {
+                // A request waits for this: by then the sessions know who answers.
+                self.tell_status().await;
+                self.services.looking.send_replace(false);
+            }
+            Report::MemoryTrouble if self.sessions.is_empty() => {
+                if let Some((title, _)) = self.services.memory_trouble() {
+                    self.services.events.say(Level::Warning, title, "").await;
+                }
+            }
+            Report::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
+            Report::ArchiveGrew(bytes) => self.archive_size.grew(bytes),
+        }
+    }
+
+    async fn tell_status(&self) {
+        if self.sessions.is_empty() {
+            return self.idle.context.tell_status().await;
+        }
+        for actor in self.sessions.values() {
+            actor.context.tell_status().await;
+        }
+    }
+
+    /// Lets writes under way finish, saves, and closes all sessions.
+    async fn shut_down(mut self) {
+        self.services.closing.store(true, Ordering::Relaxed);
+        let actors = self.sessions.drain().map(|(_, actor)| actor).chain([self.idle]);
+        futures_util::future::join_all(actors.map(|actor| actor.close(false))).await;
+        let services = self.services;
+        if services.memory.banner().is_some() {
+            // The last chance to keep what is in RAM only; that it is was told all along.
+            let _ = services.memory.reconnect_now();
+        }
+    }
+}
