@@ -84,10 +84,10 @@ macro_rules! actions {
 }
 
 actions! {
-    Help "help" "the keys that work here"
+    Help "help" "keys"
     NextPane "next-pane" "go to the next pane"
     FocusChat "focus-chat" "go to the chat"
-    FocusTools "focus-tools" "go to the calls"
+    FocusTools "focus-tools" "go to the tool calls"
     FocusDiff "focus-diff" "go to the diff"
     FocusArchive "focus-archive" "go to the archive"
     FocusInput "focus-input" "write to nebula"
@@ -127,12 +127,12 @@ actions! {
     Again "again" "ask again"
     Accept "accept" "accept this hunk, go to the next"
     Reject "reject" "reject it, go to the next"
-    Toggle "toggle" "turn the decision over"
+    Toggle "toggle" "toggle the decision"
     AcceptAll "accept-all" "accept all that is undecided"
     RejectAll "reject-all" "reject all, then say why"
     AcceptSession "accept-session" "accept all edits of this session"
-    Write "write" "write what was accepted"
-    Later "later" "leave it pending"
+    Write "write" "write what is accepted"
+    Later "later" "decide later"
     EditResult "edit-result" "edit the result in $EDITOR"
     NextHunk "next-hunk" "next hunk"
     PreviousHunk "previous-hunk" "previous hunk"
@@ -143,18 +143,18 @@ actions! {
     BackInTime "back-in-time" "earlier version of this file"
     OnInTime "on-in-time" "later version of this file"
     Restore "restore" "restore this file"
-    RestoreChangeset "restore-changeset" "take back the whole changeset"
-    RestoreSince "restore-since" "take back everything since then"
-    Redo "redo" "take back the last undo"
+    RestoreChangeset "restore-changeset" "undo the whole changeset"
+    RestoreSince "restore-since" "undo everything since here"
+    Redo "redo" "redo the last undo"
     Pin "pin" "compare with this version"
-    LeaveForeign "leave-it" "leave the file as someone else made it"
+    LeaveForeign "leave-it" "keep the file as it was changed outside nebula"
     MergeForeign "merge-it" "merge three ways"
-    TakeOld "take-old" "take the old state; today's is archived first"
+    TakeOld "take-old" "restore this version (the current one is archived)"
     Send "send" "send, or queue while nebula works"
     NewLine "new-line" "new line"
     Mention "mention" "mention a file"
     Editor "editor" "write in $EDITOR"
-    History "history" "search what was typed before"
+    History "history" "search the history"
     DropQueued "drop-queued" "drop the next queued message"
     LineStart "line-start" "start of the line"
     LineEnd "line-end" "end of the line"
@@ -172,7 +172,7 @@ actions! {
     UndoTyping "undo-typing" "undo typing"
     RedoTyping "redo-typing" "redo typing"
     Insert "insert" "insert what is selected"
-    Choose "choose" "take what is selected"
+    Choose "choose" "select"
     Complete "complete" "complete the name"
     Close "close" "close"
     PreviewUp "preview-up" "scroll the preview up"
@@ -180,9 +180,9 @@ actions! {
     Answer "answer" "answer with what is selected"
     New "new" "new session"
     Rename "rename" "rename"
-    Fork "fork" "go on in a copy"
+    Fork "fork" "fork the session"
     Remove "remove" "delete, after asking"
-    Export "export" "write it to a file"
+    Export "export" "export to a file"
     Tour "tour" "take the tour"
     Connect "connect" "connect a model"
     Browse "browse" "browse the archive"
@@ -241,7 +241,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Input, "write", &[A::Mention], "file", ""),
     g(C::Input, "write", &[A::Commands], "command", ""),
     g(C::Input, "write", &[A::Editor], "", ""),
-    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; or typed before"),
+    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; or history"),
     g(C::Input, "write", &[A::History], "", ""),
     g(C::Input, "write", &[A::DropQueued], "", ""),
     g(C::Input, "move", &[A::Left, A::Right], "", "left, right"),
@@ -253,8 +253,8 @@ pub const GROUPS: &[Group] = &[
     g(C::Input, "delete", &[A::DeleteToStart, A::DeleteToEnd], "", "to the start, end of the line"),
     g(C::Input, "delete", &[A::Yank], "", ""),
     g(C::Input, "delete", &[A::UndoTyping, A::RedoTyping], "", "undo, redo typing"),
-    g(C::Line, "write", &[A::Send], "go", "take the line"),
-    g(C::Line, "write", &[A::Close], "back", "leave it"),
+    g(C::Line, "write", &[A::Send], "OK", "OK"),
+    g(C::Line, "write", &[A::Close], "cancel", "cancel"),
     g(C::Completion, "choose", &[A::Insert], "insert", ""),
     g(C::Completion, "choose", &[A::Choose], "", "insert; send what is whole"),
     g(C::Completion, "choose", &[A::Up, A::Down], "choose", "choose"),
@@ -273,7 +273,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Question, "answer", &[A::Up, A::Down], "move", "move"),
     g(C::Question, "answer", &[A::Answer], "answer", ""),
     g(C::Question, "answer", &[A::FocusInput], "write", "answer in your own words"),
-    g(C::Question, "answer", &[A::Later], "later", "leave it open"),
+    g(C::Question, "answer", &[A::Later], "later", "answer later"),
     g(C::Sessions, "session", &[A::Open], "resume", "resume"),
     g(C::Sessions, "session", &[A::New], "new", ""),
     g(C::Sessions, "session", &[A::Rename], "rename", ""),
@@ -284,7 +284,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Sessions, "move", &[A::Up, A::Down], "", "session up, down"),
     g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
     g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
-    g(C::Sessions, "move", &[A::Close], "", "back to the session that is open"),
+    g(C::Sessions, "move", &[A::Close], "", "back to the open session"),
     g(C::Sessions, "move", &[A::Quit], "quit", ""),
     g(C::Welcome, "start", &[A::Up, A::Down], "choose", "choose"),
     g(C::Welcome, "start", &[A::Open], "open", ""),
@@ -309,28 +309,28 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, "look", &[A::Fold], "", ""),
     g(C::Diff, "look", &[A::WrapLines], "", ""),
     g(C::Diff, "look", &[A::Copy], "", "copy this hunk"),
-    g(C::Archive, "look", &[A::Open], "diff", "diff between then and now"),
+    g(C::Archive, "look", &[A::Open], "diff", "compare with now"),
     g(C::Archive, "look", &[A::Down, A::Up], "move", "changeset or file, down and up"),
     g(C::Archive, "look", &[A::BackInTime, A::OnInTime], "in time", "earlier, later version"),
     g(C::Archive, "look", &[A::Pin], "pin", ""),
     g(C::Archive, "restore", &[A::Restore], "restore file", ""),
-    g(C::Archive, "restore", &[A::RestoreChangeset], "take back changeset", ""),
+    g(C::Archive, "restore", &[A::RestoreChangeset], "undo changeset", ""),
     g(C::Archive, "restore", &[A::RestoreSince], "", ""),
     g(C::Archive, "restore", &[A::Redo], "redo", ""),
-    g(C::Archive, "restore", &[A::LeaveForeign], "leave it", "leave it as it is now"),
+    g(C::Archive, "restore", &[A::LeaveForeign], "keep", "keep the file as it is"),
     g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),
-    g(C::Archive, "restore", &[A::TakeOld], "take the old state", "take the old state back"),
-    g(C::Archive, "restore", &[A::Escape], "back", "leave restore, filter or diff"),
+    g(C::Archive, "restore", &[A::TakeOld], "restore", "restore this version"),
+    g(C::Archive, "restore", &[A::Escape], "back", "close restore, filter or diff"),
     g(C::Archive, "look", &[A::Search], "filter", "filter by path or cause"),
-    g(C::Archive, "look", &[A::Lower, A::Higher], "", "this pane lower, higher"),
-    g(C::Chat, "look", &[A::Open], "open", "open, close; a notice's first key"),
+    g(C::Archive, "look", &[A::Lower, A::Higher], "", "this pane: lower, higher"),
+    g(C::Chat, "look", &[A::Open], "open", "open, close; first action"),
     g(C::Chat, "look", &[A::Fold], "fold", "its fold; a notice's file"),
     g(C::Chat, "look", &[A::Again], "ask again", ""),
-    g(C::Chat, "look", &[A::RestoreSince], "take back since", "take back all since this message"),
+    g(C::Chat, "look", &[A::RestoreSince], "undo since here", "undo all since this message"),
     g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
     g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
     g(C::Tools, "look", &[A::Fold], "fold", ""),
-    g(C::Tools, "look", &[A::Lower, A::Higher], "", "the archive below lower, higher"),
+    g(C::Tools, "look", &[A::Lower, A::Higher], "", "the archive below: lower, higher"),
     g(C::Pane, "move", &[A::Down, A::Up], "", "line down, up"),
     g(C::Pane, "move", &[A::HalfDown, A::HalfUp], "", "half a page"),
     g(C::Pane, "move", &[A::PageDown, A::PageUp], "", "page down, up"),
@@ -340,7 +340,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Pane, "look", &[A::Search], "search", ""),
     g(C::Pane, "look", &[A::NextMatch, A::PreviousMatch], "", "next, previous match"),
     g(C::Pane, "everywhere", &[A::Zoom], "zoom", ""),
-    g(C::Pane, "everywhere", &[A::Narrower, A::Wider], "", "left column narrower, wider"),
+    g(C::Pane, "everywhere", &[A::Narrower, A::Wider], "", "left column: narrower, wider"),
     g(C::Pane, "everywhere", &[A::Commands], "", ""),
     g(C::Global, "everywhere", &[A::ToggleMode], "mode", ""),
     g(C::Global, "everywhere", &[A::NextPane], "pane", "next pane"),

@@ -81,7 +81,7 @@ fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
     terminal.keys("\u{1b}[15~");
     terminal.wait_for("Turn 2 is done.");
     terminal.keys("[[[");
-    terminal.wait_for("take back since");
+    terminal.wait_for("undo since here");
     terminal.keys("[[[[[[S");
     terminal.wait_for("undo of everything since \"prompt 0\"");
     terminal.press("\r", "1 undecided");

@@ -317,12 +317,12 @@ fn a_plan_is_handed_over_with_one_key() {
         stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
         stage.text()
     };
-    assert!(!ask("why", "Because of the loop.").contains("carries out the plan"));
-    assert!(ask("plan it", "## Plan: one query\n\n1. `a.rs`").contains("Enter carries out the plan"));
+    assert!(!ask("why", "Because of the loop.").contains("runs the plan"));
+    assert!(ask("plan it", "## Plan: one query\n\n1. `a.rs`").contains("Enter runs the plan"));
     stage.keys("x");
-    assert!(!stage.text().contains("carries out the plan"), "what is written is sent");
+    assert!(!stage.text().contains("runs the plan"), "what is written is sent");
     stage.keys("<backspace><enter>");
-    let prompt = nebula::protocol::Prompt { text: "Carry out the plan.".into() };
+    let prompt = nebula::protocol::Prompt { text: "Run the plan.".into() };
     assert!(stage.sent().ends_with(&[&Command::Set(Setting::Mode(Mode::Agent)), &Command::Submit(prompt)]));
 }
 
@@ -379,7 +379,7 @@ fn without_colours_no_theme_brings_any() {
     };
     stage.keys("/theme<enter><down>");
     assert!(!coloured(&stage));
-    assert!(stage.text().contains("for dark grounds; without colours here"), "{}", stage.text());
+    assert!(stage.text().contains("for dark terminals; without colours here"), "{}", stage.text());
     stage.keys("<esc>/theme dark<enter>");
     assert!(!coloured(&stage));
     assert!(stage.text().contains("dark is kept for later"), "{}", stage.text());
@@ -402,7 +402,7 @@ fn a_theme_with_a_mistake_says_where_it_is() {
     assert!(text.contains("has a mistake") && text.contains("mine.toml:3:1"), "{text}");
     stage.keys("<enter>");
     let text = stage.text();
-    assert!(text.contains("mine.toml:3:1: text is red") && text.contains("mend it and start nebula again"), "{text}");
+    assert!(text.contains("mine.toml:3:1: text is red") && text.contains("fix it and start nebula again"), "{text}");
     assert!(!stage.sent().iter().any(|c| matches!(c, Command::Set(_))));
 }
 
@@ -464,7 +464,11 @@ fn a_proposal_can_wait() {
     stage.keys("<esc>");
     assert!(stage.text().contains("waiting for you: 1 of 3") && stage.text().contains(" chat ─"));
     stage.keys("<f2>y");
-    assert!(stage.text().contains("0 undecided") || stage.text().contains("3 hunks decided"), "{}", stage.text());
+    assert!(
+        stage.text().contains("0 undecided") || stage.text().contains("3 hunks ready to write"),
+        "{}",
+        stage.text()
+    );
 }
 
 #[test]
@@ -549,7 +553,7 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     let path = proposal.files[0].path.clone();
     let kind = FateKind::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
     stage.tell(EventBody::Proposed(proposal.clone(), vec![Fate { path: path.clone(), kind }]));
-    click(&mut stage, "take the old state");
+    click(&mut stage, "restore this version");
     let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
     assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
     stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
@@ -557,7 +561,7 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
     let fate = Fate { path: again.files[0].path.clone(), kind: FateKind::Restore(Counts::default()) };
     stage.tell(EventBody::Proposed(again, vec![fate]));
-    click(&mut stage, "shows what would be written");
+    click(&mut stage, "previews");
     assert!(stage.text().contains("hunks undecided"), "{}", stage.text());
     stage.tell(EventBody::Settled(ProposalId(77), Outcome::Withdrawn));
     let (x, y) = find(&stage, "archive ──");

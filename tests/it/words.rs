@@ -198,11 +198,11 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 
     let (mut s, _folder) = new(main());
     asking(&mut s);
-    says("question", &s, &["F9 leaves it open", "Alt-A answer   Ctrl-S write"]);
+    says("question", &s, &["F9 answers later", "Alt-A answer   Ctrl-S write"]);
 
     let (mut s, _folder) = new(main());
     restoring(&mut s);
-    says("fates", &s, &["L  leave it", "M  merge", "T  take the old state", "F6 to write to nebula"]);
+    says("fates", &s, &["L  keep", "M  merge", "T  restore this version", "F6 to write to nebula"]);
 
     let (mut s, _folder) = new(Start::Welcome);
     welcome(&mut s);
@@ -212,7 +212,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
     choosing(&mut s);
     says("sessions", &s, &["Ctrl-F to search", "Ctrl-Q resume"]);
     s.keys("<ctrl-f>");
-    says("search", &s, &["Alt-S takes it   Alt-E goes back"]);
+    says("search", &s, &["Alt-S OK   Alt-E cancel"]);
 }
 
 #[test]
@@ -310,9 +310,9 @@ fn a_click_takes_the_choice_that_is_drawn_there() {
         let mut stage = Stage::new(width, height, "dark");
         restoring(&mut stage);
         let text = stage.text();
-        let row = text.lines().position(|l| l.contains("t  take the old state")).expect("the choice is seen");
+        let row = text.lines().position(|l| l.contains("t  restore this version")).expect("the choice is seen");
         let line = text.lines().nth(row).expect("a row");
-        let column = line[..line.find("t  take").expect("the choice")].chars().count();
+        let column = line[..line.find("t  restore").expect("the choice")].chars().count();
         stage.say(nebula::tui::app::Msg::Mouse(MouseEvent {
             kind: MouseEventKind::Down(MouseButton::Left),
             column: column as u16,

@@ -15,7 +15,7 @@ use crate::tui::theme::Depth;
 
 /// The formats of edits with what they are for.
 const FORMATS: [(&str, &str); 6] = [
-    ("tools", "calls of tools; for models that have them"),
+    ("tools", "tool calls; for models that support them"),
     ("xml", "tags in the middle of the text"),
     ("whole", "whole files in fences; for small models"),
     ("blocks", "SEARCH and REPLACE blocks"),
@@ -51,7 +51,7 @@ impl App {
     /// Opens what was typed before.
     pub(super) fn open_history(&mut self) {
         let entries = self.composer.history.entries().iter().map(|t| entry(t, "")).collect();
-        self.popups.push(Popup::List(List::new(Kind::History, "typed before", entries)));
+        self.popups.push(Popup::List(List::new(Kind::History, "history", entries)));
     }
 
     /// Opens the keys of what has the focus.
@@ -75,7 +75,7 @@ impl App {
     /// Asks whether to delete a session.
     pub(super) fn open_remove(&mut self, id: String, title: &str) {
         let mut keep = entry("keep it", "");
-        keep.long = format!("{title}: the session and its messages. What it archived stays in the archive.");
+        keep.long = format!("{title}: the session and its messages. Its archived versions stay in the archive.");
         let mut remove = entry("delete it", "");
         remove.long = keep.long.clone();
         self.popups.push(Popup::List(List::new(Kind::Remove(id), "delete the session?", vec![keep, remove])));
@@ -84,7 +84,7 @@ impl App {
     /// Asks for a format to export a session to: the one with this id, or the open one.
     pub(super) fn open_export(&mut self, id: Option<String>) {
         let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d)).collect();
-        self.popups.push(Popup::List(List::new(Kind::Export(id), "write the session as", entries)));
+        self.popups.push(Popup::List(List::new(Kind::Export(id), "export as", entries)));
     }
 
     /// Asks whether to commit with a message.
@@ -93,7 +93,7 @@ impl App {
         let entries = vec![
             said("commit", "what is staged, with this message"),
             said("edit", "the message in $EDITOR"),
-            said("leave", "nothing is committed"),
+            said("cancel", "nothing is committed"),
         ];
         self.popups.push(Popup::List(List::new(Kind::Commit(message), "commit message", entries)));
     }
@@ -216,8 +216,8 @@ impl App {
 
     fn open_themes(&mut self) -> Vec<Effect> {
         let detail = |name: &str| match name {
-            "dark" => "for dark grounds",
-            "light" => "for light grounds",
+            "dark" => "for dark terminals",
+            "light" => "for light terminals",
             "contrast" => "high contrast, on black",
             "plain" => "no colour",
             _ => "yours",
@@ -228,7 +228,7 @@ impl App {
             }
             Ok(_) => entry(name, detail(name)),
             Err(why) => {
-                let long = format!("{why}. Mend the file and start nebula again.");
+                let long = format!("{why}. Fix the file and start nebula again.");
                 Entry { long, ..entry(name, "has a mistake") }
             }
         };
@@ -251,7 +251,7 @@ impl App {
                 vec![Effect::Send(Command::Set(Setting::Theme(name.into()))), Effect::Redraw]
             }
             Err(e) => {
-                self.say = Some(format!("{e}; mend it and start nebula again"));
+                self.say = Some(format!("{e}; fix it and start nebula again"));
                 Vec::new()
             }
         }
@@ -259,7 +259,7 @@ impl App {
 
     fn set_mouse(&mut self, on: bool) -> Vec<Effect> {
         self.mouse = on;
-        self.say = Some(if on { "nebula has the mouse" } else { "the terminal has the mouse" }.into());
+        self.say = Some(if on { "mouse on" } else { "mouse off" }.into());
         vec![Effect::Mouse(on), Effect::Send(Command::Set(Setting::Mouse(on)))]
     }
 
@@ -297,7 +297,7 @@ impl App {
         let planned = self.planned();
         let mut effects = vec![Effect::Send(Command::Set(Setting::Mode(Mode::Agent)))];
         if planned {
-            effects.extend(self.submit("Carry out the plan.".into()));
+            effects.extend(self.submit("Run the plan.".into()));
         }
         effects
     }

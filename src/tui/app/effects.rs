@@ -67,7 +67,7 @@ impl App {
             self.go_to(PaneId::Diff);
         } else {
             let key = self.keyboard.keys.word_or("F2", Context::Chat, Action::FocusDiff);
-            self.say = Some(format!("what changed in {path} is not at hand now; {key} shows the proposal"));
+            self.say = Some(format!("the change of {path} is not available now; {key} shows the proposal"));
         }
     }
 

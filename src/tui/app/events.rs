@@ -88,8 +88,8 @@ impl App {
             EventBody::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,
-                    [one] => Some(format!("{one} was changed by someone else")),
-                    many => Some(format!("{} files were changed by someone else", many.len())),
+                    [one] => Some(format!("{one} was changed outside nebula")),
+                    many => Some(format!("{} files were changed outside nebula", many.len())),
                 };
             }
             _ => {}

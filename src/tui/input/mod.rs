@@ -27,6 +27,11 @@ const FOLDS: usize = 0xFFFD;
 const FOLD_LINES: usize = 8;
 /// A paste above this many bytes is folded.
 const FOLD_BYTES: usize = 1000;
+/// A text of more bytes or lines was not typed: it comes back folded from the history of an earlier run.
+const TYPED_BYTES: usize = 8 * 1024;
+const TYPED_LINES: usize = 60;
+/// Folds that are looked for in a text that comes back.
+const KNOWN_FOLDS: usize = 32;
 /// Steps that can be undone.
 const UNDO: usize = 200;
 
@@ -108,7 +113,25 @@ impl Editor {
         self.step(Run::None);
         self.text.clear();
         self.caret = 0;
-        if text.len() > 64 * 1024 || text.contains(is_fold) { self.insert_fold(text) } else { self.put(text) }
+        self.put_folded(text);
+    }
+
+    /// Puts a text at the caret, what was pasted before folded as it was; a text that nobody typed becomes one fold.
+    fn put_folded(&mut self, text: &str) {
+        let found = |fold: &Fold| text.find(&fold.text).map(|at| at..at + fold.text.len());
+        let newest = self.folds.iter().enumerate().rev().take(KNOWN_FOLDS);
+        let fold = newest.filter_map(|(n, fold)| Some((n, found(fold)?))).max_by_key(|(_, place)| place.len());
+        match fold.and_then(|(n, place)| Some((char::from_u32(FOLD + n as u32)?, place))) {
+            Some((mark, place)) => {
+                self.put_folded(&text[..place.start]);
+                self.put(mark.encode_utf8(&mut [0; 4]));
+                self.put_folded(&text[place.end..]);
+            }
+            None if text.len() > TYPED_BYTES || text.lines().count() > TYPED_LINES || text.contains(is_fold) => {
+                self.insert_fold(text);
+            }
+            None => self.put(text),
+        }
     }
 
     /// Empties it; undo brings the text back.
@@ -249,6 +272,26 @@ mod tests {
         assert_eq!(e.expanded(), "look:  ok");
         e.act(Action::UndoTyping);
         assert_eq!(e.expanded(), format!("look: {big} ok"));
+    }
+
+    #[test]
+    fn a_large_paste_comes_back_folded() {
+        let mut e = Editor::with("look: ");
+        let (big, other) = ("line\n".repeat(20), "x".repeat(2000));
+        e.paste(&big);
+        type_in(&mut e, " and ");
+        e.paste(&other);
+        let sent = e.expanded();
+        e.clear();
+        e.set(&sent);
+        assert_eq!(e.expanded(), sent);
+        assert_eq!(e.rows(80).rows[0].text(), "look: [pasted 20 lines] and [pasted 2,000 characters]");
+        // In another run nothing is known of the paste; only what nobody types is folded.
+        let mut fresh = Editor::default();
+        fresh.set(&"typed\n".repeat(12));
+        assert_eq!(fresh.text(), "typed\n".repeat(12));
+        fresh.set(&"line\n".repeat(500));
+        assert_eq!(fresh.rows(40).rows[0].text(), "[pasted 500 lines]");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::Editor;
 use crate::context::mention::mentions;
+use crate::text::clean;
 use crate::tui::text::{show, wrap::cells};
 
 /// A piece of a row that is drawn in one style and cannot be split by the caret.
@@ -96,8 +97,8 @@ fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut V
         let (shown, dim) = match e.fold(first) {
             Some(fold) => (fold.label.clone(), true),
             None if grapheme == "\t" => (" ".repeat(show::TAB), false),
-            None if first.is_control() => (format!("^{}", char::from((first as u32 as u8) ^ 0x40)), true),
-            None if cells(grapheme) == 0 => (format!("<U+{:04X}>", first as u32), true),
+            None if show::is_marked(first) => (clean::mark(first), true),
+            None if cells(grapheme) == 0 => (clean::mark(first), true),
             None => (grapheme.to_string(), false),
         };
         parts.push(Part { at: range.start + i, shown, mention, dim });
@@ -191,6 +192,6 @@ mod tests {
 
     #[test]
     fn signs_that_take_no_cell_show() {
-        assert_eq!(texts(&Editor::with("a\tb\u{1b}\u{200b}"), 40), ["a    b^[<U+200B>"]);
+        assert_eq!(texts(&Editor::with("a\tb\u{1b}\u{200b}"), 40), ["a    b^[⟨U+200B⟩"]);
     }
 }

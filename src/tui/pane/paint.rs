@@ -43,13 +43,12 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws text in at most `max` cells; returns the column after it.
-    pub fn put(&mut self, x: u16, y: u16, text: &str, max: usize, style: Style) -> u16 {
+    pub fn put(&mut self, x: u16, y: u16, words: &str, max: usize, style: Style) -> u16 {
         if y >= self.area.height || x >= self.area.width {
             return x;
         }
         let room = max.min(usize::from(self.area.width - x));
-        let (end, _) = self.buf.set_stringn(self.area.x + x, self.area.y + y, text, room, style);
-        end - self.area.x
+        x + text::paint::text(self.buf, self.area.x + x, self.area.y + y, room, words, style) as u16
     }
 
     /// Draws spans in at most `max` cells; returns the column after them.

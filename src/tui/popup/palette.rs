@@ -48,11 +48,11 @@ pub const COMMANDS: &[Info] = &[
     info(
         "/agent",
         "",
-        "make changes; goes on with a plan that stands",
-        "nebula proposes changes and you approve them. After a plan it starts to carry it out.",
+        "make changes; runs the current plan",
+        "nebula proposes changes and you approve them. After a plan it runs the plan.",
         None,
     ),
-    info("/new", "", "start a new session", "The present session is kept; /resume opens it again.", None),
+    info("/new", "", "start a new session", "The current session is saved; /resume opens it again.", None),
     info(
         "/resume",
         "",
@@ -64,17 +64,17 @@ pub const COMMANDS: &[Info] = &[
     info(
         "/undo",
         "[count] [file]",
-        "take back the newest change",
-        "Shows the diff between now and then and asks. Twice brings you back to where you were. \
-         /undo turn takes back all that the last turn changed.",
+        "undo the newest changeset",
+        "Shows what would be written and asks. /redo reverses it. \
+         /undo turn undoes everything the last turn changed.",
         None,
     ),
-    info("/redo", "", "take back the last undo", "Allowed while the newest changeset was made by an undo.", None),
+    info("/redo", "", "redo the last undo", "Possible while the newest changeset is an undo.", None),
     info(
         "/history",
         "",
         "browse the archive",
-        "Changesets and versions, with any two states side by side.",
+        "Changesets and versions; any two versions side by side.",
         Some(Action::FocusArchive),
     ),
     info("/file", "", "find a file to mention", "The same finder as @, full size.", None),
@@ -85,7 +85,7 @@ pub const COMMANDS: &[Info] = &[
         "tools, xml, whole, blocks, patch or lines; for this session.",
         None,
     ),
-    info("/theme", "[name]", "dark, light, contrast or plain; live", "The choice is kept for the next start.", None),
+    info("/theme", "[name]", "dark, light, contrast or plain; live", "The choice is saved.", None),
     info(
         "/rules",
         "",
@@ -93,13 +93,7 @@ pub const COMMANDS: &[Info] = &[
         "Each part with its origin and the reason it is there.",
         None,
     ),
-    info(
-        "/rag",
-        "words",
-        "attach passages found by words",
-        "Looks through the workspace's texts and what was indexed.",
-        None,
-    ),
+    info("/rag", "words", "attach passages found by words", "Searches the workspace and what was indexed.", None),
     info(
         "/prompt",
         "[name] [arguments]",
@@ -114,20 +108,20 @@ pub const COMMANDS: &[Info] = &[
         "You edit and approve the message before anything happens.",
         None,
     ),
-    info("/compact", "", "summarise the conversation so far", "The summary is shown before it counts.", None),
-    info("/export", "[md|json|html]", "write this session to a file", "Beside the workspace's root.", None),
-    info("/stats", "", "which edits landed, by model and format", "Edits asked, landed and refused; tokens.", None),
+    info("/compact", "", "summarise the conversation so far", "Preview, then replace.", None),
+    info("/export", "[md|json|html]", "export this session to a file", "In the workspace root.", None),
+    info("/stats", "", "edit success by model and format", "Edits applied, not found and rejected; tokens.", None),
     info("/config", "", "the configuration, and where it comes from", "Each key with its value and origin.", None),
     info(
         "/trust",
         "",
-        "let this folder's configuration count whole",
-        "Else it sets no keys, addresses or approval. Kept: the folder is asked about once.",
+        "trust this folder's configuration",
+        "Without trust it sets no keys, addresses or approval. The answer is saved.",
         None,
     ),
-    info("/mouse", "[on|off]", "let nebula have the mouse, or not", "Off, the terminal selects text as always.", None),
-    info("/help", "", "the keys that work here", "From the table that binds them.", Some(Action::Help)),
-    info("/quit", "", "leave nebula", "The session is kept.", None),
+    info("/mouse", "[on|off]", "mouse on or off", "Off: the terminal selects text.", None),
+    info("/help", "", "keys", "The keys of the pane in focus.", Some(Action::Help)),
+    info("/quit", "", "quit nebula", "The session is saved.", None),
 ];
 
 /// The palette, with `typed` in its line; `model` is the one in use.

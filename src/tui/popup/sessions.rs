@@ -136,7 +136,7 @@ impl Sessions {
         let open = |choice| Said::Leave(vec![PaneEffect::send(Command::Open(choice))]);
         match action {
             Action::Open if row.state == SessionState::InUse => {
-                Said::Stay(vec![PaneEffect::Say("another nebula has this session; it can be forked".into())])
+                Said::Stay(vec![PaneEffect::Say("another nebula process uses this session; it can be forked".into())])
             }
             Action::Open => open(SessionChoice::Resume(id)),
             Action::Fork => open(SessionChoice::Fork(id)),
@@ -258,7 +258,7 @@ impl Sessions {
         }
         let words = match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),
-            (_, false, ..) => "looking for sessions".into(),
+            (_, false, ..) => "loading".into(),
             (_, _, true, true) => match ctx.key(Context::Sessions, Action::New) {
                 Some(key) => format!("no session yet; {key} starts one"),
                 None => "no session yet".into(),
@@ -289,7 +289,7 @@ impl Sessions {
                 let (mark, role, words) = match changed {
                     Some(at) => {
                         let at = crate::tui::view::clock(*at, ctx.zone);
-                        (ctx.glyphs.foreign, Role::Attention, format!("changed by someone else, {at}"))
+                        (ctx.glyphs.foreign, Role::Attention, format!("changed outside nebula, {at}"))
                     }
                     None => (ctx.glyphs.equal, Role::Dim, "as nebula left it".to_string()),
                 };
@@ -326,8 +326,8 @@ impl Sessions {
             x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
         }
         let state = match p.state {
-            SessionState::Open => "open: nebula stopped without closing it",
-            SessionState::InUse => "in use: another nebula has it; it can be forked",
+            SessionState::Open => "not closed cleanly: nebula stopped before it could close the session",
+            SessionState::InUse => "in use by another nebula process; it can be forked",
             SessionState::Ended => "",
         };
         paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);

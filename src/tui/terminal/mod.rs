@@ -24,6 +24,7 @@ use ratatui::{TerminalOptions, Viewport};
 
 use super::app::App;
 use super::theme::Depth;
+use crate::text::clean::clean_line;
 use answers::{ask, parse, read_until};
 
 pub use answers::{Answers, Late, Sorted};
@@ -213,8 +214,7 @@ impl Screen {
     pub fn call(&mut self, words: &str) -> io::Result<()> {
         let mut out = io::stdout();
         if self.notifies {
-            let words: String = words.chars().filter(|c| !c.is_control()).collect();
-            write!(out, "\x1b]9;{words}\x1b\\")?;
+            write!(out, "\x1b]9;{}\x1b\\", clean_line(words))?;
         } else {
             out.write_all(b"\x07")?;
         }

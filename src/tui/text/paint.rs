@@ -5,21 +5,22 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::wrap::cells;
+use super::wrap::{cells, is_printable};
+use crate::text::clean::clean_line;
 
 /// Draws `text` from (`x`, `y`) in at most `width` cells and returns how many it took. A wide character that does
-/// not fit leaves its cell as it was. What takes no cell is not drawn.
+/// not fit leaves its cell as it was. Every text on the screen passes here, and what would act on the terminal or hide
+/// is drawn as its mark.
 pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: Style) -> usize {
     let area = buf.area;
     if y < area.top() || y >= area.bottom() || x < area.left() || x >= area.right() {
         return 0;
     }
     let width = width.min(usize::from(area.right() - x));
-    if text.is_ascii() {
+    if is_printable(text) {
         let mut used = 0;
         let from = buf.index_of(x, y);
-        let shown = text.bytes().filter(|b| (0x20..0x7f).contains(b)).take(width);
-        for (cell, byte) in buf.content[from..].iter_mut().zip(shown) {
+        for (cell, byte) in buf.content[from..].iter_mut().zip(text.bytes().take(width)) {
             // Most blanks are blank already.
             if byte != b' ' || cell.symbol() != " " {
                 cell.set_char(char::from(byte));
@@ -30,9 +31,9 @@ pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: S
         return used;
     }
     let mut used = 0;
-    for grapheme in text.graphemes(true) {
+    for grapheme in clean_line(text).graphemes(true) {
         let wide = cells(grapheme);
-        if wide == 0 || grapheme.chars().any(char::is_control) {
+        if wide == 0 {
             continue;
         }
         if used + wide > width {
@@ -83,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_cell_is_left_out() {
-        let mut buf = Buffer::empty(Rect::new(0, 0, 4, 1));
-        assert_eq!(text(&mut buf, 0, 0, 4, "a\u{200b}\u{202e}é\u{7}b", Style::new()), 3);
+    fn what_acts_or_hides_is_marked() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 24, 1));
+        assert_eq!(text(&mut buf, 0, 0, 24, "a\u{202e}é\u{7}b\u{1b}[2J", Style::new()), 18);
         assert_eq!(text(&mut buf, 0, 9, 4, "x", Style::new()), 0);
-        assert_eq!(buf, Buffer::with_lines(["aéb "]));
+        assert_eq!(buf, Buffer::with_lines(["a⟨U+202E⟩é^Gb^[[2J      "]));
     }
 }

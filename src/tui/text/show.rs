@@ -1,9 +1,10 @@
-//! What a line of a file or of a model looks like on the screen: tabs to the next multiple of four, control
-//! characters as `^[`, and, where it matters, invisible characters as `<U+200B>`.
+//! What a line of a file or of a model looks like on the screen: tabs to the next multiple of four, and control and
+//! hidden characters as [`clean`] marks them, each a piece of its own so that it can be coloured.
 
 use std::borrow::Cow;
 
 use super::wrap::cells;
+use crate::text::clean;
 
 /// Cells from one tab stop to the next.
 pub const TAB: usize = 4;
@@ -30,12 +31,12 @@ pub struct Piece<'a> {
     pub kind: Kind,
 }
 
-/// Whether invisible characters are named or left as they are.
+/// Whether no-break spaces are marked too; other hidden characters always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invisible {
-    /// As they are: prose, where they join emoji.
+    /// They are left: prose, where they keep words together.
     Keep,
-    /// Named: code inside a change.
+    /// They are marked: code inside a change.
     Name,
 }
 
@@ -51,9 +52,10 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
                 let here = column + cells(&line[start..at]);
                 (" ".repeat(TAB - here % TAB), Kind::Text)
             }
-            c if c.is_control() => (control(c), Kind::Control),
-            '\u{200d}' if joins_emoji(&line[..at], &line[at + 3..]) => continue,
-            c if invisible == Invisible::Name && is_invisible(c) => (format!("<U+{:04X}>", c as u32), Kind::Invisible),
+            c if c.is_control() => (clean::mark(c), Kind::Control),
+            '\u{200d}' if clean::joins_emoji(&line[..at], &line[at + 3..]) => continue,
+            c if clean::is_hidden(c) => (clean::mark(c), Kind::Invisible),
+            c if invisible == Invisible::Name && is_no_break(c) => (clean::mark(c), Kind::Invisible),
             _ => continue,
         };
         if start < at {
@@ -72,35 +74,20 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
 
 /// `line` as it is drawn, without telling the pieces apart.
 pub fn plain(line: &str) -> Cow<'_, str> {
-    if line.bytes().all(|b| b >= 0x20 && b != 0x7f) && !line.contains('\u{c2}') && !line.chars().any(char::is_control) {
+    if line.bytes().all(|b| (0x20..0x7f).contains(&b)) {
         return line.into();
     }
     pieces(line, 0, Invisible::Keep).into_iter().map(|p| p.text).collect::<String>().into()
 }
 
-/// Characters that take no cell, or look like another, and can hide what code says: zero-width, no-break, bidi.
-pub fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+/// Whether a character may be drawn as a mark.
+pub fn is_marked(c: char) -> bool {
+    c.is_control() || clean::is_hidden(c) || is_no_break(c)
 }
 
-/// Whether a joiner between these two makes one emoji of several, and so hides nothing.
-fn joins_emoji(before: &str, after: &str) -> bool {
-    // What may follow an emoji before the joiner: the mark that asks for its picture.
-    let before = before.strip_suffix('\u{fe0f}').unwrap_or(before).chars().next_back();
-    let emoji = |c: char| matches!(c as u32, 0x2190..=0x21ff | 0x2600..=0x27bf | 0x2b00..=0x2bff | 0x1f000..=0x1faff);
-    before.is_some_and(emoji) && after.chars().next().is_some_and(emoji)
-}
-
-fn control(c: char) -> String {
-    match c as u32 {
-        0x7f => "^?".into(),
-        // The caret names the key that types it: U+001B is ^[.
-        code @ 0..0x20 => format!("^{}", (code as u8 + b'@') as char),
-        code => format!("<U+{code:04X}>"),
-    }
+/// A space that looks like any other.
+fn is_no_break(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{202f}')
 }
 
 #[cfg(test)]
@@ -121,15 +108,16 @@ mod tests {
 
     #[test]
     fn control_and_invisible_characters_are_seen() {
-        assert_eq!(shown("a\u{1b}[31m\r\u{7f}\u{9b}", Invisible::Keep), "a^[[31m^M^?<U+009B>");
-        assert_eq!(shown("a\u{200b}b\u{202e}", Invisible::Name), "a<U+200B>b<U+202E>");
-        assert_eq!(shown("a\u{200b}b", Invisible::Keep), "a\u{200b}b");
+        assert_eq!(shown("a\u{1b}[31m\r\u{7f}\u{9b}", Invisible::Keep), "a^[[31m^M^?⟨U+009B⟩");
+        assert_eq!(shown("a\u{200b}b\u{202e}", Invisible::Keep), "a⟨U+200B⟩b⟨U+202E⟩");
+        assert_eq!(shown("a\u{a0}b", Invisible::Name), "a⟨U+00A0⟩b");
+        assert_eq!(shown("a\u{a0}b", Invisible::Keep), "a\u{a0}b");
         assert_eq!(plain("a\tb"), "a   b");
         // A family and a heart on fire are one emoji each; a joiner between letters is not.
         for emoji in ["👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "👍🏽\u{200d}♀"] {
             assert_eq!(shown(emoji, Invisible::Name), emoji);
         }
-        assert_eq!(shown("a\u{200d}👧\u{200d}", Invisible::Name), "a<U+200D>👧<U+200D>");
+        assert_eq!(shown("a\u{200d}👧\u{200d}", Invisible::Name), "a⟨U+200D⟩👧⟨U+200D⟩");
     }
 
     #[test]

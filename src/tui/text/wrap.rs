@@ -7,9 +7,16 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How many cells `text` takes. Control characters take none: see [`super::show`].
+use crate::text::clean::clean_line;
+
+/// How many cells `text` takes as it is drawn: control and hidden characters as their marks.
 pub fn cells(text: &str) -> usize {
-    if text.is_ascii() { text.bytes().filter(|b| (0x20..0x7f).contains(b)).count() } else { text.width() }
+    if is_printable(text) { text.len() } else { clean_line(text).width() }
+}
+
+/// Whether every byte is one cell.
+pub(super) fn is_printable(text: &str) -> bool {
+    text.bytes().all(|b| (0x20..0x7f).contains(&b))
 }
 
 /// The lines of `text` at `width` cells, as byte ranges: white space at a break belongs to no line. There is
@@ -18,7 +25,7 @@ pub fn cells(text: &str) -> usize {
 /// `text` is one logical line: newlines are not looked for.
 pub fn breaks(text: &str, width: usize) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
-    if text.is_ascii() {
+    if is_printable(text) {
         ascii_breaks(text.as_bytes(), width.max(1), &mut lines);
     } else {
         wide_breaks(text, width.max(1), &mut lines);
@@ -86,7 +93,7 @@ fn wide_breaks(text: &str, width: usize, lines: &mut Vec<Range<usize>>) {
     let mut before: Option<(&str, usize)> = None;
     let (mut word_end, mut in_space) = (0, false);
     for (at, grapheme) in text.grapheme_indices(true) {
-        let wide = grapheme.width();
+        let wide = cells(grapheme);
         if is_space(grapheme) {
             if !in_space {
                 (word_end, in_space) = (at, true);

@@ -186,8 +186,8 @@ fn waiting(app: &App) -> Option<String> {
     let narrow = app.rects.bar.width < super::MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
         return Some(match (w.undecided, w.hunks) {
-            (0, 1) => "the hunk is decided".into(),
-            (0, n) => format!("{n} hunks decided"),
+            (0, 1) => "ready to write".into(),
+            (0, n) => format!("{n} hunks ready to write"),
             (u, n) if narrow => format!("{u} of {n} undecided"),
             (1, 1) => "1 hunk undecided".into(),
             (u, n) => format!("{u} of {n} hunks undecided"),
@@ -229,7 +229,7 @@ type Offer = (&'static [Action], Cow<'static, str>);
 fn offers(app: &App) -> Vec<Offer> {
     const STOP: &[Action] = &[Action::Escape, Action::Later, Action::Close];
     if app.line.is_some() {
-        return vec![(&[Action::Send], "takes it".into()), (&[Action::Close], "goes back".into())];
+        return vec![(&[Action::Send], "OK".into()), (&[Action::Close], "cancel".into())];
     }
     if let (Focus::Input, Some(path)) = (app.focus(), app.on_offer()) {
         return vec![(&[Action::NextPane], format!("attaches {path}").into())];
@@ -263,10 +263,10 @@ fn offers(app: &App) -> Vec<Offer> {
         return vec![(STOP, "interrupts".into())];
     }
     if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {
-        return vec![(empty, "goes on".into())];
+        return vec![(empty, "continues".into())];
     }
     if app.offers_plan() {
-        return vec![(empty, "carries out the plan".into())];
+        return vec![(empty, "runs the plan".into())];
     }
     Vec::new()
 }
@@ -274,7 +274,7 @@ fn offers(app: &App) -> Vec<Offer> {
 /// What Enter does with a proposal, as long as there is room for.
 fn writes(app: &App, undecided: usize) -> &'static str {
     match app.rects.bar.width {
-        _ if undecided == 0 => "writes what was accepted",
+        _ if undecided == 0 => "writes what is accepted",
         width if width < super::NARROW => "next hunk",
         width if width < super::MEDIUM => "writes when all are decided",
         _ => "writes once every hunk is decided",

@@ -332,8 +332,8 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     match (s.mode, s.approval) {
         (Mode::Plan, _) => parts.push(("plan, reads only".into(), text)),
         (Mode::Agent, Approval::Ask) => parts.push(("agent".into(), text)),
-        (Mode::Agent, Approval::Edits) => parts.push(("agent, edits approved".into(), attention)),
-        (Mode::Agent, Approval::All) => parts.push(("agent, all approved".into(), attention)),
+        // Until commands exist, approving all is approving edits.
+        (Mode::Agent, Approval::Edits | Approval::All) => parts.push(("agent, edits approved".into(), attention)),
         (Mode::Agent, Approval::None) => parts.push(("agent, nothing approved".into(), text)),
     }
     match &s.model {
@@ -381,7 +381,7 @@ fn question(app: &App, area: Rect, buf: &mut Buffer) {
     // Where there is nothing to choose, the answer is written and sent.
     let (inner, action, does) = match asking.choices().is_empty() {
         true => (Context::Input, Action::Send, " answers"),
-        false if focus => (Context::Question, Action::Later, " leaves it open"),
+        false if focus => (Context::Question, Action::Later, " answers later"),
         false => (app.context_below(), Action::NextPane, " to choose"),
     };
     let note = ctx

@@ -119,8 +119,11 @@ impl Archive {
                 if !spans.is_empty() {
                     spans.push(span("  ", look.theme.style(Role::Dim)));
                 }
-                spans.push(span("not ours", look.theme.style(Role::Attention)));
-                pen.spans(x, 3, &spans, 20);
+                let left = room.saturating_sub(spans.iter().map(|s| cells(&s.content)).sum());
+                let words = ["changed outside nebula", "outside nebula", "outside"];
+                let words = cut::first_fit(&words, left, look.glyphs.cut).into_owned();
+                spans.push(span(words, look.theme.style(Role::Attention)));
+                pen.spans(x, 3, &spans, room);
             }
             None => {}
         }

@@ -202,10 +202,10 @@ impl Fates {
             }
             FateKind::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
-                    None => "changed since by someone else",
-                    Some(ForeignChoice::Leave) => "stays as someone else made it",
+                    None => "changed outside nebula",
+                    Some(ForeignChoice::Leave) => "kept as it is",
                     Some(ForeignChoice::Merge) => "will be merged",
-                    Some(ForeignChoice::TakeOld) => "takes the old state",
+                    Some(ForeignChoice::TakeOld) => "will restore this version",
                 };
                 let why = at.map(|at| format!("at {}", clock.exact(at))).unwrap_or_default();
                 (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
@@ -249,8 +249,8 @@ impl Fates {
         let width = usize::from(pen.width().saturating_sub(2));
         let asked = self.asked().map(|i| &self.fates[i]);
         let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = asked else {
-            let show = Some((Action::Open, "shows what would be written")).filter(|_| !self.proposal.files.is_empty());
-            let leave = Some((Action::Escape, "leaves everything as it is"));
+            let show = Some((Action::Open, "previews")).filter(|_| !self.proposal.files.is_empty());
+            let leave = Some((Action::Escape, "cancels"));
             let mut spans = Vec::new();
             for (action, does) in show.into_iter().chain(leave) {
                 let Some(key) = ctx.key(Context::Archive, action) else { continue };
@@ -262,11 +262,11 @@ impl Fates {
             return;
         };
         let words = match counts.added {
-            0 => " was changed by someone else; choose what becomes of it:".to_string(),
-            1 => " has a line that nebula did not write; choose what becomes of it:".to_string(),
-            n => format!(" has {} lines that nebula did not write; choose what becomes of it:", thousands(n)),
+            0 => " was changed outside nebula; choose what to do:".to_string(),
+            1 => " has a line that nebula did not write; choose what to do:".to_string(),
+            n => format!(" has {} lines that nebula did not write; choose what to do:", thousands(n)),
         };
-        let short = " was changed by someone else; choose:";
+        let short = " was changed outside nebula; choose:";
         let words = if cells(path) + cells(&words) > width { short } else { words.as_str() };
         let room = width.saturating_sub(cells(words)).max(12);
         let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
@@ -279,9 +279,9 @@ impl Fates {
             Some(n) => format!("three ways; {n} conflicts, shown as hunks"),
         };
         let choices = [
-            (Action::LeaveForeign, "leave it", "the other files are restored"),
+            (Action::LeaveForeign, "keep", "the other files are restored"),
             (Action::MergeForeign, "merge", merge.as_str()),
-            (Action::TakeOld, "take the old state", "today's is archived first"),
+            (Action::TakeOld, "restore this version", "the current one is archived"),
         ];
         let keys = choices.map(|(action, ..)| ctx.key(Context::Archive, action).unwrap_or_default());
         let x = keys.iter().map(|key| cells(key)).max().unwrap_or(0) as u16 + 3;
@@ -289,9 +289,9 @@ impl Fates {
             let y = y + 1 + k as u16;
             let off = action == Action::MergeForeign && conflicts.is_none();
             pen.put(1, y, key, width, if off { dim } else { bold(look.theme, Role::Text) });
-            pen.put(x, y, does, 20, if off { dim } else { text });
-            let room = usize::from(pen.width().saturating_sub(x + 21));
-            pen.put(x + 20, y, &cut::words(why, room, look.glyphs.cut), room, dim);
+            pen.put(x, y, does, 22, if off { dim } else { text });
+            let room = usize::from(pen.width().saturating_sub(x + 23));
+            pen.put(x + 22, y, &cut::words(why, room, look.glyphs.cut), room, dim);
         }
     }
 }

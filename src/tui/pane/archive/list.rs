@@ -70,7 +70,7 @@ fn files(changeset: &Changeset) -> String {
 /// What caused a changeset, in words that always say something.
 pub(super) fn cause(changeset: &Changeset) -> &str {
     match (changeset.cause.as_str(), changeset.by.as_str()) {
-        ("", "other session") => "by another nebula",
+        ("", "other session") => "another nebula process",
         ("", "") => "cause unknown",
         ("", by) => by,
         (cause, _) => cause,
@@ -169,7 +169,7 @@ impl Archive {
             let words = match (self.loaded, self.filter.is_empty()) {
                 (false, _) => "reading the archive",
                 (true, true) => "no changesets yet; what is overwritten is kept here",
-                (true, false) => "no path or cause holds these words",
+                (true, false) => "no match",
             };
             pen.put(1, 0, words, usize::from(pen.width()), dim);
             return;

@@ -223,12 +223,12 @@ fn fates_come_before_the_proposal() {
     archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
     archive.apply(&EventBody::Proposed(restore(), chosen), NOW);
     assert!(archive.offers(Action::Open) && !archive.offers(Action::MergeForeign));
-    assert!(drawn(&mut archive, 140, 35).text().contains("Enter shows what would be written"));
+    assert!(drawn(&mut archive, 140, 35).text().contains("Enter previews"));
     // What was chosen may be chosen once more.
     assert!(archive.offers(Action::Up));
     archive.act(Action::Up, NOW);
     assert!(archive.offers(Action::Open) && archive.offers(Action::TakeOld) && !archive.offers(Action::Up));
-    assert!(drawn(&mut archive, 140, 35).text().contains("take the old state"));
+    assert!(drawn(&mut archive, 140, 35).text().contains("restore this version"));
     let again =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::TakeOld };
     assert_eq!(archive.act(Action::TakeOld, NOW), [PaneEffect::send(Command::Restore(again))]);

@@ -59,8 +59,7 @@ fn verb(name: &str) -> (&str, &str) {
         "applyPatch" => ("applied", "patch"),
         "deleteFile" => ("deleted", "file"),
         "moveFile" => ("moved", "file"),
-        "undo" => ("took back", "changeset"),
-        "runCommand" => ("ran", "command"),
+        "undo" => ("undid", "changeset"),
         "askUser" => ("asked", "question"),
         other => (other, "time"),
     }
@@ -94,7 +93,7 @@ pub(super) fn calls(done: &[Did]) -> String {
     }
     for (state, word) in [
         (CallState::Failed, "failed"),
-        (CallState::Refused, "refused"),
+        (CallState::Refused, "rejected"),
         (CallState::Interrupted, "interrupted"),
         (CallState::Asking, "waiting"),
         (CallState::Running, "running"),
@@ -173,12 +172,12 @@ mod tests {
         let again = Did { again: true, ..did("readFile", "src/cart.rs", Done) };
         assert_eq!(calls(&[again]), "1 call: read src/cart.rs again");
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
-        assert_eq!(calls(&two), "2 calls: edited 1 file, 1 refused");
+        assert_eq!(calls(&two), "2 calls: edited 1 file, 1 rejected");
         assert_eq!(calls(&[did("mcp", "", Failed)]), "1 call: mcp, failed");
         // What did not happen is not told as if it had.
         let three = [did("editFile", "a", Done), did("editFile", "b", Failed), did("writeFile", "c", Interrupted)];
         assert_eq!(calls(&three), "3 calls: edited 1 file, 1 failed, 1 interrupted");
-        assert_eq!(calls(&[did("writeFile", "a.rs", Refused)]), "1 call: writeFile a.rs, refused");
+        assert_eq!(calls(&[did("writeFile", "a.rs", Refused)]), "1 call: writeFile a.rs, rejected");
         assert_eq!(calls(&[did("askUser", "Which?", Asking)]), "1 call: asked Which?, waiting");
     }
 

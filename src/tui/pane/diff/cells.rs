@@ -152,7 +152,7 @@ fn most_cells(c: char) -> usize {
     match c {
         '\t' => show::TAB,
         '\0'..'\u{20}' | '\u{7f}' => 2,
-        c if c.is_control() || show::is_invisible(c) => 9,
+        c if show::is_marked(c) => 9,
         c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0),
     }
 }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn nothing_is_invisible() {
         let shown = show_changed("a\u{200b}\tb\u{1b}".as_bytes(), Ending::CrLf, Ending::Lf);
-        assert_eq!(shown.text, "a<U+200B>   b^[^M");
+        assert_eq!(shown.text, "a⟨U+200B⟩   b^[^M");
         assert_eq!(show(b"caf\xe9", Invisible::Name).text, "caf<E9>");
         assert_eq!(show_changed(b"x", Ending::None, Ending::Lf).text, "x no newline at the end");
         assert_eq!(show_changed(b"x", Ending::Lf, Ending::CrLf).text, "x^J");

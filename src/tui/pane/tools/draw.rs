@@ -148,7 +148,7 @@ impl Rows<'_, '_, '_> {
         {
             let style = self.style(Role::Attention);
             let x = self.pen.put(3, y, self.ctx.glyphs.foreign, 1, style);
-            self.pen.put(x + 1, y, "changed by someone else since", room, style);
+            self.pen.put(x + 1, y, "changed outside nebula since", room, style);
         }
         if let Some((rung, y)) = entry.rung().and_then(|rung| Some((rung, self.row()?))) {
             let x = self.pen.put(3, y, "found: ", room, dim);

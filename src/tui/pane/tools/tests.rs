@@ -103,7 +103,7 @@ fn a_file_that_someone_else_changed_is_marked_until_it_is_read_again() {
     let mut tools = Tools::default();
     let read = |n| call("readFile", "src/cart.rs", CallState::Done, n, 2);
     add(&mut tools, vec![read("38 lines"), call("readFile", "src/a.rs", CallState::Done, "1 line", 2)], NOW);
-    let marks = |tools: &mut Tools| drawn(tools, 60, 12).text().matches("! changed by someone else").count();
+    let marks = |tools: &mut Tools| drawn(tools, 60, 12).text().matches("! changed outside nebula").count();
     assert_eq!(marks(&mut tools), 0);
     tools.apply(&EventBody::Drifted(vec!["src/cart.rs".into()]), NOW);
     assert_eq!(marks(&mut tools), 1);
