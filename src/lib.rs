@@ -51,6 +51,7 @@ pub mod memory;
 pub mod proposal;
 pub mod protocol;
 pub mod provider;
+#[cfg(feature = "strand")]
 pub mod strand;
 pub mod text;
 pub mod tools;

@@ -97,6 +97,7 @@ pub enum Cmd {
     /// Take the tour: a recorded model on a copy of a small project
     Demo,
     /// Work with a Strand project
+    #[cfg(feature = "strand")]
     #[command(disable_help_flag = true)]
     Strand {
         /// Everything after `strand`.

@@ -186,6 +186,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         settings::completions(shell)?;
         return Ok(0);
     }
+    #[cfg(feature = "strand")]
     if let Cmd::Strand { args } = command {
         return Ok(i32::from(crate::strand::cli::main(std::iter::once("strand".into()).chain(args))));
     }
@@ -215,7 +216,9 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Doctor(args) => settings::doctor(context, args.json),
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Files(command) => run_files(context, &command),
-        Cmd::Demo | Cmd::Strand { .. } | Cmd::Completions { .. } => Ok(0),
+        #[cfg(feature = "strand")]
+        Cmd::Strand { .. } => Ok(0),
+        Cmd::Demo | Cmd::Completions { .. } => Ok(0),
     }
 }
 

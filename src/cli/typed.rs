@@ -229,8 +229,11 @@ mod tests {
         let cli = parse(&["patch", "--format", "patch", "-"]);
         assert!(matches!(cli.command, Some(Cmd::Files(_))) && cli.global.format.as_deref() == Some("patch"));
         assert!(matches!(parse(&["--continue", "task", "fix it"]).command, Some(Cmd::Task(_))));
-        let Some(Cmd::Strand { args }) = parse(&["strand", "view", "--format", "x"]).command else { panic!() };
-        assert_eq!(args, ["view", "--format", "x"]);
+        #[cfg(feature = "strand")]
+        {
+            let Some(Cmd::Strand { args }) = parse(&["strand", "view", "--format", "x"]).command else { panic!() };
+            assert_eq!(args, ["view", "--format", "x"]);
+        }
         assert_eq!(parse(&["--", "--format", "x"]).prompt, ["--format", "x"]);
         let none =
             <Cli as clap::Parser>::try_parse_from(joined(["nebula", "--format"].map(OsString::from).into_iter()));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::graph::Node;
 use super::id::{DefId, Layer, OpId};
+use super::issue::patch_of;
 use super::lang::ast::{Ref, To};
 use super::lang::resolve::hidden;
 use super::op::Change;
@@ -102,11 +103,12 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
             node.op.kind.word(),
             node.op.author
         );
-        let draft = node.op.patch.clone().map_or(
+        let patch = patch_of(&node.op);
+        let draft = patch.clone().map_or(
             Value::Null,
             |patch| json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch}),
         );
-        let lost = node.op.body.clone().or_else(|| node.op.patch.as_ref().map(Value::to_string));
+        let lost = node.op.body.clone().or_else(|| patch.as_ref().map(Value::to_string));
         out.push(finding("W0902", "edit-superseded", message, lost, draft));
     }
     for (register, value) in on_deleted(state, view) {

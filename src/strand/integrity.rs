@@ -170,7 +170,6 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
         depends,
         def: Some(def),
         name_new: None,
-        patch: None,
         base: None,
         changes: Vec::new(),
         to: None,

@@ -182,8 +182,6 @@ pub struct Op {
     pub def: Option<OpId>,
     /// The new name (rename).
     pub name_new: Option<String>,
-    /// The patch as issued (edit).
-    pub patch: Option<Value>,
     /// The body it was made on (edit).
     pub base: Option<OpId>,
     /// What it changes (edit).
@@ -196,7 +194,7 @@ pub struct Op {
     pub cause: Option<String>,
     /// Doc lines without `## ` (add, replace).
     pub doc: Option<String>,
-    /// Fields this version does not know, kept as they came.
+    /// Fields this version does not know, kept as they came. The `patch` of an edit is not kept: `changes` say it all.
     pub extra: Map<String, Value>,
 }
 
@@ -273,7 +271,6 @@ impl Op {
             depends: Vec::new(),
             def: id("def")?,
             name_new: text("name-new")?,
-            patch: object.get("patch").filter(|patch| !patch.is_null()).cloned(),
             base: id("base")?,
             changes: Vec::new(),
             to: text("to")?,
@@ -365,7 +362,6 @@ impl Op {
         put("depends-on", Some(self.depends.iter().map(Dep::to_string).collect()));
         put("def", self.def.map(|def| def.to_string().into()));
         put("name-new", text(&self.name_new));
-        put("patch", self.patch.clone());
         put("base", self.base.map(|base| base.to_string().into()));
         put("changes", (self.kind == Kind::Edit).then(|| self.changes.iter().map(Change::to_json).collect()));
         put("to", text(&self.to));
@@ -399,9 +395,6 @@ impl Op {
             out.raw(",\"def\":\"", format_args!("{def}\""));
         }
         out.optional(",\"name-new\":", self.name_new.as_deref());
-        if let Some(patch) = &self.patch {
-            out.raw(",\"patch\":", patch);
-        }
         if let Some(base) = self.base {
             out.raw(",\"base\":\"", format_args!("{base}\""));
         }
@@ -499,7 +492,6 @@ mod tests {
                 depends: vec![dep.clone(), dep.clone()],
                 def: Some(id(1)),
                 name_new: Some("g".into()),
-                patch: Some(json!({"expr": "set \"x\""})),
                 base: Some(id(1)),
                 changes: vec![change.clone(), Change::Delete(UnitId { op: id(1), n: 1 })],
                 to: Some("fn.h".into()),

@@ -4,18 +4,27 @@
 //! machine does not show.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nebula::strand::check::{Checks, all_capabilities};
-use nebula::strand::id::{Clock, QName};
+use nebula::strand::id::{Clock, Layer, QName, UnitId};
 use nebula::strand::issue::{Draft, Issuer, issue};
-use nebula::strand::op::Op;
+use nebula::strand::op::{Change, Kind, Op};
 use nebula::strand::state::{Changed, State};
 use nebula::strand::store::Store;
 
 fn main() {
+    if let Some(file) = std::env::var_os("STRAND_INGEST") {
+        return ingest(Path::new(&file));
+    }
+    many_ops();
+    if std::env::var("STRAND_PART").is_ok_and(|part| part == "ingest") {
+        return;
+    }
     let size: usize = std::env::var("STRAND_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(100_000);
     let ops = make(size);
     let per_second = |count: usize, time: Duration| count as f64 / time.as_secs_f64();
@@ -69,6 +78,132 @@ fn main() {
     println!("log: {log:.0} bytes an op, checkpoint: {} MiB", bytes("store.crdt") >> 20);
     std::env::var_os("STRAND_KEEP").inspect(|_| println!("kept: {}", dir.keep().display()));
     push_at_once();
+}
+
+/// A million ops over a hundred thousand definitions, in bundles of 1,000, into an empty store: in a process of its own,
+/// whose memory is told. `STRAND_OPS` sets another number of ops.
+fn many_ops() {
+    let count: usize = std::env::var("STRAND_OPS").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("ops.jsonl");
+    let mut out = BufWriter::new(File::create(&file).expect("a file"));
+    write_ops(count, &mut out).and_then(|()| out.flush()).expect("written");
+    let ran = Command::new(std::env::current_exe().expect("a program")).env("STRAND_INGEST", &file).status();
+    assert!(ran.expect("ran").success());
+    let root = dir.path().join("many.strand");
+    let bytes = |name: &str| std::fs::metadata(root.join(".strand").join(name)).map_or(0, |meta| meta.len());
+    println!(
+        "log: {:.0} bytes an op, checkpoint: {} MiB",
+        bytes("op-log.jsonl") as f64 / count as f64,
+        bytes("store.crdt") >> 20
+    );
+    let last = {
+        let store = Store::open(&root).expect("opened");
+        let def = store.state().find_id(Layer::Fn, "f100").expect("there");
+        store.history(def).last().expect("an op").id.to_string()
+    };
+    let name = |n: usize| format!("fn.f{}", n * count / 400 + 1);
+    command(&root, "view of one definition", 10, 0, |n| vec!["view".into(), name(n)]);
+    command(&root, "view --at", 5, 0, |_| vec!["view".into(), "fn.f100".into(), "--at".into(), last.clone()]);
+    let patch = |n: usize| format!("{{\"params\": \"set n{n}: Int\", \"expr\": \"set n{n}\"}}");
+    command(&root, "edit", 20, 0, |n| vec!["edit".into(), name(n), patch(n)]);
+    command(&root, "revert", 1, 0, |_| vec!["patch".into(), "revert".into(), last.clone()]);
+    command(&root, "sync --dry-run", 1, 0, |_| vec!["sync".into(), "--dry-run".into()]);
+    command(&root, "check", 1, 1, |_| vec!["check".into()]);
+}
+
+/// Accepts the ops of a file, and tells how long the processor took and how much memory.
+fn ingest(file: &Path) {
+    let mut store = Store::init(&file.with_file_name("many.strand")).expect("a store");
+    let lines = BufReader::new(File::open(file).expect("a file")).lines();
+    let (mut bundle, mut count, mut taken) = (Vec::with_capacity(1_000), 0, Duration::ZERO);
+    let accept = |store: &mut Store, bundle: &mut Vec<Op>| {
+        let work = Work::begin();
+        let result = store.accept(std::mem::take(bundle)).expect("accepted");
+        assert!(result.rejected.is_empty() && result.pending.is_empty(), "{result:?}");
+        work.done()
+    };
+    for line in lines {
+        bundle.push(Op::from_line(line.expect("a line").as_bytes()).expect("an op"));
+        count += 1;
+        if bundle.len() == 1_000 {
+            taken += accept(&mut store, &mut bundle);
+        }
+    }
+    taken += accept(&mut store, &mut bundle);
+    let work = Work::begin();
+    store.checkpoint();
+    taken += work.done();
+    let rate = f64::from(count) / taken.as_secs_f64();
+    println!(
+        "{count} ops into a store, bundles of 1,000: {rate:.0} ops/s of the processor, at most {} MiB",
+        peak_memory()
+    );
+}
+
+/// The most memory this process ever held, in MiB.
+fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) >> 10
+}
+
+/// Ops on a tenth as many definitions: slots, fns that call the one before in chains of ten, reducers. Nine of ten edit a
+/// register, insert a statement or replace a body.
+fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
+    let adds = make(count / 10);
+    let first = adds.last().map_or(0, |op| op.ts) + 1;
+    let mut heads: Vec<_> = adds.iter().map(|op| (op.id, op.id)).collect();
+    for op in &adds {
+        writeln!(out, "{}", op.to_line())?;
+    }
+    let clock = Clock::fixed(first, 2);
+    for n in 0..count - adds.len() {
+        let at = n.wrapping_mul(7_919) % adds.len();
+        let add = &adds[at];
+        let (head, base) = &mut heads[at];
+        let (id, layer) = (clock.op_id(), add.layer);
+        let set =
+            |register: &str, value: String| Change::Set { unit: None, register: register.into(), value: Some(value) };
+        let insert = || {
+            let regs =
+                [("kind", "write"), ("target", "s0"), ("value", "2")].map(|(name, text)| (name.into(), text.into()));
+            Change::Insert { id: UnitId { op: id, n: 1 }, after: None, parent: None, regs: regs.into() }
+        };
+        let replaces = n % 10 == 3;
+        let changes = match layer {
+            _ if replaces => Vec::new(),
+            Layer::Slot => vec![set("init", n.to_string())],
+            Layer::Fn => vec![set("expr", format!("n + {n}"))],
+            _ if n % 3 == 0 => vec![insert()],
+            _ => vec![Change::Set {
+                unit: Some(UnitId { op: *base, n: 1 }),
+                register: "value".into(),
+                value: Some(n.to_string()),
+            }],
+        };
+        let depends = if matches!(layer, Layer::Reducer) { add.depends.clone() } else { Vec::new() };
+        let depends = if replaces { add.depends.clone() } else { depends };
+        let op = Op {
+            kind: if replaces { Kind::Replace } else { Kind::Edit },
+            body: replaces.then(|| add.body.clone()).flatten(),
+            base: (!replaces).then_some(*base),
+            id,
+            ts: clock.now(),
+            parents: vec![*head],
+            def: Some(add.id),
+            bundle: Some(format!("bnd_{:026}", n / 1_000)),
+            changes,
+            depends,
+            ..add.clone()
+        };
+        *head = id;
+        if replaces {
+            *base = id;
+        }
+        writeln!(out, "{}", op.to_line())?;
+    }
+    Ok(())
 }
 
 /// Runs the command so often, and tells how long the whole process takes and what of that is work.

@@ -18,6 +18,7 @@ mod rules;
 mod scenes;
 mod screens;
 mod session;
+#[cfg(feature = "strand")]
 mod strand;
 mod streams;
 mod support;

@@ -13,7 +13,7 @@ use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Draft, Issuer, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{Before, Config, Conflict, Error, Lock, Repaired, Written, is_pattern, overlap};
+use crate::strand::store::{Before, Config, Conflict, Error, Lock, Repaired, Verified, Written, is_pattern, overlap};
 use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
@@ -295,10 +295,15 @@ fn reissued(out: &Out, written: &Written) {
 }
 
 pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
-    let (now, rebuilt) = s.store.verify()?;
-    let equal = now == rebuilt;
-    let words = if equal { format!("ok {now}") } else { format!("different: {now}, rebuilt {rebuilt}") };
-    out.answer(&words, || json!({"equal": equal, "state-hash": now, "rebuilt": rebuilt}));
+    let Verified { now, rebuilt, difference } = s.store.verify()?;
+    let equal = now == rebuilt && difference.is_none();
+    let words = match &difference {
+        _ if equal => format!("ok {now}"),
+        Some(what) => format!("different: {now}, rebuilt {rebuilt}; {what}"),
+        None => format!("different: {now}, rebuilt {rebuilt}"),
+    };
+    let value = || json!({"equal": equal, "state-hash": now, "rebuilt": rebuilt, "difference": difference});
+    out.answer(&words, value);
     Ok(if equal { 0 } else { 7 })
 }
 

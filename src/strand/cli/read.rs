@@ -121,11 +121,34 @@ pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>
     Ok(Some(0))
 }
 
+/// The definitions that the exact names and identities of a selector ever meant. None for one with a pattern in it, or
+/// a name that no op gave.
+fn named(s: &Session, selector: &str) -> Option<Vec<DefId>> {
+    let graph = s.store.state().graph();
+    let mut out = Vec::new();
+    for part in selector.split(',').map(str::trim) {
+        let held = match (OpId::parse(part), QName::parse(part)) {
+            (Some(id), _) => vec![id],
+            (None, Some(qname)) => graph.holders(qname.layer, &qname.name),
+            _ => Vec::new(),
+        };
+        if held.is_empty() {
+            return None;
+        }
+        out.extend(held);
+    }
+    Some(out)
+}
+
 pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<u8, Error> {
     let past;
     let state = match &args.at {
         Some(at) => {
-            past = s.store.state_at(op_id(at)?)?;
+            let id = op_id(at)?;
+            past = match named(s, &args.selector) {
+                Some(seeds) if s.store.state().graph().has(id) && !args.refs => s.store.past_of(id, true, &seeds)?,
+                _ => s.store.state_at(id)?,
+            };
             &past
         }
         None => s.store.state(),
@@ -228,7 +251,6 @@ pub fn history_line(op: &Op, about: Option<&str>) -> String {
         .body
         .clone()
         .or_else(|| op.name_new.as_ref().map(|new| format!("{} -> {new}", op.name)))
-        .or_else(|| op.patch.as_ref().map(Value::to_string))
         .or_else(|| op.to.clone())
         .or_else(|| (!op.changes.is_empty()).then(|| op.changes.iter().map(changed).collect::<Vec<_>>().join("; ")))
         .unwrap_or_default();

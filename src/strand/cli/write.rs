@@ -129,7 +129,8 @@ pub(super) fn revert(s: &mut Session, out: &mut Out, op: &str, dry_run: bool) ->
     if !s.store.state().graph().has(id) {
         return Err(Error::NotFound(format!("there is no op {id}")));
     }
-    let before = s.store.state_before(id)?;
+    let about = s.store.state().graph().light(id).map(|node| node.op.target());
+    let before = s.store.past_of(id, false, &about.into_iter().collect::<Vec<_>>())?;
     let issuer = s.issuer.clone();
     if dry_run {
         let mut skipped = Vec::new();

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::Value;
 
 pub use draft::{Draft, Issuer};
-pub use patch::{find_tokens, replace_tokens};
+pub use patch::{find_tokens, patch_of, replace_tokens};
 pub use refusal::{Refusal, Unparsed};
 pub use reissue::reissue;
 pub use remove::{References, Removal, references};
@@ -154,7 +154,6 @@ fn edit(state: &mut State, qname: &QName, patch: &Value, issuer: &Issuer, made: 
     if parse_body(view.layer, &print::body(&sealed.body)).is_err() {
         return Err(Refusal::PatchFailed("this is nested too deeply".to_owned()));
     }
-    op.patch = Some(patch.clone());
     op.changes = sealed.changes;
     admit_edit(state, view.id, op, sealed.body, made);
     Ok(())
@@ -233,7 +232,6 @@ fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
         depends: Vec::new(),
         def: None,
         name_new: None,
-        patch: None,
         base: None,
         changes: Vec::new(),
         to: None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Draft, Issuer, Refusal, Removal, edit_sealed, issue, revert::changed_body};
+use super::{Draft, Issuer, Refusal, Removal, edit_sealed, issue, patch_of, revert::changed_body};
 use crate::strand::id::{DefId, OpId, QName, UnitId};
 use crate::strand::op::{Change, Kind, Op};
 use crate::strand::state::State;
@@ -11,8 +11,8 @@ use crate::strand::state::State;
 /// definitions by name.
 pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
     let mut made: Vec<Op> = Vec::new();
-    // Definitions that were to be new, by their old identity.
-    let mut renewed: HashMap<DefId, DefId> = HashMap::new();
+    // What each op became: definitions, bodies and units carry the id of the op that made them.
+    let mut renewed: HashMap<OpId, OpId> = HashMap::new();
     for op in ops {
         let def = op.def.map(|def| renewed.get(&def).copied().unwrap_or(def));
         let current = def.and_then(|def| state.view(def)).filter(|view| view.visible()).map(|view| view.qname());
@@ -30,25 +30,22 @@ pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>
                 _ => continue,
             },
             Kind::Edit => {
-                let issued = def.is_some_and(|def| same_body(state, def, op, issuer, &mut made));
-                match (issued, &op.patch) {
-                    (true, _) => continue,
-                    (false, Some(patch)) => Draft::Edit { qname, patch: patch.clone() },
-                    (false, None) => {
-                        return Err(Refusal::PatchFailed(format!(
-                            "the body that {} was made on is not there any more",
-                            op.id
-                        )));
+                if let Some(new) = def.and_then(|def| same_body(state, def, op, &renewed, issuer, &mut made)) {
+                    renewed.insert(op.id, new);
+                    continue;
+                }
+                match patch_of(op) {
+                    Some(patch) => Draft::Edit { qname, patch },
+                    None => {
+                        take_back(state, &made);
+                        let gone = format!("the body that {} was made on is not there any more", op.id);
+                        return Err(Refusal::PatchFailed(gone));
                     }
                 }
             }
         };
-        let ops = issue(state, &draft, issuer).inspect_err(|_| {
-            let ids = made.iter().map(|op| op.id).collect();
-            state.retract(&ids);
-            state.refresh();
-        })?;
-        if let (Kind::Add, None, Some(new)) = (op.kind, op.def, ops.first()) {
+        let ops = issue(state, &draft, issuer).inspect_err(|_| take_back(state, &made))?;
+        if let (Kind::Add | Kind::Replace, Some(new)) = (op.kind, ops.iter().find(|new| new.kind == op.kind)) {
             renewed.insert(op.id, new.id);
         }
         made.extend(ops);
@@ -56,25 +53,42 @@ pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>
     Ok(made)
 }
 
-/// Issues an edit's changes as they are, when the body they were made on still stands.
-fn same_body(state: &mut State, def: DefId, op: &Op, issuer: &Issuer, made: &mut Vec<Op>) -> bool {
-    let Some(view) = state.view(def).filter(|view| op.base == Some(view.epoch)) else { return false };
+fn take_back(state: &mut State, made: &[Op]) {
+    state.retract(&made.iter().map(|op| op.id).collect());
+    state.refresh();
+}
+
+/// Issues an edit's changes as they are, when the body they were made on still stands or was issued again. Returns the
+/// id of the new op.
+fn same_body(
+    state: &mut State,
+    def: DefId,
+    op: &Op,
+    renewed: &HashMap<OpId, OpId>,
+    issuer: &Issuer,
+    made: &mut Vec<Op>,
+) -> Option<OpId> {
+    let now = |id: OpId| renewed.get(&id).copied().unwrap_or(id);
+    let view = state.view(def).filter(|view| op.base.map(now) == Some(view.epoch))?;
     let units = &view.units;
-    let own = |unit: &UnitId| unit.op == op.id || units.contains(unit);
+    let own = |unit: &UnitId| unit.op == op.id || units.contains(&UnitId { op: now(unit.op), ..*unit });
     let fits = op.changes.iter().all(|change| match change {
         Change::Set { unit, .. } => unit.iter().all(&own),
         Change::Insert { after, parent, .. } => after.iter().chain(parent).all(&own),
         Change::Delete(unit) => own(unit),
     });
-    let renamed = |id: OpId| -> Vec<Change> { op.changes.iter().map(|change| moved(change, op.id, id)).collect() };
-    let Some(body) = Some(()).filter(|()| fits).and_then(|()| changed_body(view, &op.changes)) else { return false };
-    edit_sealed(state, def, |id| (renamed(id), body), issuer, made);
-    true
+    let changes_for = |id: OpId| -> Vec<Change> {
+        let to = |unit: OpId| if unit == op.id { id } else { now(unit) };
+        op.changes.iter().map(|change| moved(change, to)).collect()
+    };
+    let body = Some(()).filter(|()| fits).and_then(|()| changed_body(view, &changes_for(op.id)))?;
+    edit_sealed(state, def, |id| (changes_for(id), body), issuer, made);
+    made.last().map(|op| op.id)
 }
 
-/// A change whose own inserts carry the id of the new op.
-fn moved(change: &Change, old: OpId, new: OpId) -> Change {
-    let unit = |unit: UnitId| if unit.op == old { UnitId { op: new, ..unit } } else { unit };
+/// A change whose units are those of other ops.
+fn moved(change: &Change, to: impl Fn(OpId) -> OpId) -> Change {
+    let unit = |unit: UnitId| UnitId { op: to(unit.op), ..unit };
     match change {
         Change::Set { unit: u, register, value } => {
             Change::Set { unit: u.map(unit), register: register.clone(), value: value.clone() }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Before, Config, Policy, Store, fault, pull, push};
+use super::{Before, Config, Policy, Store, Verified, fault, pull, push};
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{Draft, Issuer, Removal};
 use crate::strand::op::Op;
@@ -54,7 +54,8 @@ fn at_every_step(before: &Path, work: impl Fn(&Path) -> Result<Vec<OpId>, super:
             let mut store = Store::open(dir.path()).unwrap();
             store.issue(&[add("slot.afterwards", "Int = 1")], &Issuer::new("user:me"), false).unwrap();
             store.checkpoint();
-            let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+            let Verified { now, rebuilt, difference } = Store::open(dir.path()).unwrap().verify().unwrap();
+            assert_eq!(difference, None);
             assert_eq!(now, rebuilt, "at step {steps}");
             assert!(known(&Store::open_from_log(dir.path()).unwrap()).is_superset(&seen));
         }
@@ -251,7 +252,8 @@ fn an_append_that_fails_leaves_the_store_as_the_disk_has_it() {
             assert_eq!(store.state().state_hash(), stands, "at step {steps}");
             assert!(told.is_err() && (stands == hash || store.log().length().unwrap() > length));
             store.issue(&[add("slot.b", "Int = 2")], &Issuer::new("user:me"), false).unwrap();
-            let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+            let Verified { now, rebuilt, difference } = Store::open(dir.path()).unwrap().verify().unwrap();
+            assert_eq!(difference, None);
             assert_eq!((now, store.state().state_hash()), (rebuilt.clone(), rebuilt));
         }
     }

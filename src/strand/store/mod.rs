@@ -30,6 +30,7 @@ pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
 pub use issue::Written;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Damage, Entries, Log};
+pub use past::Verified;
 pub use repair::Repaired;
 pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 

@@ -1,11 +1,26 @@
 //! What the log tells of the past, and whether it can be believed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Error, Store};
+use crate::strand::graph::Node;
 use crate::strand::id::{DefId, OpId};
 use crate::strand::op::Op;
 use crate::strand::state::State;
+
+/// A past that more definitions than these have a part in is read from the whole log.
+const MOST: usize = 5_000;
+
+/// What comparing a store with its log came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// The hash of the state as commands see it.
+    pub now: String,
+    /// The hash of the state that the log alone makes.
+    pub rebuilt: String,
+    /// The first definition of which something else is told, and what.
+    pub difference: Option<String>,
+}
 
 impl Store {
     /// The state as of an op of this store's log, with it.
@@ -18,10 +33,55 @@ impl Store {
         Ok(state)
     }
 
-    /// The state as of just before an op.
-    pub fn state_before(&self, id: OpId) -> Result<State, Error> {
+    /// The state as of an op of this store's log, with it or just before it, as far as some definitions show it: these,
+    /// and all that their texts, names and hashes depend on. Only ops on those are read.
+    pub fn past_of(&self, id: OpId, with: bool, seeds: &[DefId]) -> Result<State, Error> {
+        let Some(moment) = self.place_of(id) else { return self.whole_past(id, with) };
+        let mut wanted: BTreeSet<DefId> = seeds.iter().copied().collect();
+        loop {
+            if wanted.len() > MOST {
+                return self.whole_past(id, with);
+            }
+            let before = wanted.len();
+            let mut nodes = Vec::new();
+            let mut looked_up = wanted.clone();
+            for op in wanted.iter().filter_map(|def| self.state.graph().lattice(*def)).flat_map(|lattice| &lattice.ops)
+            {
+                let Some(place) = self.place_of(*op) else { return self.whole_past(id, with) };
+                if place > moment || place == moment && !with {
+                    continue;
+                }
+                let Some(node) = self.state.graph().node(*op) else { continue };
+                looked_up.extend(node.op.depends.iter().filter_map(|dep| dep.def));
+                nodes.push(Node::known(node.op.clone(), node.void.clone(), node.max_ts, node.anchored, None));
+            }
+            let mut state = State::new();
+            state.restore(nodes);
+            state.refresh();
+            for view in state.views() {
+                let own = [(view.layer, view.name.clone())];
+                let names = view.watch().names.iter().chain(&own);
+                looked_up.extend(names.flat_map(|(layer, name)| self.state.graph().holders(*layer, name)));
+            }
+            wanted = looked_up;
+            if wanted.len() == before {
+                self.sound()?;
+                return Ok(state);
+            }
+        }
+    }
+
+    /// Where an op stands in the log, if that is known without reading it.
+    fn place_of(&self, id: OpId) -> Option<u64> {
+        let placed = self.placed.get(&id).copied();
+        placed.or_else(|| self.source.as_ref()?.place_of(id)).map(|place| place.offset)
+    }
+
+    fn whole_past(&self, id: OpId, with: bool) -> Result<State, Error> {
         let mut ops = self.log.read_until(id)?;
-        ops.pop();
+        if !with {
+            ops.pop();
+        }
         let mut state = State::new();
         state.apply(ops);
         Ok(state)
@@ -35,13 +95,15 @@ impl Store {
         ops
     }
 
-    /// Rebuilds the state from the log alone and compares. Returns both hashes.
-    pub fn verify(&self) -> Result<(String, String), Error> {
-        let mut state = State::new();
-        state.apply(self.log.read_whole()?);
+    /// Rebuilds the state from the log alone, and compares with it what the checkpoint and its tail say: every
+    /// definition, its ops, and who refers to it.
+    pub fn verify(&self) -> Result<Verified, Error> {
+        let mut whole = State::new();
+        whole.apply(self.log.read_whole()?);
+        let difference = difference(&self.state, &whole);
         let now = self.state.state_hash();
         self.sound()?;
-        Ok((now, state.state_hash()))
+        Ok(Verified { now, rebuilt: whole.state_hash(), difference })
     }
 
     /// Ops by definition, for histories: oldest first.
@@ -62,4 +124,44 @@ impl Store {
         }
         out
     }
+}
+
+/// The first thing that two states tell otherwise.
+fn difference(a: &State, b: &State) -> Option<String> {
+    let sorted = |mut ids: Vec<DefId>| {
+        ids.sort_unstable();
+        ids
+    };
+    let ids = |state: &State| sorted(state.views().map(|view| view.id).collect());
+    if ids(a) != ids(b) {
+        return Some("the definitions are not the same".to_owned());
+    }
+    for there in b.views() {
+        let told = |what: &str| Some(format!("{}: {what}", there.qname()));
+        let Some(here) = a.view(there.id) else { return told("it is not there") };
+        let lattice = |state: &State| {
+            state.graph().lattice(there.id).map(|lattice| (sorted(lattice.ops.to_vec()), lattice.heads.to_vec()))
+        };
+        if **here != **there || here.text() != there.text() || here.deps() != there.deps() {
+            return told("its text, name or hash is another");
+        }
+        if here.watch() != there.watch() || lattice(a) != lattice(b) {
+            return told("its ops or references are others");
+        }
+        let near = |state: &State| {
+            let watchers = sorted(state.watchers(there.id).collect());
+            let (named, name) = (state.late_watchers(there.layer, &there.name), &there.name);
+            (
+                watchers,
+                state.referrers(there.id),
+                state.linked_to(there.id),
+                named,
+                state.graph().holders(there.layer, name),
+            )
+        };
+        if near(a) != near(b) {
+            return told("other definitions refer to it");
+        }
+    }
+    None
 }

@@ -1,6 +1,6 @@
 //! Stores on disk: durability, the gate, exchange.
 
-use super::{Policy, Store, pull, push};
+use super::{Policy, Store, Verified, pull, push};
 use crate::strand::id::QName;
 use crate::strand::issue::{Draft, Issuer, Refusal, Removal};
 
@@ -33,7 +33,8 @@ fn a_torn_tail_is_ignored_then_put_aside() {
     assert_eq!(store.state().state_hash(), hash);
     store.issue(&[add("slot.b", "Int = 2")], &me(), false).unwrap();
     assert_eq!(store.take_notices().len(), 1);
-    let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+    let Verified { now, rebuilt, difference } = Store::open(dir.path()).unwrap().verify().unwrap();
+    assert_eq!(difference, None);
     assert_eq!(now, rebuilt);
     std::fs::write(&log, std::fs::read_to_string(&log).unwrap().replacen("Int = 1", "Int = 7", 1)).unwrap();
     let mut store = Store::open_from_log(dir.path()).unwrap();
@@ -269,7 +270,8 @@ fn a_log_cut_anywhere_opens_with_what_was_committed() {
         assert_eq!(opened.state().state_hash(), expected.1, "cut at {cut}");
         if cut % 5 == 0 {
             opened.issue(&[add("slot.after", "Int = 2")], &me(), false).unwrap();
-            let (now, rebuilt) = Store::open(dir.path()).unwrap().verify().unwrap();
+            let Verified { now, rebuilt, difference } = Store::open(dir.path()).unwrap().verify().unwrap();
+            assert_eq!(difference, None);
             assert_eq!(now, rebuilt);
         }
     }
@@ -312,7 +314,7 @@ fn a_logged_op_whose_bundle_mate_waits_stays_admitted_from_log_and_checkpoint() 
         assert_eq!(store.state().graph().pending().count(), 1);
         let mut store = Store::open_from_log(&root).unwrap();
         assert!(store.state().named(&qname("slot.b")).is_some());
-        assert_eq!(store.verify().unwrap().0, store.verify().unwrap().1);
+        assert_eq!(store.verify().unwrap().now, store.verify().unwrap().rebuilt);
         store.checkpoint();
     }
     let mut store = Store::open(&root).unwrap();

@@ -3,7 +3,7 @@
 use super::{Direction, Options, Synced, sync};
 use crate::strand::id::QName;
 use crate::strand::issue::{Draft, Issuer, Removal};
-use crate::strand::store::Store;
+use crate::strand::store::{Store, Verified};
 
 struct World {
     _dir: tempfile::TempDir,
@@ -493,7 +493,8 @@ fn branches_that_git_merges_keep_what_both_added() {
     );
     assert_eq!(repository.text("slot.both"), "slot both = Int = 2\n");
     assert_eq!(repository.store().state().visible().count(), 5);
-    let (now, rebuilt) = repository.store().verify().unwrap();
+    let Verified { now, rebuilt, difference } = repository.store().verify().unwrap();
+    assert_eq!(difference, None);
     assert_eq!(now, rebuilt);
     // It can go on from there.
     repository.change(&[("slots/c.strand", "slot c = Int = 1\n")]);

@@ -65,6 +65,23 @@ fn compare(root: &Path, seed: u64) {
     lazy.sound().unwrap();
 }
 
+/// What a definition was is the same whether only the ops on it and its neighbours are read or all.
+fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
+    let ops = store.ops();
+    for _ in 0..4.min(ops.len()) {
+        let (op, other) = (chance.pick(&ops), chance.pick(&ops));
+        let part = store.past_of(op.id, true, &[op.target(), other.target()]).unwrap();
+        let whole = store.state_at(op.id).unwrap();
+        for def in [op.target(), other.target()] {
+            let told = |state: &State| {
+                let view = state.view(def)?;
+                Some((view.qname(), view.status, view.text().to_owned(), view.hash, view.deps().to_vec()))
+            };
+            assert_eq!(told(&part), told(&whole), "{def} as of {}, history {seed}", op.id);
+        }
+    }
+}
+
 fn check_history(seed: u64) {
     let dir = tempfile::tempdir().unwrap();
     let mut chance = Chance(seed ^ 0x5EED);
@@ -94,6 +111,7 @@ fn check_history(seed: u64) {
     }
     store.checkpoint();
     compare(dir.path(), seed);
+    compare_past(&Store::open(dir.path()).unwrap(), &mut chance, seed);
     let hash = store.state().state_hash();
     std::fs::remove_file(store.inner("store.crdt")).unwrap();
     assert_eq!(Store::open(dir.path()).unwrap().state().state_hash(), hash, "without a checkpoint, history {seed}");

@@ -147,7 +147,7 @@ fn every_command_answers_in_json_with_its_keys() {
     assert_eq!(keys(&json(0, &["op", "pull", "copy"])), [&EXCHANGED[..], &["withdrawn"]].concat());
     assert_eq!(keys(&json(0, &["op", "merge", "copy/.strand/op-log.jsonl"])), EXCHANGED);
     assert_eq!(keys(&json(0, &["state-hash"])), ["state-hash"]);
-    assert_eq!(keys(&json(0, &["store", "verify"])), ["equal", "state-hash", "rebuilt"]);
+    assert_eq!(keys(&json(0, &["store", "verify"])), ["equal", "state-hash", "rebuilt", "difference"]);
     assert_eq!(keys(&json(0, &["run", "slot.draft=\"milk\""])), ["episode", "status", "graph", "steps"]);
     assert_eq!(keys(&json(0, &["replay", "latest"])), ["episode", "equal", "steps", "difference"]);
     assert_eq!(keys(&first(json(0, &["episodes"]))), ["episode", "ts", "trigger", "steps", "status"]);

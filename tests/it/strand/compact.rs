@@ -7,7 +7,7 @@ use std::path::Path;
 use nebula::strand::id::OpId;
 use nebula::strand::issue::{Issuer, issue};
 use nebula::strand::op::Op;
-use nebula::strand::store::{Before, Error, Policy, Store, pull, push};
+use nebula::strand::store::{Before, Error, Policy, Store, Verified, pull, push};
 
 use super::checkpoint::told;
 use super::converge::{Chance, history, random_draft};
@@ -102,7 +102,8 @@ fn check_history(seed: u64) {
     let _ = std::fs::remove_file(small.join(".strand/store.crdt"));
     let mut a = Store::open(&small).unwrap();
     same(&a, &b, seed);
-    let (now, rebuilt) = a.verify().unwrap();
+    let Verified { now, rebuilt, difference } = a.verify().unwrap();
+    assert_eq!(difference, None);
     assert_eq!(now, rebuilt);
     // Every op ever is there for who lacks it, and every moment of the past.
     let mut fresh = store(&dir.path().join("fresh"), policy);

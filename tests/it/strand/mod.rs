@@ -11,5 +11,6 @@ mod killed;
 mod language;
 mod parallel;
 mod terminal;
+mod trees;
 mod trouble;
 mod world;

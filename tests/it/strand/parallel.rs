@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nebula::strand::id::{OpId, QName};
 use nebula::strand::issue::{Draft, Issuer, Removal};
-use nebula::strand::store::Store;
+use nebula::strand::store::{Store, Verified};
 use serde_json::Value;
 
 use super::converge::Chance;
@@ -125,7 +125,8 @@ fn eight_processes_push_and_nothing_is_lost() {
         let store = Store::open(&folder(agent)).unwrap();
         assert_eq!(store.state().state_hash(), master.state().state_hash());
     }
-    let (now, rebuilt) = master.verify().unwrap();
+    let Verified { now, rebuilt, difference } = master.verify().unwrap();
+    assert_eq!(difference, None);
     assert_eq!(now, rebuilt);
     println!("{} ops by {AGENTS} agents, {withdrawn} withdrawn, pushed in {:.1} s", issued.len(), took.as_secs_f64());
 }

@@ -1,8 +1,10 @@
 //! Patches: what a person or a model writes for an `edit`, turned into sealed changes.
 
+mod again;
 mod read;
 mod tokens;
 
+pub use again::patch_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;

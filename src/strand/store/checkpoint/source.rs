@@ -188,6 +188,11 @@ impl Source {
         self.rows("SELECT * FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 2)))
     }
 
+    /// Where an admitted op stands in the log.
+    pub fn place_of(&self, id: OpId) -> Option<Place> {
+        self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], place)
+    }
+
     fn op_at(&self, place: Place) -> Option<(Op, Option<At>)> {
         let mut line = vec![0; place.length as usize];
         let read = self.log.read_exact_at(&mut line, place.offset).map_err(|error| error.to_string());
