@@ -2,10 +2,10 @@
 //!
 //! From the bottom up, each layer knowing only those before it:
 //!
-//! - [`id`]: op-ids, layers, qualified names. [`few`]: short lists.
+//! - [`id`]: op-ids, layers, qualified names. [`one_or_many`]: short lists.
 //! - [`lang`]: text to bodies and back, registers and units, names in scope.
 //! - [`op`]: ops and their wire form. [`graph`]: which are known, which are void.
-//! - [`cold`]: what a state need not load. [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
+//! - [`lazy`]: what a state need not load. [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
 //! - [`check`]: every fault of a state, and the patch that mends it.
 //! - [`issue`]: drafts become ops. [`integrity`]: edits that met badly. [`findings`]: what merging left.
 //! - [`runtime`]: runs a graph, records episodes, replays them.
@@ -14,8 +14,6 @@
 
 pub mod check;
 pub mod cli;
-pub mod cold;
-pub mod few;
 pub mod findings;
 pub mod graph;
 pub mod hash;
@@ -23,6 +21,8 @@ pub mod id;
 pub mod integrity;
 pub mod issue;
 pub mod lang;
+pub mod lazy;
+pub mod one_or_many;
 pub mod op;
 pub mod runtime;
 pub mod state;

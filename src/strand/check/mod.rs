@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 pub use fault::{Fault, Found};
 pub use render::{Diagnostic, render};
 
-use super::cold::{IdMap, IdSet};
 use super::id::{DefId, Layer};
 use super::lang::ast::{Ref, To};
 use super::lang::place::{Place, Places};
+use super::lazy::{IdMap, IdSet};
 use super::state::{Changed, State, View};
 use expr::Context;
 use types::{Ty, Types};

@@ -11,7 +11,7 @@ use super::out::{Out, plural};
 use super::read::select;
 use crate::strand::check::{Checks, Diagnostic, render};
 use crate::strand::findings::{Finding, findings};
-use crate::strand::id::DefId;
+use crate::strand::id::{DefId, OpId};
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::state::View;
 use crate::strand::store::Error;
@@ -124,30 +124,33 @@ fn known(which: &str) -> Result<(), Refusal> {
 }
 
 fn apply(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8, Error> {
+    let mut ids = Vec::new();
     let mut applied = 0;
     for _ in 0..10 {
         let round = patchable(s.store.check(), which);
-        let made = apply_round(s, &round)?;
+        let (made, ops) = apply_round(s, &round)?;
         applied += made;
+        ids.extend(ops);
         if made == 0 {
             break;
         }
     }
     let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
     let left = s.store.check().iter().filter(|fault| fits(fault)).count();
-    out.answer(&format!("fixed {applied}, left {left}"), || json!({"applied": applied, "left": left}));
+    let value = || json!({"applied": applied, "left": left, "op-ids": ids});
+    out.answer(&format!("fixed {applied}, left {left}"), value);
     Ok(0)
 }
 
 /// Applies the patches of one round as one bundle. A patch that an earlier one made void waits
-/// for the next round. Returns how many were applied.
-fn apply_round(s: &mut Session, faults: &[Diagnostic]) -> Result<usize, Error> {
+/// for the next round. Returns how many were applied, and their ops.
+fn apply_round(s: &mut Session, faults: &[Diagnostic]) -> Result<(usize, Vec<OpId>), Error> {
     if faults.is_empty() {
-        return Ok(0);
+        return Ok((0, Vec::new()));
     }
     let issuer = s.issuer.bundled();
     let mut count = 0;
-    s.store.transact(false, |state| {
+    let written = s.store.transact(false, |state| {
         let mut ops = Vec::new();
         for fault in faults {
             let draft = Draft::from_json(&fault.auto_patch)?;
@@ -158,7 +161,7 @@ fn apply_round(s: &mut Session, faults: &[Diagnostic]) -> Result<usize, Error> {
         }
         Ok(ops)
     })?;
-    Ok(count)
+    Ok((count, written.ops.iter().map(|op| op.id).collect()))
 }
 
 fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8, Error> {
@@ -175,7 +178,7 @@ fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8
         match answer {
             Answer::Yes | Answer::All => {
                 all |= answer == Answer::All;
-                match apply_round(s, std::slice::from_ref(&fault))? {
+                match apply_round(s, std::slice::from_ref(&fault))?.0 {
                     0 => out.line("this patch does not apply any more"),
                     made => fixed += made,
                 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Graph, Node};
-use crate::strand::few::Few;
 use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::one_or_many::OneOrMany;
 use crate::strand::op::{Kind, Op};
 
 /// The ops on one definition.
@@ -13,9 +13,9 @@ pub struct Lattice {
     /// Its layer.
     pub layer: Layer,
     /// Every op on it, void ones too, in order of admission.
-    pub ops: Few<OpId>,
+    pub ops: OneOrMany<OpId>,
     /// Ops that no other op on it follows, sorted.
-    pub heads: Few<OpId>,
+    pub heads: OneOrMany<OpId>,
 }
 
 /// What the non-void ops on a definition come to.
@@ -60,12 +60,12 @@ impl Summary {
 
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
-        Lattice { layer, ops: Few::None, heads: Few::None }
+        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None }
     }
 
     /// That of a single op.
     pub(super) fn of(op: &Op) -> Lattice {
-        Lattice { layer: op.layer, ops: Few::One(op.id), heads: Few::One(op.id) }
+        Lattice { layer: op.layer, ops: OneOrMany::One(op.id), heads: OneOrMany::One(op.id) }
     }
 
     pub(super) fn take(&mut self, op: &Op) {

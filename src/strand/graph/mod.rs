@@ -13,10 +13,10 @@ use std::rc::Rc;
 pub use lattice::{Lattice, Summary};
 pub use void::{Parsed, ParsedChange};
 
-use super::cold::{At, Attic, Cold, IdMap, IdSet, Ids, Name, Shelf, name_hash};
-use super::few::Few;
 use super::id::{DefId, Layer, OpId};
 use super::lang::ast::Body;
+use super::lazy::{AppendOnlyMap, ArchiveReader, At, IdMap, IdSet, Ids, LazySource, Name, name_hash};
+use super::one_or_many::OneOrMany;
 use super::op::{Kind, Op};
 
 /// An admitted op with what was found out about it once.
@@ -98,15 +98,15 @@ pub struct Offered {
 /// The set of known ops.
 #[derive(Debug)]
 pub struct Graph {
-    nodes: Shelf<Box<Node>>,
+    nodes: AppendOnlyMap<Box<Node>>,
     /// Archived ops without their text.
-    stubs: Shelf<Box<Node>>,
-    attic: Option<Rc<dyn Attic>>,
+    stubs: AppendOnlyMap<Box<Node>>,
+    archives: Option<Rc<dyn ArchiveReader>>,
     pending: IdMap<Box<Node>>,
-    lattices: Shelf<Lattice>,
+    lattices: AppendOnlyMap<Lattice>,
     /// Every definition that may ever have had a name, by the hash of the name.
-    holders: HashMap<u64, Few<DefId>, Ids>,
-    cold: Option<Rc<dyn Cold>>,
+    holders: HashMap<u64, OneOrMany<DefId>, Ids>,
+    lazy: Option<Rc<dyn LazySource>>,
     /// How many ops are admitted, loaded or not.
     count: usize,
 }
@@ -119,29 +119,29 @@ impl Default for Graph {
 
 impl Graph {
     /// A graph that loads what it does not hold from a source, if there is one.
-    pub fn on(cold: Option<Rc<dyn Cold>>) -> Graph {
+    pub fn on(lazy: Option<Rc<dyn LazySource>>) -> Graph {
         Graph {
-            nodes: Shelf::default(),
-            stubs: Shelf::default(),
-            attic: None,
+            nodes: AppendOnlyMap::default(),
+            stubs: AppendOnlyMap::default(),
+            archives: None,
             pending: IdMap::default(),
-            lattices: Shelf::default(),
+            lattices: AppendOnlyMap::default(),
             holders: HashMap::default(),
-            count: cold.as_ref().map_or(0, |cold| cold.op_count()),
-            cold,
+            count: lazy.as_ref().map_or(0, |lazy| lazy.op_count()),
+            lazy,
         }
     }
 
     /// Says where the texts of archived ops are.
-    pub fn set_attic(&mut self, attic: Rc<dyn Attic>) {
-        self.attic = Some(attic);
+    pub fn set_archives(&mut self, archives: Rc<dyn ArchiveReader>) {
+        self.archives = Some(archives);
     }
 
     /// An admitted op.
     pub fn node(&self, id: OpId) -> Option<&Node> {
         let node = self.light(id)?;
         let Some(at) = node.archived else { return Some(node) };
-        let op = self.attic.as_ref()?.op(at)?;
+        let op = self.archives.as_ref()?.op(at)?;
         let whole = Node::known(op, node.void.clone(), node.max_ts, node.anchored, None);
         Some(self.nodes.put(id, Box::new(whole)))
     }
@@ -152,15 +152,15 @@ impl Graph {
         if let Some(node) = self.nodes.get(id) {
             return Some(node);
         }
-        if self.attic.is_some()
+        if self.archives.is_some()
             && let Some(stub) = self.stubs.get(id)
         {
             return Some(stub);
         }
-        let found = self.cold.as_ref()?.op(id)?;
+        let found = self.lazy.as_ref()?.op(id)?;
         let node = Node::known(found.op, found.void, found.max_ts, found.anchored, found.archived);
-        let shelf = if found.archived.is_some() { &self.stubs } else { &self.nodes };
-        Some(shelf.put(id, Box::new(node)))
+        let map = if found.archived.is_some() { &self.stubs } else { &self.nodes };
+        Some(map.put(id, Box::new(node)))
     }
 
     /// Takes in ops that were admitted before, with what was found out about them then.
@@ -170,8 +170,8 @@ impl Graph {
             let (id, target) = (node.op.id, node.op.target());
             self.place(&node);
             followed.extend(node.op.parents.iter().map(|parent| (target, *parent)));
-            let shelf = if node.archived.is_some() { &mut self.stubs } else { &mut self.nodes };
-            shelf.insert(id, Box::new(node));
+            let map = if node.archived.is_some() { &mut self.stubs } else { &mut self.nodes };
+            map.insert(id, Box::new(node));
             self.count += 1;
         }
         // They may come in any order.
@@ -184,7 +184,7 @@ impl Graph {
 
     /// Whether an op is admitted.
     pub fn has(&self, id: OpId) -> bool {
-        self.nodes.contains(id) || self.stubs.contains(id) || self.cold.as_ref().is_some_and(|cold| cold.has_op(id))
+        self.nodes.contains(id) || self.stubs.contains(id) || self.lazy.as_ref().is_some_and(|lazy| lazy.has_op(id))
     }
 
     /// How many ops are admitted.
@@ -201,7 +201,7 @@ impl Graph {
     pub fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
         let mut ids = self.nodes.ids();
         ids.extend(self.stubs.ids());
-        ids.extend(self.cold.iter().flat_map(|cold| cold.op_ids()));
+        ids.extend(self.lazy.iter().flat_map(|lazy| lazy.op_ids()));
         ids.sort_unstable();
         ids.dedup();
         ids.into_iter()
@@ -219,7 +219,7 @@ impl Graph {
 
     /// The op on a definition that has only the one that made it.
     fn alone(&self, def: DefId) -> Option<&Node> {
-        if self.cold.is_some() || self.lattices.contains(def) {
+        if self.lazy.is_some() || self.lattices.contains(def) {
             return None;
         }
         self.light(def).filter(|node| node.op.def.is_none())
@@ -250,9 +250,9 @@ impl Graph {
         if let Some(lattice) = self.lattices.get(def) {
             return Some(lattice);
         }
-        let lattice = match &self.cold {
-            Some(cold) => {
-                let found = cold.ops_on(def)?;
+        let lattice = match &self.lazy {
+            Some(lazy) => {
+                let found = lazy.ops_on(def)?;
                 Lattice { layer: found.layer, ops: found.ops.into(), heads: found.heads.into_iter().collect() }
             }
             None => Lattice::of(&self.alone(def)?.op),
@@ -263,7 +263,7 @@ impl Graph {
     /// Every definition that ever had this name.
     pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
         let name = (layer, name.to_owned());
-        let told = self.cold.iter().flat_map(|cold| cold.holders(&name));
+        let told = self.lazy.iter().flat_map(|lazy| lazy.holders(&name));
         let mut held: Vec<DefId> = told.filter(|def| self.lattice(*def).is_some()).collect();
         let near = self.holders.get(&name_hash(layer, &name.1)).into_iter().flatten();
         held.extend(near.filter(|def| self.had(**def, &name)));
@@ -372,7 +372,7 @@ impl Graph {
             self.holders.entry(name_hash(node.op.layer, name)).or_default().add(target);
         }
         // What makes a definition needs no lattice as long as it is alone.
-        if node.op.def.is_some() || self.cold.is_some() || self.lattices.contains(target) {
+        if node.op.def.is_some() || self.lazy.is_some() || self.lattices.contains(target) {
             // Loads what the source has.
             self.lattice(target);
             match self.lattices.get_mut(target) {

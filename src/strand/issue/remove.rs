@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::{Issuer, Refusal, admit, blank, heads, own_heads, settle, target};
-use crate::strand::cold::Mention;
 use crate::strand::id::{DefId, Layer, OpId, QName};
 use crate::strand::lang::place::Place;
+use crate::strand::lazy::Mention;
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::State;
 

@@ -1,6 +1,6 @@
 //! Where in a definition something stands: header or unit, and the place of each node of a body.
 
-use crate::strand::few::Few;
+use crate::strand::one_or_many::OneOrMany;
 
 /// Where in a definition something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// Where each place begins: the number before that of its first node. Neighbours mostly share theirs.
-    starts: Few<(u32, Place)>,
+    starts: OneOrMany<(u32, Place)>,
     nodes: u32,
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::State;
-use crate::strand::cold::{IdMap, IdSet, Ids};
-use crate::strand::few::Few;
 use crate::strand::hash::{Hash, cycle_hash};
 use crate::strand::id::DefId;
+use crate::strand::lazy::{IdMap, IdSet, Ids};
+use crate::strand::one_or_many::OneOrMany;
 
 impl State {
     /// Computes the hashes that may have changed. `resolved` are the definitions looked at again, sorted. Adds those
@@ -65,7 +65,7 @@ impl State {
     }
 
     /// Strongly connected components among these definitions, dependencies first.
-    pub(super) fn components(&self, among: &IdSet) -> Vec<Few<DefId>> {
+    pub(super) fn components(&self, among: &IdSet) -> Vec<OneOrMany<DefId>> {
         let mut members: Vec<DefId> = among.iter().copied().collect();
         members.sort_unstable();
         let mut search = Search::new(members);
@@ -77,13 +77,13 @@ impl State {
         search.found
     }
 
-    fn hash_component(&self, component: &[DefId]) -> Few<(DefId, Hash)> {
+    fn hash_component(&self, component: &[DefId]) -> OneOrMany<(DefId, Hash)> {
         let hash_of = |id: DefId| self.hash_of(id);
         let own = |id: DefId| self.view(id).map(|view| &view.encoded);
         if let [id] = component
             && own(*id).is_some_and(|encoded| !encoded.deps.contains(id))
         {
-            return own(*id).map_or(Few::None, |encoded| Few::One((*id, encoded.hash(hash_of))));
+            return own(*id).map_or(OneOrMany::None, |encoded| OneOrMany::One((*id, encoded.hash(hash_of))));
         }
         let round = |last: &HashMap<DefId, Hash>| -> HashMap<DefId, Hash> {
             let value = |id: DefId| last.get(&id).copied().unwrap_or_else(|| hash_of(id));
@@ -111,7 +111,7 @@ struct Search {
     /// What is known about each member.
     marks: Vec<Mark>,
     stack: Vec<usize>,
-    found: Vec<Few<DefId>>,
+    found: Vec<OneOrMany<DefId>>,
     last: usize,
 }
 
@@ -169,7 +169,7 @@ impl Search {
         if self.marks[at].low < self.marks[at].index {
             return;
         }
-        let mut component = Few::None;
+        let mut component = OneOrMany::None;
         while let Some(place) = self.stack.pop() {
             self.marks[place].on = false;
             component.push(self.members[place]);
@@ -183,7 +183,7 @@ impl Search {
 
 impl State {
     /// Groups of more than one definition that refer to each other in a circle.
-    pub fn cycles(&self, among: &IdSet) -> Vec<Few<DefId>> {
+    pub fn cycles(&self, among: &IdSet) -> Vec<OneOrMany<DefId>> {
         self.components(among).into_iter().filter(|component| component.len() > 1).collect()
     }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::merge::{Merged, merge};
 use super::{Places, State, Status, View, Watch};
-use crate::strand::cold::{Head, IdMap, Name, NameId};
 use crate::strand::graph::Summary;
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
+use crate::strand::lazy::{Head, IdMap, Name, NameId};
 
 /// Definitions whose label or status changed, with the label they had if they were there.
 pub(super) type Relabelled = Vec<(DefId, Option<String>)>;

@@ -11,13 +11,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::cold::{Attic, Cold, Head, IdMap, IdSet, Mention, Name, Names, Relation, Row, Sets, Shelf};
 use super::graph::{Graph, Node, Offered};
 use super::hash::Encoded;
 use super::id::{DefId, Layer, OpId, QName, UnitId};
 use super::lang::ast::{Body, To};
 use super::lang::place::{Place, Places};
 use super::lang::print;
+use super::lazy::{
+    AppendOnlyMap, ArchiveReader, Head, IdMap, IdSet, LazySource, Mention, Name, Names, Relation, Row, Sets,
+};
 use super::op::Op;
 pub use resolving::Watch;
 
@@ -147,10 +149,10 @@ impl Touched {
 #[derive(Debug)]
 pub struct State {
     graph: Graph,
-    views: Shelf<Box<View>>,
+    views: AppendOnlyMap<Box<View>>,
     /// What the source says about definitions, as far as it was asked.
-    rows: Shelf<Box<Row>>,
-    cold: Option<Rc<dyn Cold>>,
+    rows: AppendOnlyMap<Box<Row>>,
+    lazy: Option<Rc<dyn LazySource>>,
     /// Who claims a name, who stands under it as a label, and who mentions it without being bound.
     names: Names,
     /// Names some claimant did not get.
@@ -179,25 +181,25 @@ impl State {
     }
 
     /// A state that stands on a source, if there is one, and loads from it what it is asked for.
-    pub fn on(cold: Option<Rc<dyn Cold>>) -> State {
+    pub fn on(lazy: Option<Rc<dyn LazySource>>) -> State {
         State {
-            graph: Graph::on(cold.clone()),
-            views: Shelf::default(),
-            rows: Shelf::default(),
-            names: Names::new(cold.clone()),
-            contested: cold.iter().flat_map(|cold| cold.contested()).collect(),
-            watchers: Sets::new(cold.clone(), Relation::Watches),
-            referrers: Sets::new(cold.clone(), Relation::Refers),
-            linked: Sets::new(cold.clone(), Relation::Links),
-            cold,
+            graph: Graph::on(lazy.clone()),
+            views: AppendOnlyMap::default(),
+            rows: AppendOnlyMap::default(),
+            names: Names::new(lazy.clone()),
+            contested: lazy.iter().flat_map(|lazy| lazy.contested()).collect(),
+            watchers: Sets::new(lazy.clone(), Relation::Watches),
+            referrers: Sets::new(lazy.clone(), Relation::Refers),
+            linked: Sets::new(lazy.clone(), Relation::Links),
+            lazy,
             dirty: IdSet::default(),
             touched: Touched::default(),
         }
     }
 
     /// Says where the texts of archived ops are.
-    pub fn set_attic(&mut self, attic: Rc<dyn Attic>) {
-        self.graph.set_attic(attic);
+    pub fn set_archives(&mut self, archives: Rc<dyn ArchiveReader>) {
+        self.graph.set_archives(archives);
     }
 
     /// Takes in ops that were admitted before, without bringing the views up to date.
@@ -208,7 +210,7 @@ impl State {
 
     /// Whether it holds everything itself.
     pub fn is_whole(&self) -> bool {
-        self.cold.is_none()
+        self.lazy.is_none()
     }
 
     /// Loads everything, and lets go of the source.
@@ -243,7 +245,7 @@ impl State {
 
     /// Takes ops, and what follows them, out again. Returns what went.
     pub fn retract(&mut self, ids: &HashSet<OpId>) -> Vec<Op> {
-        if self.cold.as_ref().is_some_and(|cold| ids.iter().any(|id| cold.has_op(*id))) {
+        if self.lazy.as_ref().is_some_and(|lazy| ids.iter().any(|id| lazy.has_op(*id))) {
             self.make_whole();
         }
         let gone = self.graph.retract(ids);
@@ -310,7 +312,7 @@ impl State {
         if let Some(row) = self.rows.get(id) {
             return Some(row);
         }
-        let row = self.cold.as_ref()?.row(id)?;
+        let row = self.lazy.as_ref()?.row(id)?;
         Some(self.rows.put(id, Box::new(row)))
     }
 
@@ -346,7 +348,7 @@ impl State {
 
     /// Every definition that ever was, in no order.
     pub fn views(&self) -> impl Iterator<Item = &View> {
-        for id in self.cold.iter().flat_map(|cold| cold.row_ids()) {
+        for id in self.lazy.iter().flat_map(|lazy| lazy.row_ids()) {
             self.view(id);
         }
         self.views.values().map(AsRef::as_ref)
@@ -404,7 +406,7 @@ impl State {
 
     /// The live definitions that refer to one, by identity, with the places where they do.
     pub fn mentions(&self, id: DefId) -> Vec<Mention> {
-        let told = self.cold.iter().flat_map(|cold| cold.mentions(id));
+        let told = self.lazy.iter().flat_map(|lazy| lazy.mentions(id));
         let mut told: IdMap<Mention> = told.map(|mention| (mention.id, mention)).collect();
         let from_view = |view: &View| {
             let mut places = view.watch.places(id).unwrap_or_default().to_vec();
@@ -454,7 +456,7 @@ impl State {
     /// The hash of the whole state: equal exactly when every live definition is.
     pub fn state_hash(&self) -> String {
         let mut ids = self.views.ids();
-        ids.extend(self.cold.iter().flat_map(|cold| cold.row_ids()));
+        ids.extend(self.lazy.iter().flat_map(|lazy| lazy.row_ids()));
         ids.sort_unstable();
         ids.dedup();
         let mut hasher = blake3::Hasher::new();

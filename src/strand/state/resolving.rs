@@ -5,24 +5,24 @@ use std::collections::BTreeSet;
 
 use super::labels::Relabelled;
 use super::{Edge, Head, State, Status};
-use crate::strand::cold::Name;
-use crate::strand::few::Few;
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::place::{Place, Places};
 use crate::strand::lang::print;
 use crate::strand::lang::resolve::{Env, resolve};
+use crate::strand::lazy::Name;
+use crate::strand::one_or_many::OneOrMany;
 
 /// What a definition's references depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// Every definition met on the way, sorted.
-    pub defs: Few<DefId>,
+    pub defs: OneOrMany<DefId>,
     /// Every name looked up.
     pub names: BTreeSet<Name>,
     /// What the references lead to, sorted, and where those stand.
-    pub targets: Few<(DefId, Few<Place>)>,
+    pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
     /// What it is linked to.
     pub links: Vec<DefId>,
     /// Whether it is live: then it counts among those who refer.
@@ -44,7 +44,7 @@ impl Watch {
                     self.targets[at].1.push(place);
                 }
             }
-            Err(at) => self.targets.insert(at, (target, Few::One(place))),
+            Err(at) => self.targets.insert(at, (target, OneOrMany::One(place))),
         }
     }
 }

@@ -48,22 +48,29 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too.
+/// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too. A file that is there
+/// keeps its mode.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    use std::os::unix::fs::PermissionsExt;
     step()?;
-    let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    write(temp.as_file_mut(), bytes)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode());
-        temp.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+    let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o7777);
+    crate::disk::replace(path, bytes, mode)?;
+    step()
+}
+
+/// Removes temporary files of programs that ended before they gave them their names.
+pub fn remove_left_over(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries.flatten() {
+        if crate::disk::is_left_over(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
     }
-    flush(temp.as_file())?;
-    step()?;
-    temp.persist(path).map_err(|error| error.error)?;
-    flush_folder(path)
+    Ok(())
 }
 
 /// Appends bytes durably to a file that is there. Returns where they begin. What was written of them before a

@@ -34,7 +34,7 @@ pub use past::Verified;
 pub use repair::Repaired;
 pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
-use super::id::OpId;
+use super::id::{Layer, OpId};
 use super::issue::Refusal;
 use super::state::State;
 use archive::Archives;
@@ -74,7 +74,7 @@ pub struct Store {
     /// How long to wait for the lock.
     timeout: Duration,
     /// The archives of the log.
-    attic: Rc<Archives>,
+    archives: Rc<Archives>,
     /// Things a person should know, told once.
     notices: Vec<String>,
     /// Where the log cannot be believed any more: what precedes it is read, nothing is written.
@@ -109,9 +109,9 @@ impl Store {
             return Err(Error::NoStore);
         }
         log.check_form()?;
-        let attic = Rc::new(Archives::of(log.path()));
+        let archives = Rc::new(Archives::of(log.path()));
         let mut store = Store {
-            attic,
+            archives,
             config: Config::read(root)?,
             root: root.to_owned(),
             log,
@@ -162,7 +162,7 @@ impl Store {
             Opened::Ready(source) => {
                 let source: Rc<Source> = Rc::from(source);
                 self.state = State::on(Some(source.clone()));
-                self.state.set_attic(self.attic.clone());
+                self.state.set_archives(self.archives.clone());
                 (self.offset, self.sum, self.chain) = (source.offset, source.sum.clone(), source.chain);
                 self.restamp = source.is_restamped;
                 self.withdrawn = source.withdrawn.iter().copied().collect();
@@ -176,7 +176,7 @@ impl Store {
     /// Forgets what was read.
     fn start_over(&mut self) {
         self.state = State::new();
-        self.state.set_attic(self.attic.clone());
+        self.state.set_archives(self.archives.clone());
         self.source = None;
         self.withdrawn.clear();
         (self.offset, self.sum, self.chain) = (0, String::new(), Chain::default());
@@ -201,7 +201,7 @@ impl Store {
     /// Whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
     /// does not count, and the checkpoint is removed.
     pub fn sound(&self) -> Result<(), Error> {
-        if let Some(failure) = self.attic.failure() {
+        if let Some(failure) = self.archives.failure() {
             return Err(Error::Archive(failure));
         }
         let Some(failure) = self.source.as_ref().and_then(|source| source.failure()) else { return Ok(()) };
@@ -410,6 +410,15 @@ impl Store {
             fold_chain(&mut self.chain, &self.sum);
         }
         Ok(lock)
+    }
+
+    /// Removes what programs that were killed left beside files they were about to replace.
+    pub fn tidy(&self) -> Result<(), Error> {
+        let folders = Layer::ALL.iter().map(|layer| self.root.join(layer.folder()));
+        for folder in folders.chain([self.root.clone(), self.root.join(".strand")]) {
+            disk::remove_left_over(&folder).map_err(|error| Error::io("tidy", &folder, error))?;
+        }
+        Ok(())
     }
 
     /// The ownership locks.

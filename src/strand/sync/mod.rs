@@ -133,6 +133,9 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
     store.catch_up()?;
     // A log that can be read in part only would unmake what the rest of it says.
     store.whole()?;
+    if !options.dry_run {
+        store.tidy()?;
+    }
     let before = Projection::read(store)?;
     let mut recorded = before.clone();
     let mut work = Work::new(*options, if store.config().locks_enforced { store.locks()? } else { Vec::new() });

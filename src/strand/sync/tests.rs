@@ -60,6 +60,19 @@ fn nothing_changed_nothing_done() {
 }
 
 #[test]
+fn what_a_killed_sync_left_is_removed() {
+    let mut world = World::new();
+    // No process has this number.
+    for folder in ["slots", ".strand"] {
+        world.write(&format!("{folder}/.nebula-tmp-999999999-0-1"), "half");
+    }
+    assert!(world.sync().is_clean());
+    for folder in ["slots", ".strand"] {
+        assert!(!world.store.root().join(folder).join(".nebula-tmp-999999999-0-1").exists());
+    }
+}
+
+#[test]
 fn a_changed_store_writes_the_file() {
     let mut world = World::new();
     world.replace("slot.n", "Int = 7");

@@ -128,7 +128,7 @@ fn every_command_answers_in_json_with_its_keys() {
     assert_eq!(keys(&json(0, &["patch", "apply", "draft.json"])), EXCHANGED);
     let fault = json(1, &["check"]);
     assert_eq!(keys(&fault), ["code", "kind", "location", "message", "suggestion", "auto-patch", "severity", "id"]);
-    assert_eq!(json(0, &["fix", "--apply"]), json!({"applied": 0, "left": 1}));
+    assert_eq!(json(0, &["fix", "--apply"]), json!({"applied": 0, "left": 1, "op-ids": []}));
     assert_eq!(json(0, &["config", "conflict-policy", "warn"]), json!({"key": "conflict-policy", "value": "warn"}));
     assert_eq!(keys(&first(json(0, &["lock", "agent-1", "slot.zz*"]))), ["owner", "pattern", "since"]);
     assert_eq!(keys(&first(json(0, &["locks"]))), ["owner", "pattern", "since"]);

@@ -30,7 +30,9 @@ pub fn patch_of(op: &Op) -> Option<Value> {
                 let text = unit_text(op.layer, regs)?;
                 match (after, parent) {
                     (Some(after), _) => add(format!("body:{}", number(*after)?), json!(format!("insert {text}"))),
-                    (None, Some(parent)) => add(format!("body:{}", number(*parent)?), json!(format!("insert-child {text}"))),
+                    (None, Some(parent)) => {
+                        add(format!("body:{}", number(*parent)?), json!(format!("insert-child {text}")))
+                    }
                     (None, None) => add("body:0".to_owned(), json!(format!("insert {text}"))),
                 }
             }

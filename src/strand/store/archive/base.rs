@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::super::checkpoint::Place;
-use crate::strand::cold::At;
 use crate::strand::graph::Node;
 use crate::strand::id::{DefId, OpId, UnitId};
+use crate::strand::lazy::At;
 use crate::strand::op::{Change, Kind, Op};
 
 /// How the line of a base begins.

@@ -57,7 +57,7 @@ impl Store {
             source: error,
         })?;
         let made = self.moved_log(&text, &entries, &head, &packed, cut)?;
-        let archive = self.attic.write(number, &packed)?;
+        let archive = self.archives.write(number, &packed)?;
         self.prove(&made, &state_hash, moved, number)?;
         self.log.replace_text(&made)?;
         let moved = entries.places.iter().filter(|place| place.offset < cut).count();
@@ -186,10 +186,10 @@ impl Store {
     fn prove(&self, made: &[u8], state_hash: &str, moved: &[u8], archive: u32) -> Result<(), Error> {
         let entries = self.log.parse(made)?;
         let mut state = State::new();
-        state.set_attic(self.attic.clone());
+        state.set_archives(self.archives.clone());
         state.restore(entries.base.into_iter().flat_map(|base| base.ops).map(|kept| kept.node).collect());
         state.apply(entries.ops);
-        let kept = self.attic.text(archive)?;
+        let kept = self.archives.text(archive)?;
         if state.state_hash() == state_hash && kept.ends_with(moved) {
             return Ok(());
         }

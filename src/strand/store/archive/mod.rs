@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{Error, disk};
-use crate::strand::cold::{At, Attic};
+use crate::strand::lazy::{ArchiveReader, At};
 use crate::strand::op::Op;
 pub use compact::{Before, Compacted};
 
@@ -136,7 +136,7 @@ impl Archives {
     }
 }
 
-impl Attic for Archives {
+impl ArchiveReader for Archives {
     fn op(&self, at: At) -> Option<Op> {
         let told = |message: String| unreadable(&self.folder.join(file_name(at.archive)), &message);
         self.line(at).map_err(|message| *self.failure.borrow_mut() = Some(told(message))).ok()

@@ -15,9 +15,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Statement, Transaction, params, params_from_iter};
 
 use super::Log;
-use crate::strand::cold::IdSet;
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::lazy::IdSet;
 use crate::strand::op::Kind;
 use crate::strand::state::{State, Status, View, Watch};
 pub use source::{Opened, Source};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::strand::cold::Name;
 use crate::strand::id::{Layer, OpId};
 use crate::strand::lang::place::Place;
+use crate::strand::lazy::Name;
 use crate::strand::state::Watch;
 
 /// Identities one after the other.

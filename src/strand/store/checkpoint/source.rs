@@ -11,10 +11,10 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
 use super::trust::{self, Chain};
 use super::{Place, SCHEMA, column, kind, pack, path, sum};
-use crate::strand::cold::{At, Cold, ColdOp, ColdOps, Head, Mention, Name, Relation, Row};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place as Unit;
+use crate::strand::lazy::{At, Head, LazySource, Mention, Name, Relation, Row, StoredOp, StoredOps};
 use crate::strand::op::Op;
 use crate::strand::state::Status;
 use crate::strand::store::archive::base;
@@ -257,7 +257,7 @@ fn seen(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
     Ok(Some((row.get(column::LABEL)?, id(row, column::DEF))))
 }
 
-impl Cold for Source {
+impl LazySource for Source {
     fn op_count(&self) -> usize {
         self.count
     }
@@ -266,13 +266,13 @@ impl Cold for Source {
         self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |_| Ok(())).is_some()
     }
 
-    fn op(&self, id: OpId) -> Option<ColdOp> {
+    fn op(&self, id: OpId) -> Option<StoredOp> {
         let (place, max_ts, anchored, void) =
             self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], |row| {
                 Ok((place(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
             })?;
         let (op, archived) = self.op_at(place)?;
-        Some(ColdOp { op, void, max_ts, anchored, archived })
+        Some(StoredOp { op, void, max_ts, anchored, archived })
     }
 
     fn op_ids(&self) -> Vec<OpId> {
@@ -284,10 +284,10 @@ impl Cold for Source {
         self.one(sql, [&of.to_bytes()[..]], definition).flatten()
     }
 
-    fn ops_on(&self, of: DefId) -> Option<ColdOps> {
+    fn ops_on(&self, of: DefId) -> Option<StoredOps> {
         self.one("SELECT * FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
             let (ops, heads) = (pack::read_ids(blob(row, column::OPS)), pack::read_ids(blob(row, column::HEADS)));
-            Ok(ColdOps { layer: layer(row, column::LAYER)?, ops, heads })
+            Ok(StoredOps { layer: layer(row, column::LAYER)?, ops, heads })
         })
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 
-use crate::strand::cold::IdHasher;
+use crate::strand::lazy::IdHasher;
 
 /// A number for some bytes. It tells damage, not malice.
 pub fn of_bytes(bytes: &[u8]) -> i64 {

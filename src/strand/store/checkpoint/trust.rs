@@ -50,12 +50,12 @@ pub fn stamp(root: &Path) {
         return;
     }
     let Some((length, time)) = written(&path(root)) else { return };
-    // Whoever reads it meanwhile sees the old note or the new one.
-    let temp = tempfile::NamedTempFile::new_in(root.join(".strand"));
-    let _ = temp.and_then(|mut file| {
-        std::io::Write::write_all(&mut file, format!("{length} {time}\n").as_bytes())?;
-        file.persist(stamp_path(root)).map_err(|error| error.error).map(|_| ())
-    });
+    // Whoever reads it meanwhile sees the old note or the new one. A note that is lost costs the next a look.
+    let temp = crate::disk::temp_path(&root.join(".strand"));
+    let noted = std::fs::write(&temp, format!("{length} {time}\n"));
+    if noted.and_then(|()| std::fs::rename(&temp, stamp_path(root))).is_err() {
+        let _ = std::fs::remove_file(&temp);
+    }
 }
 
 /// Looks through a whole checkpoint. Says what is wrong with it, if something is.

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 /// A short list.
 #[derive(Clone, Default)]
-pub enum Few<T> {
+pub enum OneOrMany<T> {
     /// Nothing.
     #[default]
     None,
@@ -15,43 +15,43 @@ pub enum Few<T> {
     Many(Vec<T>),
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for OneOrMany<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
         match self {
-            Few::None => &[],
-            Few::One(one) => std::slice::from_ref(one),
-            Few::Many(all) => all,
+            OneOrMany::None => &[],
+            OneOrMany::One(one) => std::slice::from_ref(one),
+            OneOrMany::Many(all) => all,
         }
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for OneOrMany<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
-            Few::None => &mut [],
-            Few::One(one) => std::slice::from_mut(one),
-            Few::Many(all) => all,
+            OneOrMany::None => &mut [],
+            OneOrMany::One(one) => std::slice::from_mut(one),
+            OneOrMany::Many(all) => all,
         }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Few<T> {
+impl<T: fmt::Debug> fmt::Debug for OneOrMany<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: PartialEq> PartialEq for Few<T> {
-    fn eq(&self, other: &Few<T>) -> bool {
+impl<T: PartialEq> PartialEq for OneOrMany<T> {
+    fn eq(&self, other: &OneOrMany<T>) -> bool {
         **self == **other
     }
 }
 
-impl<T: Eq> Eq for Few<T> {}
+impl<T: Eq> Eq for OneOrMany<T> {}
 
-impl<'f, T> IntoIterator for &'f Few<T> {
+impl<'f, T> IntoIterator for &'f OneOrMany<T> {
     type Item = &'f T;
     type IntoIter = std::slice::Iter<'f, T>;
 
@@ -60,13 +60,13 @@ impl<'f, T> IntoIterator for &'f Few<T> {
     }
 }
 
-impl<T> From<Vec<T>> for Few<T> {
-    fn from(all: Vec<T>) -> Few<T> {
-        Few::Many(all)
+impl<T> From<Vec<T>> for OneOrMany<T> {
+    fn from(all: Vec<T>) -> OneOrMany<T> {
+        OneOrMany::Many(all)
     }
 }
 
-impl<T> Few<T> {
+impl<T> OneOrMany<T> {
     /// Adds at the end.
     pub fn push(&mut self, item: T) {
         self.insert(self.len(), item);
@@ -74,17 +74,17 @@ impl<T> Few<T> {
 
     /// Adds at a place.
     pub fn insert(&mut self, at: usize, item: T) {
-        if let Few::Many(all) = self {
+        if let OneOrMany::Many(all) = self {
             return all.insert(at, item);
         }
         *self = match std::mem::take(self) {
-            Few::One(one) => Few::Many(if at == 0 { vec![item, one] } else { vec![one, item] }),
-            _ => Few::One(item),
+            OneOrMany::One(one) => OneOrMany::Many(if at == 0 { vec![item, one] } else { vec![one, item] }),
+            _ => OneOrMany::One(item),
         };
     }
 }
 
-impl<T: Ord> Few<T> {
+impl<T: Ord> OneOrMany<T> {
     /// Adds to a sorted list what it does not have. Says whether it is new.
     pub fn add(&mut self, item: T) -> bool {
         // What comes is mostly younger than what is there.
@@ -103,18 +103,18 @@ impl<T: Ord> Few<T> {
     pub fn take(&mut self, item: &T) {
         let Ok(at) = self.binary_search(item) else { return };
         match self {
-            Few::Many(all) => {
+            OneOrMany::Many(all) => {
                 all.remove(at);
             }
-            _ => *self = Few::None,
+            _ => *self = OneOrMany::None,
         }
     }
 }
 
-impl<T: Ord> FromIterator<T> for Few<T> {
+impl<T: Ord> FromIterator<T> for OneOrMany<T> {
     /// A sorted list, each item once.
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Few<T> {
-        let mut few = Few::None;
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> OneOrMany<T> {
+        let mut few = OneOrMany::None;
         items.into_iter().for_each(|item| {
             few.add(item);
         });
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_sorted_list_has_each_item_once_however_it_came_and_went() {
-        let mut few: Few<u8> = [5, 3, 5, 9].into_iter().collect();
+        let mut few: OneOrMany<u8> = [5, 3, 5, 9].into_iter().collect();
         assert_eq!(*few, [3, 5, 9]);
         assert!(!few.add(3) && few.add(4));
         few.take(&9);
@@ -136,12 +136,12 @@ mod tests {
         assert_eq!(*few, [3, 4, 5]);
         [3, 4, 5].iter().for_each(|item| few.take(item));
         assert!(few.is_empty());
-        let mut one = Few::One(2);
+        let mut one = OneOrMany::One(2);
         one.take(&1);
         one.push(1);
         assert_eq!(*one, [2, 1]);
-        let mut last = Few::One(1);
+        let mut last = OneOrMany::One(1);
         last.take(&1);
-        assert_eq!(last, Few::None);
+        assert_eq!(last, OneOrMany::None);
     }
 }

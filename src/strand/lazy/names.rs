@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use super::{Cold, IdHasher, Ids};
-use crate::strand::few::Few;
+use super::{IdHasher, Ids, LazySource};
 use crate::strand::id::{DefId, Layer};
+use crate::strand::one_or_many::OneOrMany;
 
 /// A layer and a name in it.
 pub type Name = (Layer, String);
@@ -32,9 +32,9 @@ pub fn name_hash(layer: Layer, name: &str) -> u64 {
 struct Entry {
     text: Box<str>,
     /// Live definitions that claim it, sorted.
-    claims: Option<Few<DefId>>,
+    claims: Option<OneOrMany<DefId>>,
     /// Definitions that look it up, sorted.
-    late: Option<Few<DefId>>,
+    late: Option<OneOrMany<DefId>>,
     /// The visible definition of this label.
     holder: Option<Option<DefId>>,
 }
@@ -43,7 +43,7 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Table {
     /// Where the names of a hash are.
-    index: HashMap<u64, Few<u32>, Ids>,
+    index: HashMap<u64, OneOrMany<u32>, Ids>,
     entries: Vec<Entry>,
     /// Whether every label is held.
     whole: bool,
@@ -62,13 +62,13 @@ impl Table {
 #[derive(Debug, Default)]
 pub struct Names {
     tables: [RefCell<Table>; 6],
-    cold: Option<Rc<dyn Cold>>,
+    lazy: Option<Rc<dyn LazySource>>,
 }
 
 impl Names {
     /// The names of a source, if there is one.
-    pub fn new(cold: Option<Rc<dyn Cold>>) -> Names {
-        Names { cold, ..Names::default() }
+    pub fn new(lazy: Option<Rc<dyn LazySource>>) -> Names {
+        Names { lazy, ..Names::default() }
     }
 
     fn table(&self, layer: Layer) -> &RefCell<Table> {
@@ -86,11 +86,11 @@ impl Names {
         let at = table.find(hash, text).unwrap_or_else(|| {
             let at = table.entries.len() as u32;
             // Without a source, what is not held is not there.
-            let whole = self.cold.is_none();
+            let whole = self.lazy.is_none();
             table.entries.push(Entry {
                 text: text.into(),
-                claims: whole.then_some(Few::None),
-                late: whole.then_some(Few::None),
+                claims: whole.then_some(OneOrMany::None),
+                late: whole.then_some(OneOrMany::None),
                 holder: whole.then_some(None),
             });
             table.index.entry(hash).or_default().push(at);
@@ -101,7 +101,7 @@ impl Names {
 
     /// The number of a name, if it may say anything.
     fn known(&self, layer: Layer, text: &str) -> Option<NameId> {
-        if self.cold.is_some() {
+        if self.lazy.is_some() {
             return Some(self.id(layer, text));
         }
         self.table(layer).borrow().find(name_hash(layer, text), text).map(|at| NameId { layer, at })
@@ -118,9 +118,9 @@ impl Names {
     }
 
     fn load_claims(&self, id: NameId) {
-        let Some(cold) = &self.cold else { return };
+        let Some(lazy) = &self.lazy else { return };
         if self.table(id.layer).borrow().entries[id.at as usize].claims.is_none() {
-            let claims = cold.claimants(&self.name(id)).into_iter().collect();
+            let claims = lazy.claimants(&self.name(id)).into_iter().collect();
             self.table(id.layer).borrow_mut().entries[id.at as usize].claims = Some(claims);
         }
     }
@@ -164,16 +164,16 @@ impl Names {
     }
 
     fn load_late(&self, id: NameId) {
-        let Some(cold) = &self.cold else { return };
+        let Some(lazy) = &self.lazy else { return };
         if self.table(id.layer).borrow().entries[id.at as usize].late.is_none() {
-            let late = cold.late(&self.name(id)).into_iter().collect();
+            let late = lazy.late(&self.name(id)).into_iter().collect();
             self.table(id.layer).borrow_mut().entries[id.at as usize].late = Some(late);
         }
     }
 
     /// The definitions that look a name up, by identity.
     pub fn late(&self, layer: Layer, text: &str) -> Vec<DefId> {
-        if self.cold.is_none() && !self.table(layer).borrow().late {
+        if self.lazy.is_none() && !self.table(layer).borrow().late {
             return Vec::new();
         }
         let Some(id) = self.known(layer, text) else { return Vec::new() };
@@ -215,9 +215,9 @@ impl Names {
     pub fn get(&self, layer: Layer, label: &str) -> Option<DefId> {
         let id = self.known(layer, label)?;
         let table = self.table(layer).borrow();
-        if let (Some(cold), None, false) = (&self.cold, table.entries[id.at as usize].holder, table.whole) {
+        if let (Some(lazy), None, false) = (&self.lazy, table.entries[id.at as usize].holder, table.whole) {
             drop(table);
-            let holder = cold.labelled(layer, label);
+            let holder = lazy.labelled(layer, label);
             self.table(layer).borrow_mut().entries[id.at as usize].holder = Some(holder);
             return holder;
         }
@@ -238,8 +238,8 @@ impl Names {
     }
 
     fn load_labels(&self, layer: Layer) {
-        let Some(cold) = self.cold.as_ref().filter(|_| !self.table(layer).borrow().whole) else { return };
-        for (label, def) in cold.labels(layer) {
+        let Some(lazy) = self.lazy.as_ref().filter(|_| !self.table(layer).borrow().whole) else { return };
+        for (label, def) in lazy.labels(layer) {
             let id = self.id(layer, &label);
             self.table(layer).borrow_mut().entries[id.at as usize].holder.get_or_insert(Some(def));
         }

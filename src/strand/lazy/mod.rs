@@ -1,19 +1,19 @@
 //! What a state has not loaded: values that come when they are first asked for, from a checkpoint.
 //!
-//! A state may stand on a [`Cold`] source. Then it holds only what was asked for or has changed since; what it
+//! A state may stand on a [`LazySource`] source. Then it holds only what was asked for or has changed since; what it
 //! holds counts, and the source answers for everything else. Without a source everything is held.
 
+mod append_only_map;
 mod names;
 mod sets;
-mod shelf;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hasher};
 
+pub use append_only_map::AppendOnlyMap;
 pub use names::{Name, NameId, Names, name_hash};
 pub use sets::Sets;
-pub use shelf::Shelf;
 
 use super::hash::Hash;
 use super::id::{DefId, Layer, OpId};
@@ -22,19 +22,19 @@ use super::op::Op;
 use super::state::{Status, Watch};
 
 /// Where a state finds what it does not hold. Every answer is as of one moment.
-pub trait Cold: Debug {
+pub trait LazySource: Debug {
     /// How many ops are admitted.
     fn op_count(&self) -> usize;
     /// Whether an op is admitted.
     fn has_op(&self, id: OpId) -> bool;
     /// An admitted op with what was found out about it.
-    fn op(&self, id: OpId) -> Option<ColdOp>;
+    fn op(&self, id: OpId) -> Option<StoredOp>;
     /// Every admitted op, in order of their ids.
     fn op_ids(&self) -> Vec<OpId>;
     /// A definition as it stood.
     fn row(&self, id: DefId) -> Option<Row>;
     /// The ops on a definition.
-    fn ops_on(&self, id: DefId) -> Option<ColdOps>;
+    fn ops_on(&self, id: DefId) -> Option<StoredOps>;
     /// Every definition that has a row.
     fn row_ids(&self) -> Vec<DefId>;
     /// The visible definition of a name.
@@ -69,8 +69,8 @@ pub struct At {
 }
 
 /// Where the texts of archived ops are found.
-pub trait Attic: Debug {
-    /// The op of a line. `None` if it cannot be read; the attic remembers why.
+pub trait ArchiveReader: Debug {
+    /// The op of a line. `None` if it cannot be read; the archives remembers why.
     fn op(&self, at: At) -> Option<Op>;
 }
 
@@ -100,7 +100,7 @@ pub enum Relation {
 
 /// An admitted op as a checkpoint has it.
 #[derive(Clone, Debug)]
-pub struct ColdOp {
+pub struct StoredOp {
     /// The op.
     pub op: Op,
     /// Why it has no effect, if it has none.
@@ -115,7 +115,7 @@ pub struct ColdOp {
 
 /// The ops on a definition as a checkpoint has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColdOps {
+pub struct StoredOps {
     /// Its layer.
     pub layer: Layer,
     /// The ops, in order of admission.

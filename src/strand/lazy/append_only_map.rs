@@ -12,7 +12,7 @@ const BOARDS: usize = 26;
 
 /// Values by identity.
 #[derive(Debug)]
-pub struct Shelf<V> {
+pub struct AppendOnlyMap<V> {
     index: RefCell<IdMap<usize>>,
     boards: [OnceCell<Box<[OnceCell<V>]>>; BOARDS],
     /// The places in use at the front.
@@ -21,10 +21,10 @@ pub struct Shelf<V> {
     free: Vec<usize>,
 }
 
-impl<V> Default for Shelf<V> {
-    fn default() -> Shelf<V> {
+impl<V> Default for AppendOnlyMap<V> {
+    fn default() -> AppendOnlyMap<V> {
         let boards = std::array::from_fn(|_| OnceCell::new());
-        Shelf { index: RefCell::default(), boards, used: Cell::new(0), free: Vec::new() }
+        AppendOnlyMap { index: RefCell::default(), boards, used: Cell::new(0), free: Vec::new() }
     }
 }
 
@@ -35,7 +35,7 @@ fn place(at: usize) -> (usize, usize) {
     (board, shifted - (FIRST << board))
 }
 
-impl<V> Shelf<V> {
+impl<V> AppendOnlyMap<V> {
     fn slot(&self, at: usize) -> &OnceCell<V> {
         let (board, place) = place(at);
         let board = self.boards[board].get_or_init(|| (0..FIRST << board).map(|_| OnceCell::new()).collect());
@@ -115,21 +115,21 @@ mod tests {
     #[test]
     fn values_stay_where_they_are_while_others_come_and_go() {
         let id = |n: i64| OpId::from_parts(n, 7);
-        let mut shelf: Shelf<String> = Shelf::default();
+        let mut map: AppendOnlyMap<String> = AppendOnlyMap::default();
         for n in 0..1000 {
-            shelf.insert(id(n), n.to_string());
+            map.insert(id(n), n.to_string());
         }
-        assert_eq!(shelf.remove(id(3)).as_deref(), Some("3"));
-        assert_eq!((shelf.get(id(3)), shelf.ids().len()), (None, 999));
-        let first = shelf.get(id(5)).unwrap();
+        assert_eq!(map.remove(id(3)).as_deref(), Some("3"));
+        assert_eq!((map.get(id(3)), map.ids().len()), (None, 999));
+        let first = map.get(id(5)).unwrap();
         for n in 1000..3000 {
-            shelf.put(id(n), n.to_string());
+            map.put(id(n), n.to_string());
         }
-        assert_eq!(shelf.put(id(5), "other".into()), first);
-        shelf.insert(id(4000), "here".into());
-        *shelf.get_mut(id(4000)).unwrap() += "!";
-        assert_eq!(shelf.get(id(4000)).unwrap(), "here!");
-        assert_eq!(shelf.values().count(), 3000);
-        assert!((0..3000).filter(|n| *n != 3).all(|n| shelf.get(id(n)).unwrap() == &n.to_string()));
+        assert_eq!(map.put(id(5), "other".into()), first);
+        map.insert(id(4000), "here".into());
+        *map.get_mut(id(4000)).unwrap() += "!";
+        assert_eq!(map.get(id(4000)).unwrap(), "here!");
+        assert_eq!(map.values().count(), 3000);
+        assert!((0..3000).filter(|n| *n != 3).all(|n| map.get(id(n)).unwrap() == &n.to_string()));
     }
 }

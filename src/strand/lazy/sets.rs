@@ -3,28 +3,28 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Cold, IdMap, Relation};
-use crate::strand::few::Few;
+use super::{IdMap, LazySource, Relation};
 use crate::strand::id::DefId;
+use crate::strand::one_or_many::OneOrMany;
 
 /// Sets of definitions, each sorted.
 #[derive(Debug)]
 pub struct Sets {
-    held: RefCell<IdMap<Few<DefId>>>,
-    cold: Option<Rc<dyn Cold>>,
+    held: RefCell<IdMap<OneOrMany<DefId>>>,
+    lazy: Option<Rc<dyn LazySource>>,
     relation: Relation,
 }
 
 impl Sets {
     /// No sets but those of the source.
-    pub fn new(cold: Option<Rc<dyn Cold>>, relation: Relation) -> Sets {
-        Sets { held: RefCell::default(), cold, relation }
+    pub fn new(lazy: Option<Rc<dyn LazySource>>, relation: Relation) -> Sets {
+        Sets { held: RefCell::default(), lazy, relation }
     }
 
     fn load(&self, to: DefId) {
-        let Some(cold) = &self.cold else { return };
+        let Some(lazy) = &self.lazy else { return };
         if !self.held.borrow().contains_key(&to) {
-            let mut set = cold.related(self.relation, to);
+            let mut set = lazy.related(self.relation, to);
             set.sort_unstable();
             self.held.borrow_mut().insert(to, set.into());
         }
@@ -55,7 +55,7 @@ impl Sets {
         let Some(set) = held.get_mut(&to) else { return };
         set.take(&id);
         // An empty set is kept where its absence would mean to ask the source.
-        if set.is_empty() && self.cold.is_none() {
+        if set.is_empty() && self.lazy.is_none() {
             held.remove(&to);
         }
     }
