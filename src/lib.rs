@@ -11,7 +11,8 @@
 //! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
 //! | [`provider`] | how nebula talks to a model; recordings |
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
-//! | [`apply`] | the end of the road: decided proposal → archive → disk; the only writer of workspace files |
+//! | [`restore_plan`] | what undo, redo and restore ask of the archive |
+//! | [`execute`] | the end of the road: intent → archive → disk → record; the only writer of workspace files |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
@@ -23,12 +24,13 @@
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
 //! | [`disk`] | atomic replace for whoever owns files, bounded reading |
 //!
-//! The road of every change: edit → proposal → decision → archive → apply → result to the model, and memory.
+//! The road of every change: edit → proposal → decision → intent → archive → apply → record → result to the model.
 //!
 //! What is absent, and tested to be:
-//! 1. Nothing but `apply` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
-//! 2. `apply` takes a `Decided`; only `Proposal::decide` makes one. Skipping consent does not compile.
-//! 3. Tools and `archive::restore` write nothing.
+//! 1. Nothing but `execute` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
+//! 2. `execute` takes a `Decided`; only `Proposal::decide` makes one, and only of a decision that names who accepts: the
+//!    person, the policy or a flag. A change without consent does not compile, and its changeset says whose it was.
+//! 3. Tools, `restore_plan` and `archive::restore` write nothing.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
 //! 5. Everything below `agent` is synchronous except `provider`.
 //! 6. Drawing takes `&App`: nothing is decided while drawing.
@@ -36,21 +38,22 @@
 //!
 //! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
 //! runs the turn, `agent/turn/step` takes the stream in, `tools` and `edit` make edits, `agent/turn/edits` one proposal of
-//! neighbours, `agent/settle` asks and writes through `apply`, and the results go back to the model.
+//! neighbours, `agent/execute_proposal` asks and writes through `execute`, and the results go back to the model.
 
 pub mod agent;
-pub mod apply;
 pub mod archive;
 pub mod cli;
 pub mod config;
 pub mod context;
 pub mod disk;
 pub mod edit;
+pub mod execute;
 pub mod git;
 pub mod memory;
 pub mod proposal;
 pub mod protocol;
 pub mod provider;
+pub mod restore_plan;
 #[cfg(feature = "strand")]
 pub mod strand;
 pub mod text;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use tokio::sync::oneshot;
 
-use crate::proposal::{Choice, Decision, Proposal, ProposalId};
+use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::protocol::{Approval, QuestionId};
 
 /// What is waited for, by name.
@@ -66,18 +66,15 @@ impl PendingApprovals {
     }
 }
 
-/// What the policy says of a proposal without asking the person; `None`: the person is asked.
-/// It never accepts an inexact match or a file that is not archived; foreign files are decided before, by the person.
-pub fn policy(approval: Approval, proposal: &Proposal, needs_person: bool) -> Option<Decision> {
+/// What the policy says of a proposal without asking the person; `None`: the person is asked. What it accepts is
+/// accepted in the name of `consent`. It never accepts an inexact match, a file that acts later or is not archived, or
+/// hidden characters; foreign files are decided before, by the person.
+pub fn policy(approval: Approval, consent: Consent, proposal: &Proposal, needs_person: bool) -> Option<Decision> {
     match approval {
         Approval::Ask => None,
-        Approval::None => {
-            let mut decision = Decision::all(proposal, Choice::Reject);
-            decision.reason = Some("the approval policy accepts no edits".into());
-            Some(decision)
-        }
-        Approval::Edits | Approval::All if needs_person || proposal.is_inexact() => None,
-        Approval::Edits | Approval::All => Some(Decision::all(proposal, Choice::Accept)),
+        Approval::None => Some(Decision::refuse(proposal).because("the approval policy accepts no edits")),
+        Approval::Edits | Approval::All if needs_person || proposal.needs_person().is_some() => None,
+        Approval::Edits | Approval::All => Some(Decision::accept(proposal, consent)),
     }
 }
 
@@ -85,6 +82,8 @@ pub fn policy(approval: Approval, proposal: &Proposal, needs_person: bool) -> Op
 mod tests {
     use super::*;
     use crate::proposal::{FileChange, Found, Placed, Rung, State};
+
+    const EDITS: Consent = Consent::Policy("edits");
 
     fn proposal(rung: Rung) -> Proposal {
         let before = State::file(&b"a\n"[..]);
@@ -96,16 +95,29 @@ mod tests {
 
     #[test]
     fn the_policy_never_accepts_an_inexact_match() {
-        assert!(policy(Approval::Edits, &proposal(Rung::Exact), false).is_some());
-        assert!(policy(Approval::Edits, &proposal(Rung::Inexact), false).is_none());
-        assert!(policy(Approval::All, &proposal(Rung::Inexact), false).is_none());
-        assert!(policy(Approval::Edits, &proposal(Rung::Exact), true).is_none());
+        assert!(policy(Approval::Edits, EDITS, &proposal(Rung::Exact), false).is_some());
+        assert!(policy(Approval::Edits, EDITS, &proposal(Rung::Inexact), false).is_none());
+        assert!(policy(Approval::All, EDITS, &proposal(Rung::Inexact), false).is_none());
+        assert!(policy(Approval::Edits, EDITS, &proposal(Rung::Exact), true).is_none());
+    }
+
+    #[test]
+    fn the_policy_never_accepts_what_acts_later_or_hides() {
+        let change = |path: &str, text: &str| {
+            let file = FileChange::new(path, State::Absent, State::file(text.as_bytes()), "writeFile", &[]);
+            Proposal { id: ProposalId(1), title: String::new(), files: vec![file] }
+        };
+        for approval in [Approval::Edits, Approval::All] {
+            assert!(policy(approval, EDITS, &change("src/a.rs", "fn a() {}\n"), false).is_some());
+            assert!(policy(approval, EDITS, &change("deep/AGENTS.md", "obey\n"), false).is_none());
+            assert!(policy(approval, EDITS, &change("src/a.rs", "// \u{202e}\n"), false).is_none());
+        }
     }
 
     #[test]
     fn asking_asks_and_none_refuses() {
-        assert!(policy(Approval::Ask, &proposal(Rung::Exact), false).is_none());
-        let none = policy(Approval::None, &proposal(Rung::Exact), false).expect("a decision");
+        assert!(policy(Approval::Ask, EDITS, &proposal(Rung::Exact), false).is_none());
+        let none = policy(Approval::None, EDITS, &proposal(Rung::Exact), false).expect("a decision");
         assert_eq!(none.count().accepted, 0);
     }
 
@@ -114,8 +126,8 @@ mod tests {
         let approvals = PendingApprovals::default();
         let p = proposal(Rung::Exact);
         let mut rx = approvals.await_decision(p.id);
-        assert!(approvals.decide(p.id, Decision::all(&p, Choice::Accept)));
+        assert!(approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
         assert!(rx.try_recv().is_ok());
-        assert!(!approvals.decide(p.id, Decision::all(&p, Choice::Accept)));
+        assert!(!approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
     }
 }

@@ -5,19 +5,18 @@
 //! `background` as long as the process, `session` as long as a conversation, `turn` as long as a turn.
 
 mod actor;
-pub mod announce;
 mod approval;
 pub mod background;
 mod changesets;
 pub mod commit;
 mod events;
+mod execute_proposal;
 mod file_index;
 mod listings;
 mod model;
 mod restore;
 mod services;
 pub mod session;
-mod settle;
 mod start;
 mod supervisor;
 mod turn;

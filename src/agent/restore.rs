@@ -6,16 +6,16 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::announce::Remembered;
+use crate::agent::execute_proposal::{Asking, Settled, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
-use crate::agent::settle::{self, Asking, Settled};
-use crate::archive::{Choices, Id, Request, Restoration};
-use crate::memory::{Cause, ChangesetRecord};
+use crate::archive::{Choices, Restoration};
+use crate::memory::Cause;
 use crate::proposal::{FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
+use crate::restore_plan::{self, Plan, Wanted};
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -51,7 +51,8 @@ impl Restores {
             Cause { session: context.id(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
         let context = Arc::clone(context);
         self.begin(move |stop, _| async move {
-            let settled = settle::settle(&context, Arc::new(proposal), Vec::new(), Asking::Person, cause, &stop).await;
+            let settled =
+                execute_proposal(&context, Arc::new(proposal), Vec::new(), Asking::Person, cause, &stop).await;
             tell(&context, &settled, "wrote").await;
         });
     }
@@ -78,7 +79,7 @@ impl Restores {
         }
         let context = Arc::clone(context);
         self.begin(move |stop, chosen| async move {
-            match plan(&context, &request, turn) {
+            match plan(&context, request, turn).await {
                 Ok(plan) => {
                     if let Some(settled) = run(&context, &plan, chosen, &stop).await {
                         tell(&context, &settled, "restored").await;
@@ -90,89 +91,25 @@ impl Restores {
     }
 }
 
-/// A restore that can be tried.
-pub struct Plan {
-    /// What is asked of the archive.
-    pub request: Request,
-    /// `undo` or `redo`.
-    pub kind: &'static str,
-    /// In words.
-    pub title: String,
-}
-
-/// What a request asks of the archive.
-fn plan(context: &SessionContext, request: &RestoreRequest, turn: Option<i64>) -> Result<Plan, String> {
-    let say = |e: crate::archive::Error| e.to_string();
-    let undo = |request, title| Ok(Plan { request, kind: "undo", title });
-    match request {
-        RestoreRequest::Undo { count, files } => {
-            let title = match files.as_slice() {
-                [] => format!("undo of {}", newest_cause(context).unwrap_or_else(|| "the newest changeset".into())),
-                files => format!("undo of {}", files.join(", ")),
-            };
-            undo(Request::Undo { count: *count, files: files.clone() }, title)
-        }
-        RestoreRequest::Redo => {
-            let Some(newest) = newest(context).map_err(say)? else {
-                return Err("the archive is empty: there is nothing to redo".into());
-            };
-            let record = context
-                .services
-                .memory
-                .changeset(&context.services.project(), &newest.to_string())
-                .map_err(|e| e.to_string())?;
-            match record {
-                Some(r) if r.cause.kind == "undo" => Ok(Plan {
-                    request: Request::Undo { count: 1, files: Vec::new() },
-                    kind: "redo",
-                    title: format!("redo of {}", r.cause.title.trim_start_matches("undo of ")),
-                }),
-                Some(_) => Err("the newest changeset was not made by an undo: there is nothing to redo".into()),
-                None => {
-                    Err("memory does not know what made the newest changeset: use undo, which takes it back".into())
-                }
-            }
-        }
-        RestoreRequest::Changeset(id) => {
-            let id = context.services.archive.find_changeset(id).map_err(say)?;
-            let title = format!("undo of {}", cause_of(context, id).unwrap_or_else(|| "one changeset".into()));
-            undo(Request::Changesets(vec![id]), title)
-        }
-        RestoreRequest::Since(id) => {
-            let id = context.services.archive.find_changeset(id).map_err(say)?;
-            let title = format!("undo of everything since {}", cause_of(context, id).unwrap_or_else(|| "then".into()));
-            undo(Request::Since(id), title)
-        }
+/// What a request of the person asks for; the error is for the person.
+fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) -> Result<Wanted, String> {
+    Ok(match request {
+        RestoreRequest::Undo { count, files } => Wanted::Undo { count, files },
+        RestoreRequest::Redo => Wanted::Redo,
+        RestoreRequest::Changeset(id) => Wanted::Changeset(id),
+        RestoreRequest::Since(id) => Wanted::Since(id),
         RestoreRequest::SinceMessage(number) => {
-            let (message, words) = person_said(context, *number).ok_or("that message is not in memory")?;
+            let (message, words) = person_said(context, number).ok_or("that message is not in memory")?;
             let session = context.id().unwrap_or_default();
-            let records = context.services.memory.changesets_since(&session, message).map_err(|e| e.to_string())?;
-            match ids(&records) {
-                ids if ids.is_empty() => Err(format!("nothing was changed since \"{words}\"")),
-                ids => undo(Request::Changesets(ids), format!("undo of everything since \"{words}\"")),
-            }
+            Wanted::SinceMessage { session, message, called: format!("\"{words}\"") }
         }
-        RestoreRequest::Version { path, version } => {
-            let found = context.services.archive.find_version(Some(path), version).map_err(say)?;
-            undo(Request::Version { path: path.clone(), version: found.id }, format!("undo of {path}"))
-        }
-        RestoreRequest::Turn => {
-            let (Some(session), Some(turn)) = (context.id(), turn) else {
-                return Err("no turn of this session changed anything".into());
-            };
-            let records = context.services.memory.changesets_of_turn(&session, turn).map_err(|e| e.to_string())?;
-            let ids = ids(&records);
-            if ids.is_empty() {
-                return Err("the last turn changed nothing".into());
-            }
-            undo(Request::Changesets(ids), "undo of the last turn".into())
-        }
-        RestoreRequest::Foreign { .. } => Err("no restore is waiting".into()),
-    }
-}
-
-fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
-    records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
+        RestoreRequest::Version { path, version } => Wanted::Version { path, version },
+        RestoreRequest::Turn => match context.id().zip(turn) {
+            Some((session, turn)) => Wanted::Turn { session, turn },
+            None => return Err("no turn of this session changed anything".into()),
+        },
+        RestoreRequest::Foreign { .. } => return Err("no restore is waiting".into()),
+    })
 }
 
 /// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
@@ -182,26 +119,22 @@ fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)>
     Some((row.id, first_words(transcript::typed(row)?, 40)))
 }
 
+/// Plans what a request asks for, on a thread that may block.
+async fn plan(context: &Arc<SessionContext>, request: RestoreRequest, turn: Option<i64>) -> Result<Plan, String> {
+    let context = Arc::clone(context);
+    let planned = tokio::task::spawn_blocking(move || {
+        let wanted = wanted(&context, request, turn)?;
+        restore_plan::plan(&wanted, context.services.stores()).map_err(|e| e.to_string())
+    });
+    planned.await.unwrap_or_else(|_| Err("planning the restore failed in nebula itself".into()))
+}
+
 /// A plan for the model's `undo`.
-pub fn plan_of_tool(context: &SessionContext, count: usize, path: Option<String>) -> Result<Plan, String> {
-    plan(context, &RestoreRequest::Undo { count, files: path.into_iter().collect() }, None)
-}
-
-fn newest_cause(context: &SessionContext) -> Option<String> {
-    cause_of(context, newest(context).ok()??)
-}
-
-/// The newest changeset that changed something.
-fn newest(context: &SessionContext) -> Result<Option<Id>, crate::archive::Error> {
-    context
-        .services
-        .archive
-        .newest_written(&Remembered { memory: &context.services.memory, project: &context.services.project() })
-}
-
-fn cause_of(context: &SessionContext, id: Id) -> Option<String> {
-    let record = context.services.memory.changeset(&context.services.project(), &id.to_string()).ok()??;
-    Some(record.cause.title).filter(|t| !t.is_empty())
+///
+/// # Errors
+/// Why there is nothing to undo, for the model.
+pub async fn plan_of_tool(context: &Arc<SessionContext>, count: usize, path: Option<String>) -> Result<Plan, String> {
+    plan(context, RestoreRequest::Undo { count, files: path.into_iter().collect() }, None).await
 }
 
 /// Proposes what a plan comes to, again each time something is chosen for a file that someone else changed. None when
@@ -234,12 +167,12 @@ pub async fn run(
             Cause { session: context.id(), kind: plan.kind.into(), title: plan.title.clone(), ..Cause::default() };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
-        let settle = settle::settle(context, proposal, restoration.fates, Asking::Person, cause, &again);
-        tokio::pin!(settle);
+        let executing = execute_proposal(context, proposal, restoration.fates, Asking::Person, cause, &again);
+        tokio::pin!(executing);
         let mut rechosen = false;
         let settled = loop {
             tokio::select! {
-                settled = &mut settle => break settled,
+                settled = &mut executing => break settled,
                 Some((path, choice)) = chosen.recv() => {
                     choices.each.insert(path, choice);
                     rechosen = true;
@@ -255,17 +188,9 @@ pub async fn run(
 }
 
 async fn look(context: &Arc<SessionContext>, plan: &Plan, choices: &Choices) -> Result<Restoration, String> {
-    let (context, choices) = (Arc::clone(context), choices.clone());
-    let (request, title) = (plan.request.clone(), plan.title.clone());
+    let (context, plan, choices) = (Arc::clone(context), plan.clone(), choices.clone());
     let looked = tokio::task::spawn_blocking(move || {
-        let project = context.services.project();
-        let written = Remembered { memory: &context.services.memory, project: &project };
-        let id = context.events.proposal();
-        context
-            .services
-            .archive
-            .restore(&context.services.workspace, &request, &written, &choices, id, &title)
-            .map_err(|e| e.to_string())
+        plan.look(&choices, context.events.proposal(), context.services.stores()).map_err(|e| e.to_string())
     });
     looked.await.unwrap_or_else(|_| Err("looking at the archive failed in nebula itself".into()))
 }

@@ -13,6 +13,7 @@ use super::events::Events;
 use super::file_index::FileIndex;
 use crate::archive::{Archive, Id};
 use crate::config::Config;
+use crate::execute::Stores;
 use crate::memory::{self, Memory, Trouble};
 use crate::protocol::{Level, Notice};
 use crate::provider::{self, Provider};
@@ -129,6 +130,11 @@ impl Services {
     /// The workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Where changes go.
+    pub fn stores(&self) -> Stores<'_> {
+        Stores { workspace: &self.workspace, archive: &self.archive, memory: &self.memory }
     }
 
     /// Notes what is known of a file.

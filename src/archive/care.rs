@@ -5,7 +5,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use super::{Archive, Error, Id, Lock, Sha, Version, at, changeset, is_folder_name, sha256, version};
+use super::{
+    Archive, Error, Id, Lock, Sha, Version, at,
+    changeset::{self, Changeset},
+    is_folder_name, sha256, version,
+};
 use crate::disk;
 use crate::proposal::State;
 
@@ -76,7 +80,7 @@ impl Archive {
             let read = fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| changeset::read(&bytes));
             match read {
                 Err(why) => damage(file, &format!("the changeset cannot be read: {why}")),
-                Ok(paths) => {
+                Ok(Changeset { paths, .. }) => {
                     for path in paths {
                         let versions = folders.get(&self.file_folder(&path));
                         if !versions.is_some_and(|v: &Vec<Id>| v.iter().any(|v| *v < id)) {
@@ -220,7 +224,7 @@ impl Archive {
                 fs::remove_file(&file).map_err(at(&file))?;
             } else {
                 let paths: Vec<_> = stay.iter().map(String::as_str).collect();
-                self.write_changeset(*id, &paths)?;
+                self.write_changeset(*id, &paths, self.approved(*id)?.as_deref())?;
             }
         }
         disk::sync_folder(&self.folder).map_err(at(&self.folder))?;

@@ -1,34 +1,59 @@
-//! The changeset file: the normalised paths of files archived together, one a line.
+//! The changeset file: the normalised paths of files archived together, one a line, and last who approved the change.
+
+/// Begins the lines that are no paths: a normalised path never begins so.
+const NOTE: &str = "// ";
+const APPROVED: &str = "// approved by: ";
+
+/// What a changeset file says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Changeset {
+    /// Normalised paths.
+    pub paths: Vec<String>,
+    /// Who approved the change, in words; `None` where nothing was changed (`shi`), and in files of before it was kept.
+    pub approved: Option<String>,
+}
 
 /// The text of a changeset file. A path is written as it is, or, where it holds a control character or begins with
-/// `"`, as a JSON string.
-pub(super) fn write(paths: &[&str]) -> String {
+/// `"` or `//`, as a JSON string.
+pub(super) fn write(paths: &[&str], approved: Option<&str>) -> String {
     let mut text = String::new();
     for path in paths {
-        if path.starts_with('"') || path.chars().any(char::is_control) {
+        if path.starts_with('"') || path.starts_with("//") || path.chars().any(char::is_control) {
             text += &serde_json::Value::from(*path).to_string();
         } else {
             text += path;
         }
         text.push('\n');
     }
+    if let Some(approved) = approved {
+        text += APPROVED;
+        text.extend(approved.chars().filter(|c| !c.is_control()));
+        text.push('\n');
+    }
     text
 }
 
-/// The paths in a changeset file; the error is what is wrong with it.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<String>, String> {
+/// Reads a changeset file; the error is what is wrong with it. Notes of a kind not known here are passed over.
+pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_string())?;
-    let line = |line: &str| {
-        if line.starts_with('"') {
-            serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))
+    let mut changeset = Changeset::default();
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if line.starts_with(NOTE) {
+            let approved = line.strip_prefix(APPROVED).map(str::to_string);
+            changeset.approved = changeset.approved.or(approved);
+        } else if line.starts_with('"') {
+            let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
+            changeset.paths.push(path);
         } else if line.is_empty() {
-            Err("it has an empty line".to_string())
+            return Err("it has an empty line".to_string());
         } else {
-            Ok(line.to_string())
+            changeset.paths.push(line.to_string());
         }
-    };
-    let paths: Vec<String> = text.strip_suffix('\n').unwrap_or(text).split('\n').map(line).collect::<Result<_, _>>()?;
-    Ok(paths)
+    }
+    match changeset.paths.is_empty() {
+        true => Err("it names no file".to_string()),
+        false => Ok(changeset),
+    }
 }
 
 #[cfg(test)]
@@ -39,19 +64,31 @@ mod tests {
 
     #[test]
     fn ordinary_paths_are_plain_lines() {
-        assert_eq!(write(&["src/main.py", "a b", "日本.md"]), "src/main.py\na b\n日本.md\n");
-        assert_eq!(write(&["\"q", "a\nb"]), "\"\\\"q\"\n\"a\\nb\"\n");
+        assert_eq!(write(&["src/main.py", "a b", "日本.md"], None), "src/main.py\na b\n日本.md\n");
+        assert_eq!(write(&["\"q", "a\nb"], None), "\"\\\"q\"\n\"a\\nb\"\n");
         assert!(read(b"").is_err());
         assert!(read(b"a\n\nb\n").is_err());
         assert!(read(b"\"a\n").is_err());
         assert!(read(b"\xff\n").is_err());
     }
 
+    #[test]
+    fn who_approved_stands_on_the_last_line() {
+        assert_eq!(write(&["a"], Some("flag --yes")), "a\n// approved by: flag --yes\n");
+        let of = |text: &str| read(text.as_bytes()).map(|c| (c.paths.join(" "), c.approved));
+        assert_eq!(of("a\n"), Ok(("a".into(), None)));
+        assert_eq!(of("a\n// later: something else\nb\n"), Ok(("a b".into(), None)));
+        assert!(read(b"// approved by: person\n").is_err());
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read(paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/\u{85}]{1,8}", 1..6)) {
+        fn what_is_written_is_read(
+            paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/ \u{85}]{1,8}", 1..6),
+            approved in proptest::option::of("\\PC{0,12}"),
+        ) {
             let refs: Vec<_> = paths.iter().map(String::as_str).collect();
-            prop_assert_eq!(read(write(&refs).as_bytes()), Ok(paths));
+            prop_assert_eq!(read(write(&refs, approved.as_deref()).as_bytes()), Ok(Changeset { paths, approved }));
         }
     }
 }

@@ -217,6 +217,18 @@ impl Archive {
     /// # Errors
     /// When it is not there, cannot be read, or is damaged.
     pub fn paths(&self, changeset: Id) -> Result<Vec<String>, Error> {
+        Ok(self.read_changeset(changeset)?.paths)
+    }
+
+    /// Who approved the change of a changeset, in words; `None` where the changeset does not say.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be read, or is damaged.
+    pub fn approved(&self, changeset: Id) -> Result<Option<String>, Error> {
+        Ok(self.read_changeset(changeset)?.approved)
+    }
+
+    fn read_changeset(&self, changeset: Id) -> Result<changeset::Changeset, Error> {
         let file = self.changeset_file(changeset);
         let bytes = fs::read(&file).map_err(at(&file))?;
         changeset::read(&bytes).map_err(|why| Error::Damaged { id: changeset, why })

@@ -11,7 +11,7 @@ use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, version};
 use crate::disk;
-use crate::proposal::State;
+use crate::proposal::{Consent, State};
 use crate::workspace::lexical;
 
 /// What was archived.
@@ -43,11 +43,17 @@ struct Pending {
 }
 
 impl Archive {
-    /// Archives states, read under this lock, as one changeset. When this returns they are on disk.
+    /// Archives states, read under this lock, as one changeset, with who approved what is about to overwrite them. When
+    /// this returns they are on disk.
     ///
     /// # Errors
     /// Whatever the disk says. Versions archived so far stay (without a changeset); nothing else does.
-    pub fn record(&self, lock: &mut Lock, states: &[(&str, &State)]) -> Result<Recorded, Error> {
+    pub fn record(
+        &self,
+        lock: &mut Lock,
+        states: &[(&str, &State)],
+        consent: Option<Consent>,
+    ) -> Result<Recorded, Error> {
         let kept: Vec<_> = states.iter().filter(|(path, _)| self.excluded_by(path).is_none()).collect();
         if kept.is_empty() {
             return Ok(Recorded { changeset: None, files: Vec::new() });
@@ -72,16 +78,16 @@ impl Archive {
         self.write_versions(&files, &kept, &mut recent)?;
         step("archive: changeset")?;
         let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
-        self.write_changeset(changeset, &paths)?;
+        self.write_changeset(changeset, &paths, consent.map(|c| c.to_string()).as_deref())?;
         recent.done(changeset);
         step("archive: done")?;
         Ok(Recorded { changeset: Some(changeset), files })
     }
 
     /// Writes or replaces a changeset file.
-    pub(super) fn write_changeset(&self, id: Id, paths: &[&str]) -> Result<(), Error> {
+    pub(super) fn write_changeset(&self, id: Id, paths: &[&str], approved: Option<&str>) -> Result<(), Error> {
         let file = self.changeset_file(id);
-        disk::replace(&file, changeset::write(paths).as_bytes(), 0o600).map_err(at(&file))
+        disk::replace(&file, changeset::write(paths, approved).as_bytes(), 0o600).map_err(at(&file))
     }
 
     /// Many versions are written first, then flushed side by side, then named, so that the disk joins the work.

@@ -31,7 +31,7 @@ impl World {
     fn record(&self, paths: &[&str]) -> Recorded {
         let states: Vec<_> = paths.iter().map(|p| self.workspace.read(p).expect("read").state).collect();
         let states: Vec<_> = paths.iter().copied().zip(&states).collect();
-        self.archive.record(&mut self.archive.lock().expect("locked"), &states).expect("recorded")
+        self.archive.record(&mut self.archive.lock().expect("locked"), &states, None).expect("recorded")
     }
 
     /// Archives a file, then gives it another text.
@@ -124,7 +124,7 @@ fn equal_states_share_storage() {
     w.record(&["a"]);
     // Another nebula archives the same state, and this one once more.
     let state = w.workspace.read("a").expect("read").state;
-    other.record(&mut other.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+    other.record(&mut other.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
     w.record(&["a"]);
     let versions = w.archive.versions("a").expect("listed");
     assert_eq!(versions.len(), 6);
@@ -156,7 +156,7 @@ fn the_newest_id_is_greater_than_the_lock_whatever_the_clock_says() {
     fs::write(w.dir.path().join(".shaft/lock"), "00000000-0000-7000-8000-000000000000\n").expect("written");
     let after = Archive::open(&w.workspace, &Settings::default()).expect("open");
     let state = w.workspace.read("a").expect("read").state;
-    let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+    let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
     assert!(recorded.changeset > newest && recorded.files[0].version > newest.expect("archived"));
 }
 
@@ -200,7 +200,7 @@ fn excluded_paths_are_not_archived() {
     assert_eq!(archive.excluded_by("top/a.key"), Some("/top/*.key"));
     assert_eq!(archive.excluded_by("other/top/a.key"), None);
     let states = [(".env", &State::Absent)];
-    let recorded = archive.record(&mut archive.lock().expect("locked"), &states).expect("recorded");
+    let recorded = archive.record(&mut archive.lock().expect("locked"), &states, None).expect("recorded");
     assert_eq!(recorded.changeset, None);
     let broken = Settings { folder: None, exclude: vec!["[".into()] };
     assert!(matches!(Archive::open(&w.workspace, &broken), Err(Error::Glob(_))));
@@ -213,7 +213,7 @@ fn an_archive_may_lie_elsewhere() {
     let archive = Archive::open(&w.workspace, &settings).expect("open");
     w.write("a", "1");
     let state = w.workspace.read("a").expect("read").state;
-    archive.record(&mut archive.lock().expect("locked"), &[("a", &state)]).expect("recorded");
+    archive.record(&mut archive.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
     assert_eq!(archive.list().expect("listed").len(), 1);
     assert_eq!(fs::read_to_string(w.dir.path().join("kept/states/.gitignore")).expect("there"), "*\n");
     assert_eq!(archive.check(&|_| None).expect("checked"), []);

@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::print;
 use crate::agent::Handle;
-use crate::proposal::{Choice, Decision, FileDecision, Proposal};
+use crate::proposal::{Choice, Consent, Decision, FileDecision, Proposal};
 use crate::protocol::{
     CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
 };
@@ -278,10 +278,19 @@ impl Printer {
             self.fresh_line()?;
             ask(proposal)?
         } else {
-            Decision { reason: Some("nobody is there to approve it".into()), ..Decision::all(proposal, Choice::Reject) }
+            self.refuse(proposal)?
         };
         self.note_decision(proposal, &decision)?;
         Ok(StepDone { commands: vec![Command::Decide(proposal.id, decision)], exit: None })
+    }
+
+    /// Refuses what the policy left to a person, and says why it did.
+    fn refuse(&mut self, proposal: &Proposal) -> io::Result<Decision> {
+        let nobody = "nobody is there to approve it";
+        let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };
+        let reason = format!("{why}: only a person may approve it, and nobody is there");
+        self.notice(Level::Warning, &reason, "It was refused.")?;
+        Ok(Decision::refuse(proposal).because(reason))
     }
 
     fn decided(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
@@ -409,21 +418,25 @@ impl Printer {
 
 /// Puts a proposal to the person, hunk by hunk where there are several.
 fn ask(proposal: &Proposal) -> io::Result<Decision> {
-    let mut decision = Decision::all(proposal, Choice::Reject);
+    let mut files = proposal.choices(Choice::Reject);
     let total: usize = proposal.files.iter().map(|f| f.hunks.len()).sum();
+    if let Some(why) = proposal.needs_person() {
+        print::aside(clean(&why.to_string()));
+    }
     let keys = if total > 1 { "y all, n none, h hunk by hunk" } else { "y yes, n no" };
     let answer = print::read_line(&format!("write this? {keys}: "))?;
     match answer.trim() {
-        "y" | "yes" => decision = Decision::all(proposal, Choice::Accept),
+        "y" | "yes" => files = proposal.choices(Choice::Accept),
         "h" if total > 1 => {
             let mut number = 0;
-            for (file, said) in proposal.files.iter().zip(&mut decision.files) {
+            for (file, said) in proposal.files.iter().zip(&mut files) {
                 hunk_by_hunk(file, said, &mut number, total)?;
             }
-            join_moves(proposal, &mut decision);
+            join_moves(proposal, &mut files);
         }
         _ => {}
     }
+    let mut decision = Decision::new(files, Consent::Person);
     if decision.count().rejected > 0 {
         let reason = print::read_line("why not (told to the model; Enter for no reason): ")?;
         decision.reason = Some(reason.trim().to_string()).filter(|r| !r.is_empty());
@@ -447,13 +460,13 @@ fn hunk_by_hunk(
 }
 
 /// The two ends of a move go together: refusing one refuses both.
-fn join_moves(proposal: &Proposal, decision: &mut Decision) {
+fn join_moves(proposal: &Proposal, files: &mut [FileDecision]) {
     for (i, file) in proposal.files.iter().enumerate() {
         let Some(other) = file.moved.as_ref().and_then(|m| proposal.files.iter().position(|f| &f.path == m)) else {
             continue;
         };
-        if decision.files[other].hunks.contains(&Choice::Reject) {
-            decision.files[i].hunks.fill(Choice::Reject);
+        if files[other].hunks.contains(&Choice::Reject) {
+            files[i].hunks.fill(Choice::Reject);
         }
     }
 }

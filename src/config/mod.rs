@@ -222,6 +222,11 @@ impl Config {
         config
     }
 
+    /// Where a key's value comes from.
+    pub fn origin(&self, key: &str) -> Origin {
+        self.origins.get(key).copied().unwrap_or(Origin::Default)
+    }
+
     /// The same layers read again, as after a change of a file.
     pub fn reload(&self) -> Self {
         Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
@@ -321,7 +326,7 @@ impl Config {
             if let Some(value) = &mut value {
                 hide_headers(key.name, value);
             }
-            let origin = self.origins.get(key.name).copied().unwrap_or(Origin::Default);
+            let origin = self.origin(key.name);
             (key.name.to_string(), value.map(|value| value.to_string()), origin)
         };
         keys::KEYS.iter().map(shown).collect()

@@ -27,6 +27,8 @@ pub struct Cause {
     pub kind: String,
     /// In words: those of the prompt, or `undo of …`.
     pub title: String,
+    /// Who approved it, in words; `None`: nothing was changed, or it is not known.
+    pub approved: Option<String>,
 }
 
 /// How far a changeset came.
@@ -104,7 +106,7 @@ impl ChangesetRecord {
 }
 
 pub(super) const COLUMNS: &str =
-    "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed";
+    "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved";
 
 impl Memory {
     /// Announces what is about to be written, safe against power loss when this returns. From here on the new states
@@ -118,7 +120,8 @@ impl Memory {
         store.write(Safety::Full, cause.session.as_deref(), |tx| {
             tx.prepare_cached(
                 "INSERT INTO changesets(project_path, session_id, message_id, turn, tool_call, kind, title, state,
-                   at_ms, added, removed) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9, ?10)",
+                   at_ms, added, removed, approved)
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9, ?10, ?11)",
             )?
             .execute(params![
                 project,
@@ -130,7 +133,8 @@ impl Memory {
                 cause.title,
                 now,
                 added,
-                removed
+                removed,
+                cause.approved
             ])?;
             let n = tx.last_insert_rowid();
             for file in files {
@@ -377,6 +381,7 @@ pub(super) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
             tool_call: row.get(5)?,
             kind: row.get(6)?,
             title: row.get(7)?,
+            approved: row.get(12)?,
         },
         state: ChangesetState::of(row.get_ref(8)?.as_str().unwrap_or("")),
         at: row.get(9)?,

@@ -5,8 +5,12 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::Error;
 
 /// The migrations in their order; the n-th leads from version n-1 to n.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/001.sql"), include_str!("migrations/002.sql"), include_str!("migrations/003.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+    include_str!("migrations/004.sql"),
+];
 
 /// The version of the schema this program knows.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -1,8 +1,8 @@
-//! What the person, or the policy, said of each hunk; and the proof that it was said.
+//! The choice for each hunk of a proposal and who made it, and the change that follows from it.
 
 use std::sync::Arc;
 
-use super::{FileChange, HunkKind, Proposal, State};
+use super::{Consent, FileChange, HunkKind, Proposal, State};
 
 /// What was said of one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,12 @@ pub struct FileDecision {
     pub edited: Option<Arc<[u8]>>,
 }
 
-/// What was said of a whole proposal.
+/// The choices for a whole proposal. One that accepts anything names who made it; only [`Decision::refuse`] needs no
+/// author, and it accepts nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// One entry a file, in their order.
-    pub files: Vec<FileDecision>,
+    files: Vec<FileDecision>,
+    consent: Option<Consent>,
     /// Why something was refused, in the person's words; told to the model.
     pub reason: Option<String>,
     /// The person wants edits approved for the rest of the session.
@@ -43,11 +44,31 @@ pub struct HunkCount {
 }
 
 impl Decision {
-    /// The same choice for every hunk of `proposal`.
-    pub fn all(proposal: &Proposal, choice: Choice) -> Self {
-        let files =
-            proposal.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect();
-        Decision { files, reason: None, for_session: false }
+    /// The choices of `consent`: one entry a file of the proposal, in their order.
+    pub fn new(files: Vec<FileDecision>, consent: Consent) -> Self {
+        Decision { files, consent: Some(consent), reason: None, for_session: false }
+    }
+
+    /// `consent` accepts every hunk of `proposal`.
+    pub fn accept(proposal: &Proposal, consent: Consent) -> Self {
+        Self::new(proposal.choices(Choice::Accept), consent)
+    }
+
+    /// Every hunk of `proposal` is refused.
+    pub fn refuse(proposal: &Proposal) -> Self {
+        Decision { files: proposal.choices(Choice::Reject), consent: None, reason: None, for_session: false }
+    }
+
+    /// Adds a reason for what is refused.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// The choices, one entry a file of the proposal, in their order.
+    pub fn files(&self) -> &[FileDecision] {
+        &self.files
     }
 
     /// Accepted and refused hunks.
@@ -101,26 +122,37 @@ impl DecidedFile {
     }
 }
 
-/// A proposal with consent: what `apply` writes. Only [`Proposal::decide`] makes one.
+/// A proposal with consent: what `apply` writes. Only [`Proposal::decide`] makes one, and only for an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    pub(super) files: Vec<DecidedFile>,
+    files: Vec<DecidedFile>,
+    consent: Consent,
 }
 
 impl Decided {
-    /// The files in which something was accepted, in order. Empty: nothing is to be written.
+    /// The files in which something was accepted, in order; never empty.
     pub fn files(&self) -> &[DecidedFile] {
         &self.files
+    }
+
+    /// Who accepted it.
+    pub fn consent(&self) -> Consent {
+        self.consent
     }
 }
 
 impl Proposal {
-    /// Joins the proposal with what was said of it. Files without an accepted hunk drop out; in the others
-    /// refused hunks keep the lines of before, byte for byte.
+    /// The same choice for every hunk, to be changed one by one: what [`Decision::new`] takes.
+    pub fn choices(&self, choice: Choice) -> Vec<FileDecision> {
+        self.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect()
+    }
+
+    /// Joins the proposal with a decision; `None` where nothing is accepted. Files without an accepted hunk drop out; in
+    /// the others refused hunks keep the lines of before, byte for byte.
     ///
     /// # Errors
     /// When the decision does not fit the proposal's shape, or splits a move.
-    pub fn decide(&self, decision: &Decision) -> Result<Decided, DecisionError> {
+    pub fn decide(&self, decision: &Decision) -> Result<Option<Decided>, DecisionError> {
         if decision.files.len() != self.files.len() {
             return Err(DecisionError::Shape);
         }
@@ -139,7 +171,8 @@ impl Proposal {
                 });
             }
         }
-        Ok(Decided { files })
+        let consent = decision.consent.filter(|_| !files.is_empty());
+        Ok(consent.map(|consent| Decided { files, consent }))
     }
 
     fn check_move(&self, change: &FileChange, said: &FileDecision, decision: &Decision) -> Result<(), DecisionError> {
@@ -183,16 +216,24 @@ mod tests {
         let text = State::file(&b"text\n"[..]);
         let files = FileChange::moved("from", "to", text.clone(), text, "test", &[]).into();
         let proposal = Proposal { id: ProposalId(1), title: String::new(), files };
-        for choice in [Choice::Accept, Choice::Reject] {
-            assert!(proposal.decide(&Decision::all(&proposal, choice)).is_ok());
-        }
+        let accepted = proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("whole");
+        assert_eq!(accepted.expect("accepted").consent(), Consent::Person);
+        assert_eq!(proposal.decide(&Decision::refuse(&proposal)), Ok(None));
         for half in 0..2 {
-            let mut decision = Decision::all(&proposal, Choice::Accept);
-            decision.files[half].hunks[0] = Choice::Reject;
+            let mut files = proposal.choices(Choice::Accept);
+            files[half].hunks[0] = Choice::Reject;
+            let decision = Decision::new(files, Consent::Person);
             assert!(matches!(proposal.decide(&decision), Err(DecisionError::HalfMove(_))));
         }
-        let mut short = Decision::all(&proposal, Choice::Accept);
-        short.files.pop();
+        let short = Decision::new(proposal.choices(Choice::Accept)[..1].to_vec(), Consent::Person);
         assert_eq!(proposal.decide(&short), Err(DecisionError::Shape));
+    }
+
+    #[test]
+    fn a_refusal_by_anyone_comes_to_nothing() {
+        let file = FileChange::new("a", State::Absent, State::file(&b"text\n"[..]), "test", &[]);
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+        let decision = Decision::new(proposal.choices(Choice::Reject), Consent::Flag("--yes"));
+        assert_eq!(proposal.decide(&decision), Ok(None));
     }
 }

@@ -4,11 +4,13 @@
 //! NUL byte, or UTF-16 with a byte order mark; all else is one hunk.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices};
 
+use super::hidden::hidden;
 use super::{Choice, Counts, FileChange, Found, Hunk, HunkKind, Placed, State};
 
 /// Unchanged lines between two changes that still are one hunk.
@@ -96,7 +98,7 @@ impl Wide {
 pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk>, Counts) {
     let whole = |kind, before, after| {
         let (found, edits) = made_by(placed, None);
-        Hunk { kind, before: 0..before, after: 0..after, found, edits }
+        Hunk { kind, before: 0..before, after: 0..after, found, edits, hidden: 0 }
     };
     match (before, after) {
         (State::File { bytes: old, mode: old_mode }, State::File { bytes: new, mode: new_mode }) => {
@@ -108,7 +110,14 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
                 (vec![whole(HunkKind::Binary, 0, 0)], Counts::default())
             };
             if new_mode.is_some() && old_mode.is_some() && new_mode != old_mode {
-                hunks.push(Hunk { kind: HunkKind::Mode, before: 0..0, after: 0..0, found: None, edits: Vec::new() });
+                hunks.push(Hunk {
+                    kind: HunkKind::Mode,
+                    before: 0..0,
+                    after: 0..0,
+                    found: None,
+                    edits: Vec::new(),
+                    hidden: 0,
+                });
             }
             (hunks, counts)
         }
@@ -122,6 +131,25 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
             (vec![whole(HunkKind::Delete, removed, 0)], Counts { added: 0, removed })
         }
         _ => (vec![whole(HunkKind::Binary, 0, 0)], Counts::default()),
+    }
+}
+
+/// Counts, in each hunk, the characters of added lines that hide what the text says.
+pub(super) fn count_hidden(hunks: &mut [Hunk], before: &State, after: &State) {
+    let Some(new) = after.bytes().filter(|new| !new.is_ascii()) else { return };
+    let old = before.bytes().and_then(|old| shown(old)).unwrap_or_default();
+    let Some(new) = shown(new) else { return };
+    // A mark of the byte order at the beginning is no text.
+    let (old, new): (Vec<&str>, Vec<&str>) = (
+        old.trim_start_matches('\u{feff}').split_inclusive('\n').collect(),
+        new.trim_start_matches('\u{feff}').split_inclusive('\n').collect(),
+    );
+    for hunk in hunks {
+        // The end of a move was there before, as a whole.
+        let was = if hunk.kind == HunkKind::Move { Some(&old[..]) } else { old.get(hunk.before.clone()) };
+        let was: HashSet<&&str> = was.unwrap_or_default().iter().collect();
+        let added = new.get(hunk.after.clone()).unwrap_or_default().iter().filter(|line| !was.contains(line));
+        hunk.hidden = added.map(|line| hidden(line).len()).sum();
     }
 }
 
@@ -145,7 +173,7 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
                 last.before.end = before.end;
                 last.after.end = after.end;
             }
-            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None, edits: Vec::new() }),
+            _ => hunks.push(Hunk { kind: HunkKind::Lines, before, after, found: None, edits: Vec::new(), hidden: 0 }),
         }
     }
     if !placed.is_empty() {
@@ -273,7 +301,7 @@ fn grow(side: &mut Vec<Word>, words: &[&str], changed: bool) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Decision, Proposal, ProposalId, Rung};
+    use super::super::{Consent, Decision, FileDecision, Proposal, ProposalId, Rung};
     use super::*;
 
     fn change(before: &str, after: &str) -> FileChange {
@@ -313,12 +341,13 @@ mod tests {
         let file = |b: &[u8], mode| State::File { bytes: b.into(), mode: Some(mode) };
         let change = FileChange::new("a", file(b"a\n", 0o644), file(b"b\n", 0o755), "t", &[]);
         let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![change] };
-        let mut decision = Decision::all(&proposal, Choice::Accept);
-        decision.files[0].hunks[1] = Choice::Reject;
-        let decided = proposal.decide(&decision).expect("it fits");
-        assert_eq!(decided.files()[0].after(), &file(b"b\n", 0o644));
-        decision.files[0].hunks = vec![Choice::Reject, Choice::Accept];
-        assert_eq!(proposal.decide(&decision).expect("it fits").files()[0].after(), &file(b"a\n", 0o755));
+        let after = |hunks: [Choice; 2]| {
+            let files = vec![FileDecision { hunks: hunks.into(), edited: None }];
+            let decided = proposal.decide(&Decision::new(files, Consent::Person)).expect("it fits");
+            decided.expect("accepted").files()[0].after().clone()
+        };
+        assert_eq!(after([Choice::Accept, Choice::Reject]), file(b"b\n", 0o644));
+        assert_eq!(after([Choice::Reject, Choice::Accept]), file(b"a\n", 0o755));
     }
 
     #[test]
@@ -365,6 +394,20 @@ mod tests {
         assert_eq!(changed(&new, "let total = price * n;"), [" * n"]);
         assert_eq!(changed_words("alpha beta", "gamma delta"), None);
         assert!(changed_words("価格を計算する", "価格を表示する").is_some());
+    }
+
+    #[test]
+    fn hidden_characters_are_counted_in_the_lines_that_are_added() {
+        let before = "\u{feff}a\u{200b}\nb\n1\n2\n3\n4\nc\n";
+        let after = "\u{feff}a\u{200b}\nB\u{202e}\u{202c}\n1\n2\n3\n4\nC\n";
+        let hidden = |c: &FileChange| c.hunks.iter().map(|h| h.hidden).collect::<Vec<_>>();
+        assert_eq!(hidden(&change(before, after)), [2, 0]);
+        let state = |text: &str| State::file(text.as_bytes());
+        assert_eq!(hidden(&FileChange::new("a", State::Absent, state(after), "t", &[])), [3]);
+        let [from, to] = FileChange::moved("a", "b", state(before), state(after), "t", &[]);
+        assert_eq!((hidden(&from), hidden(&to)), (vec![0], vec![2]));
+        let wide: Vec<u8> = "\u{feff}x\u{200b}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(hidden(&FileChange::new("a", State::Absent, State::file(wide), "t", &[])), [1]);
     }
 
     #[test]

@@ -3,19 +3,27 @@
 //!
 //! A [`Proposal`] holds, per file, the state before and the state after, split into [`Hunk`]s.
 //! [`Proposal::decide`] joins it with a [`Decision`] and gives a [`Decided`], the only thing that
-//! `apply` accepts. The fields of `Decided` are private, so consent cannot be skipped.
+//! `apply` accepts. The fields of both are private, and a decision that accepts names its [`Consent`]: no change without
+//! consent compiles.
 
+mod consent;
 mod decision;
 mod fate;
+mod hidden;
 mod hunks;
+mod later;
 pub mod merge;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use fate::{Fate, FateKind, ForeignChoice};
+pub use hidden::hidden;
 pub use hunks::{Word, changed_words, count_changed, lines, shown};
+pub use later::acts_later;
 
 /// Names a proposal within one run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,6 +158,8 @@ pub struct Hunk {
     pub found: Option<Found>,
     /// Which edits of the run had a part in it, ascending; empty where that is not known.
     pub edits: Vec<usize>,
+    /// Characters in its added lines that hide what the text says: see [`hidden`].
+    pub hidden: usize,
 }
 
 /// What is to become of one file.
@@ -198,7 +208,8 @@ pub struct Proposal {
 impl FileChange {
     /// A change of one file, cut into hunks.
     pub fn new(path: impl Into<String>, before: State, after: State, by: impl Into<String>, placed: &[Placed]) -> Self {
-        let (hunks, counts) = hunks::cut(&before, &after, placed);
+        let (mut hunks, counts) = hunks::cut(&before, &after, placed);
+        hunks::count_hidden(&mut hunks, &before, &after);
         FileChange { path: path.into(), before, after, moved: None, folders: Vec::new(), by: by.into(), hunks, counts }
     }
 
@@ -211,7 +222,14 @@ impl FileChange {
             c.hunks.iter_mut().for_each(|h| h.kind = HunkKind::Move);
             c
         };
-        [end(from, to, before, State::Absent), end(to, from, State::Absent, after)]
+        let mut ends = [end(from, to, before.clone(), State::Absent), end(to, from, State::Absent, after)];
+        hunks::count_hidden(&mut ends[1].hunks, &before, &ends[1].after);
+        ends
+    }
+
+    /// Whether its content acts later, without anyone looking at it again: see [`acts_later()`].
+    pub fn acts_later(&self) -> bool {
+        acts_later(&self.path)
     }
 }
 
@@ -224,8 +242,50 @@ impl Proposal {
         })
     }
 
-    /// Whether some hunk rests on an inexact match, which no policy may accept.
-    pub fn is_inexact(&self) -> bool {
-        self.files.iter().flat_map(|f| &f.hunks).any(|h| h.found.as_ref().is_some_and(|f| f.rung == Rung::Inexact))
+    /// What in it no policy and no flag may approve, if there is something.
+    pub fn needs_person(&self) -> Option<NeedsPerson<'_>> {
+        let of = |file: &'_ FileChange| {
+            let inexact = |h: &Hunk| h.found.as_ref().is_some_and(|f| f.rung == Rung::Inexact);
+            let hidden = file.hunks.iter().map(|h| h.hidden).sum();
+            match () {
+                () if file.acts_later() => Some(Personal::ActsLater),
+                () if hidden > 0 => Some(Personal::Hidden(hidden)),
+                () if file.hunks.iter().any(inexact) => Some(Personal::Inexact),
+                () => None,
+            }
+        };
+        self.files.iter().find_map(|file| Some(NeedsPerson { path: &file.path, why: of(file)? }))
+    }
+}
+
+/// Why only a person may approve a change of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Personal {
+    /// The file acts later, without anyone looking at it again.
+    ActsLater,
+    /// So many characters in it hide what the text says.
+    Hidden(usize),
+    /// The place of an edit is a guess.
+    Inexact,
+}
+
+/// A file that only a person may approve a change of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NeedsPerson<'a> {
+    /// Normalised path.
+    pub path: &'a str,
+    /// Why.
+    pub why: Personal,
+}
+
+impl fmt::Display for NeedsPerson<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path;
+        match self.why {
+            Personal::ActsLater => write!(f, "{path} acts later"),
+            Personal::Hidden(1) => write!(f, "{path} gets a hidden or look-alike character"),
+            Personal::Hidden(n) => write!(f, "{path} gets {n} hidden or look-alike characters"),
+            Personal::Inexact => write!(f, "a place in {path} is a guess"),
+        }
     }
 }

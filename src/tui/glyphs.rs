@@ -41,6 +41,8 @@ pub struct Glyphs {
     pub equal: &'static str,
     /// Changed by someone else.
     pub foreign: &'static str,
+    /// A file that acts later.
+    pub later: &'static str,
     /// Trying again.
     pub retry: &'static str,
     /// A rule in focus.
@@ -101,6 +103,7 @@ impl Glyphs {
         removed: "−",
         equal: "=",
         foreign: "!",
+        later: "◈",
         retry: "↻",
         heavy: "━",
         rule: "─",
@@ -142,6 +145,7 @@ impl Glyphs {
         removed: "-",
         equal: "=",
         foreign: "!",
+        later: "&",
         retry: "%",
         heavy: "=",
         rule: "-",

@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nebula::apply::apply;
 use nebula::archive::{Archive, Id, Settings, calculate_path_sha256};
 use nebula::cli::files::{Desk, FilesCmd, HistoryArgs};
+use nebula::execute::apply::apply;
 use nebula::memory::{Cause, ChangesetFile, Memory, Options};
-use nebula::proposal::{Choice, Decided, Decision, FileChange, Proposal, ProposalId, State};
+use nebula::proposal::{Consent, Decided, Decision, FileChange, Proposal, ProposalId, State};
 use nebula::workspace::Workspace;
 use nebula::workspace::find::Files;
 
@@ -50,7 +50,7 @@ fn decided(workspace: &Workspace, paths: &[String], text: &str) -> Decided {
         FileChange::new(p, before, State::file(text.as_bytes()), "bench", &[])
     };
     let proposal = Proposal { id: ProposalId(1), title: "bench".into(), files: paths.iter().map(change).collect() };
-    proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided")
+    proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted")
 }
 
 /// Writes and flushes files one after another, then their folder.

@@ -102,7 +102,7 @@ async fn everything_since_a_message_is_taken_back_in_one_proposal() {
     assert_eq!(proposal.title, "undo of everything since \"second\"");
     let foreign: Vec<_> = fates.iter().map(|f| (&*f.path, matches!(f.kind, FateKind::Foreign { .. }))).collect();
     assert_eq!(foreign, [("b", false), ("a", false), ("c", true)]);
-    let all = nebula::proposal::Decision::all(&proposal, Choice::Accept);
+    let all = nebula::proposal::Decision::accept(&proposal, nebula::proposal::Consent::Person);
     live.send(Command::Decide(proposal.id, all));
     live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
     assert_eq!(files(), ["2", "1", "theirs"]);

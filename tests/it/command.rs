@@ -234,3 +234,18 @@ fn edits_that_nobody_can_approve_say_what_would_accept_them() {
     assert!(code == Some(3) && !err.contains("--approve edits"), "{err}");
     assert_eq!(w.told(&["task", "hi", "--replay", &recording, "--approve", "edits"]).0, Some(0));
 }
+
+#[test]
+fn a_file_that_acts_later_is_refused_where_nobody_can_approve_it() {
+    let w = World::new();
+    let write = json!({"path": ".github/workflows/ci.yml", "content": "on: push\n"}).to_string();
+    let call = json!({"call": {"index": 0, "id": "c", "name": "writeFile", "arguments": write}});
+    let recording = w.recording(&[
+        &[(0, call), (0, json!({"end": "calls"}))],
+        &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
+    ]);
+    let (code, err) = w.told(&["task", "hi", "--replay", &recording, "--approve", "edits"]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains(".github/workflows/ci.yml acts later: only a person may approve it"), "{err}");
+    assert!(!w.path("work/.github").exists());
+}

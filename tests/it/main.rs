@@ -6,6 +6,7 @@ mod compact;
 mod context;
 mod edits;
 mod frames;
+mod kills;
 mod live;
 mod memory;
 mod mentions;

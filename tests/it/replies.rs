@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nebula::edit::stream::End;
-use nebula::proposal::Choice;
+use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{EventBody, TurnEnd};
 use nebula::provider::Role;
 
@@ -135,7 +135,7 @@ async fn real_replies_come_to_the_same_in_a_session() {
             loop {
                 match live.next().await {
                     EventBody::Proposed(proposal, _) => {
-                        let all = nebula::proposal::Decision::all(&proposal, Choice::Accept);
+                        let all = Decision::accept(&proposal, Consent::Person);
                         live.send(nebula::protocol::Command::Decide(proposal.id, all));
                     }
                     EventBody::TurnEnded(_, end) => {

@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace"]),
     ("memory", &[]),
-    ("apply", &["proposal", "workspace", "archive", "disk"]),
+    ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
+    ("restore_plan", &["execute", "proposal", "archive", "memory"]),
     ("provider", &["config", "edit"]),
     ("context", &["workspace", "memory", "provider", "config", "disk", "git"]),
     ("tools", &["edit", "proposal", "workspace", "archive", "memory", "strand", "provider"]),
@@ -25,17 +26,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "agent",
         &[
-            "apply",
             "archive",
             "config",
             "context",
             "disk",
             "edit",
+            "execute",
             "git",
             "memory",
             "proposal",
             "protocol",
             "provider",
+            "restore_plan",
             "tools",
             "workspace",
         ],
@@ -45,17 +47,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "agent",
-            "apply",
             "archive",
             "config",
             "context",
             "disk",
             "edit",
+            "execute",
             "git",
             "memory",
             "proposal",
             "protocol",
             "provider",
+            "restore_plan",
             "strand",
             "tools",
             "workspace",
@@ -180,10 +183,24 @@ fn each_outside_crate_has_one_door() {
 }
 
 #[test]
-fn only_apply_writes_the_workspace() {
+fn only_execute_writes_the_workspace() {
     for source in sources() {
-        let inside = source.path.starts_with("workspace/") || source.path == "apply.rs";
+        let inside = source.path.starts_with("workspace/") || source.path == "execute/apply.rs";
         assert!(inside || !source.code.contains("workspace::write"), "{} names workspace::write", source.path);
+    }
+}
+
+/// Where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags.
+const CONSENT: &[(&str, &[&str])] =
+    &[("Consent::Person", &["tui/pane", "cli"]), ("Consent::Policy", &["agent"]), ("Consent::Flag", &["agent", "cli"])];
+
+#[test]
+fn consent_is_given_only_where_it_is_asked_for() {
+    for source in sources().iter().filter(|s| part(&s.path) != "proposal") {
+        for (author, places) in CONSENT {
+            let inside = places.iter().any(|p| source.path.starts_with(p));
+            assert!(inside || !source.code.contains(author), "{} names {author}", source.path);
+        }
     }
 }
 
@@ -191,7 +208,8 @@ fn only_apply_writes_the_workspace() {
 fn reading_is_told_apart_from_writing() {
     // Tools and restores make proposals; a call that writes has no business there.
     for source in sources() {
-        let pure = source.path.starts_with("tools/") || source.path == "archive/restore.rs";
+        let pure =
+            source.path.starts_with("tools/") || ["archive/restore.rs", "restore_plan.rs"].contains(&&*source.path);
         let writes = ["fs::write", "File::create", "fs::rename", "fs::remove", "OpenOptions"];
         for w in writes {
             assert!(!(pure && source.code.contains(w)), "{} names {w}", source.path);

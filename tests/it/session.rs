@@ -1,6 +1,6 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
-use nebula::proposal::{Choice, Decision};
+use nebula::proposal::{Choice, Consent, Decision, Personal};
 use nebula::protocol::{CallState, Command, EventBody, How, Item, Outcome, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
@@ -178,8 +178,9 @@ async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
     let proposal = live.proposal().await;
     assert_eq!(proposal.files.len(), 1);
     assert_eq!(proposal.files[0].hunks.len(), 2);
-    let mut decision = Decision::all(&proposal, Choice::Accept);
-    decision.files[0].hunks[1] = Choice::Reject;
+    let mut files = proposal.choices(Choice::Accept);
+    files[0].hunks[1] = Choice::Reject;
+    let mut decision = Decision::new(files, Consent::Person);
     decision.reason = Some("two stays".into());
     live.send(Command::Decide(proposal.id, decision));
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -211,8 +212,9 @@ async fn edits_in_the_text_are_counted_too() {
     let mut live = world.start();
     live.submit("shout");
     let proposal = live.proposal().await;
-    let mut decision = Decision::all(&proposal, Choice::Accept);
-    decision.files[0].hunks[1] = Choice::Reject;
+    let mut files = proposal.choices(Choice::Accept);
+    files[0].hunks[1] = Choice::Reject;
+    let decision = Decision::new(files, Consent::Person);
     live.send(Command::Decide(proposal.id, decision));
     live.decide(Choice::Accept).await;
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -245,7 +247,7 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     live.submit("rename");
     let proposal = live.proposal().await;
     world.write("a.rs", "fn a() {}\n// someone else\n");
-    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     let outcome = live
         .until(|e| match e {
             EventBody::Settled(_, o) => Some(o.clone()),
@@ -540,7 +542,7 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     live.submit("change");
     live.until(|e| matches!(e, EventBody::Approved(..)).then_some(())).await;
     let asked = live.decide(Choice::Reject).await;
-    assert!(asked.is_inexact());
+    assert!(asked.needs_person().is_some_and(|n| n.why == Personal::Inexact));
     live.end().await;
     assert_eq!(world.read("a.rs"), text.replace("fn total", "fn sum"));
     check_protocol(&live);
@@ -564,8 +566,9 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
     let mut live = world.start();
     live.submit("shout");
     let proposal = live.proposal().await;
-    let mut decision = Decision::all(&proposal, Choice::Accept);
-    decision.files[0].hunks[1] = Choice::Reject;
+    let mut files = proposal.choices(Choice::Accept);
+    files[0].hunks[1] = Choice::Reject;
+    let decision = Decision::new(files, Consent::Person);
     live.send(Command::Decide(proposal.id, decision));
     live.end().await;
     let shown = |items: Vec<Item>| -> Vec<String> {
@@ -613,7 +616,7 @@ async fn a_file_that_changes_while_its_proposal_waits_is_told() {
     let proposal = live.proposal().await;
     world.write("a.txt", "ONE\n");
     live.until(|e| matches!(e, EventBody::Drifted(p) if *p == ["a.txt"]).then_some(())).await;
-    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     live.until(|e| matches!(e, EventBody::Settled(_, Outcome::Conflict { .. })).then_some(())).await;
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "ONE\n");
@@ -627,7 +630,7 @@ async fn a_file_known_by_its_likeness_is_shown_again_on_resume() {
     let mut live = world.start();
     live.submit("shout in @a.txt");
     let proposal = live.proposal().await;
-    live.send(Command::Decide(proposal.id, Decision::all(&proposal, Choice::Accept)));
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     live.end().await;
     live.close().await;
     assert_eq!(world.read("a.txt"), "ONE\n2\n3\n4\n5\n");

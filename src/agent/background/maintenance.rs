@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::reconcile::reconcile;
 use crate::agent::services::{Report, Services, lock};
-use crate::apply;
+use crate::execute;
 use crate::protocol::Level;
 
 /// Begins, without waiting.
@@ -14,7 +14,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
     tokio::task::spawn_blocking(move || {
         // Sessions whose process is gone count as ended from now on.
         let _ = services.memory.sweep();
-        if let Err(e) = apply::sweep(&services.archive) {
+        if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }
         services.record_error(reconcile(&services.memory, &services.project(), &services.archive));

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use crate::agent::approval::PendingApprovals;
 use crate::agent::events::Events;
 use crate::agent::services::{Services, lock};
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::edit::Format;
 use crate::memory;
+use crate::proposal::Consent;
 use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
@@ -43,6 +44,8 @@ pub struct Settings {
     pub format: Format,
     /// Who decides.
     pub approval: Approval,
+    /// In whose name the policy accepts.
+    pub consent: Consent,
     /// The model, once one was chosen or asked in this session.
     pub model: Option<String>,
 }
@@ -50,12 +53,19 @@ pub struct Settings {
 impl Settings {
     /// As the configuration says.
     pub fn new(config: &Config, mode: Mode) -> Self {
+        let approval = Approval::parse(&config.approval).unwrap_or_default();
         Settings {
             mode,
             format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
-            approval: Approval::parse(&config.approval).unwrap_or_default(),
+            approval,
+            consent: consent(config, approval),
             model: None,
         }
+    }
+
+    /// Lets a policy decide from now on; what it accepts is accepted in the name of `consent`.
+    pub fn approve(&mut self, approval: Approval, consent: Consent) {
+        (self.approval, self.consent) = (approval, consent);
     }
 
     /// Takes the settings up that a stored session was left with.
@@ -66,6 +76,15 @@ impl Settings {
         if let Some(format) = record.format.as_deref().and_then(Format::parse) {
             self.format = format;
         }
+    }
+}
+
+/// In whose name a configured policy accepts: the flag's, where one was given.
+pub fn consent(config: &Config, approval: Approval) -> Consent {
+    match (config.origin("approval"), approval) {
+        (Origin::Flag, Approval::All) => Consent::Flag("--approve all"),
+        (Origin::Flag, _) => Consent::Flag("--approve edits"),
+        (_, approval) => Consent::Policy(approval.word()),
     }
 }
 

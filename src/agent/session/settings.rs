@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::agent::model;
 use crate::agent::services::lock;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{SessionContext, consent};
 use crate::edit::Format;
+use crate::proposal::Consent;
 use crate::protocol::{Approval, Level, NoticeAction, Setting};
 
 /// Changes a setting and shows the status line as it is then.
@@ -20,7 +21,9 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         }
         Setting::Model(name) => choose_model(context, &name),
         Setting::Format(name) => choose_format(context, &name).await,
-        Setting::Approval(approval) => context.change_settings(|settings| settings.approval = approval),
+        Setting::Approval(approval) => {
+            context.change_settings(|settings| settings.approve(approval, Consent::Policy("session")));
+        }
         Setting::Theme(name) => services.persist("theme", &name),
         Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }),
         Setting::Trust => {
@@ -84,7 +87,8 @@ async fn trust(context: &SessionContext) -> bool {
     context.change_settings(|settings| {
         settings.model = None;
         settings.format = Format::parse(config.format_for(&model)).unwrap_or(settings.format);
-        settings.approval = Approval::parse(&config.approval).unwrap_or(settings.approval);
+        let approval = Approval::parse(&config.approval).unwrap_or(settings.approval);
+        settings.approve(approval, consent(&config, approval));
     });
     context.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await;
     true

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::execute_proposal::{Asking, Settled, execute_proposal};
 use crate::agent::restore;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Session;
 use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
-use crate::agent::settle::{self, Asking, Settled};
 use crate::agent::turn::call_item::Shown;
 use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
@@ -91,7 +91,7 @@ pub async fn edits(
         };
         let id = context.events.proposal();
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files: changes.clone() });
-        let settled = settle::settle(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
+        let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
         after(context, session, &proposal, &settled).await;
         Some((proposal, settled))
     };
@@ -131,7 +131,7 @@ pub async fn undo(
     stop: &CancellationToken,
 ) -> Told {
     let mut record = ResultRecord::failed(&call.id, &call.name);
-    let plan = match restore::plan_of_tool(context, count, path) {
+    let plan = match restore::plan_of_tool(context, count, path).await {
         Ok(plan) => plan,
         Err(why) => {
             shown.end(&context.events, CallState::Failed, &why, &why).await;
@@ -357,7 +357,7 @@ fn was_written(result: &EditResult, proposal: &Proposal, settled: &Settled) -> b
         said.edited.is_some() || own_hunks(file, one).iter().any(|i| said.hunks[*i] == Choice::Accept)
     };
     let mine = |file: &FileChange| file.path == result.path || file.moved.as_deref() == Some(&result.path);
-    proposal.files.iter().zip(&decision.files).filter(|(file, _)| mine(file)).any(taken)
+    proposal.files.iter().zip(decision.files()).filter(|(file, _)| mine(file)).any(taken)
 }
 
 fn seen(results: &[EditResult], settled: &Settled) -> Vec<SeenRecord> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::agent::settle::Settled;
+use crate::agent::execute_proposal::Settled;
 use crate::edit::{self, EditResult};
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};
@@ -66,7 +66,7 @@ pub fn verdict(results: &[EditResult], settled: Option<(&Proposal, &Settled)>, s
 /// What was decided of the files that this call changes, hunk by hunk.
 fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
     let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
-    for (file, choices) in proposal.files.iter().zip(&decision.files) {
+    for (file, choices) in proposal.files.iter().zip(decision.files()) {
         let mine = results.iter().any(|r| r.path == file.path || file.moved.as_deref() == Some(&r.path));
         if !mine {
             continue;

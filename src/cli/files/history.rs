@@ -1,5 +1,6 @@
 //! `history`: changesets or one file's versions, newest first; `--check`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -23,6 +24,7 @@ struct Row<'a> {
     id: String,
     time: String,
     cause: Option<&'a str>,
+    approved: Option<Cow<'a, str>>,
     files: Vec<FileRow<'a>>,
 }
 
@@ -77,7 +79,8 @@ impl Desk<'_> {
             let files = files.chain(read.iter().map(ListedFile::from));
             if json {
                 out.extend_from_slice(if n > 0 { b",\n" } else { b"" });
-                let row = Row { id: name, time: utc(*id), cause: cause(record), files: files.map(row).collect() };
+                let (time, files) = (utc(*id), files.map(row).collect());
+                let row = Row { id: name, time, cause: cause(record), approved: self.approved(*id, record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
                 line(&mut out, *id, &name, record, files)?;
@@ -97,6 +100,15 @@ impl Desk<'_> {
         }
         self.tell_size(ids.len())?;
         Ok(DONE)
+    }
+
+    /// Who approved a changeset: as memory knows it, else as the archive does.
+    fn approved<'r>(&self, id: Id, record: Option<&'r ChangesetRecord>) -> Option<Cow<'r, str>> {
+        match record {
+            Some(record) => record.cause.approved.as_deref().map(Cow::Borrowed),
+            // One that cannot be read is told of by `--check`.
+            None => self.archive.approved(id).ok().flatten().map(Cow::Owned),
+        }
     }
 
     /// The files of a changeset that memory does not know.
@@ -153,10 +165,11 @@ impl Desk<'_> {
                 _ => None,
             };
             let cause = of.and_then(|(changeset, _)| cause(Some(changeset)));
+            let approved = of.and_then(|(changeset, _)| changeset.cause.approved.as_deref());
             if json {
                 rows.push(json!({
                     "version": id, "time": utc(version.id), "size": version.size(), "absent": version.absent,
-                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause,
+                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "approved": approved,
                 }));
             } else {
                 let size = if version.absent { "absent".into() } else { format!("{} B", version.size()) };

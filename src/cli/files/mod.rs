@@ -1,12 +1,12 @@
 //! Commands about files and their archive: undo, redo, shi, history, show, diff, prune, patch. Each makes a proposal
 //! or a listing; what changes a file is asked, archived and applied like any other change.
 
-mod commit;
 mod history;
 mod patch;
 mod prune;
 mod states;
 mod take_back;
+mod write;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
 use crate::cli::diff::unified;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
-use crate::proposal::{Choice, Decision, Proposal, ProposalId};
+use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::text::clean::clean;
 use crate::workspace::{Access, normalise};
 
@@ -40,11 +40,9 @@ impl Desk<'_> {
         if args.dry_run {
             return Ok(DONE);
         }
-        if !self.may_write(&proposal, args)? {
-            return Ok(NOT_APPROVED);
-        }
-        let decided = self.decide(&proposal, &Decision::all(&proposal, Choice::Accept))?;
-        let applied = self.write(&decided, "patch", "patch")?;
+        let Some(consent) = self.consent_to(&proposal, args)? else { return Ok(NOT_APPROVED) };
+        let Some(decided) = proposal.decide(&Decision::accept(&proposal, consent))? else { return Ok(DONE) };
+        let applied = self.execute(&decided, "patch", "patch")?;
         let archived = applied.changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
         writeln!(self.err, "changed {}{archived}", count(applied.paths.len(), "file"))?;
         Ok(DONE)
@@ -163,13 +161,11 @@ impl Desk<'_> {
         Ok(Some(Proposal { id: ProposalId(0), title, files: outcome.changes }))
     }
 
-    /// Asks, or lets `--yes` answer for what it may: not for a guess, and not for what no archive would bring back.
-    fn may_write(&mut self, proposal: &Proposal, args: &PatchArgs) -> Result<bool> {
-        let mut needs_person = None;
+    /// Asks, or lets `--yes` answer for what it may: not for what needs a person, and not for what no
+    /// archive would bring back.
+    fn consent_to(&mut self, proposal: &Proposal, args: &PatchArgs) -> Result<Option<Consent>> {
+        let mut needs_person = proposal.needs_person().map(|why| why.to_string());
         for file in &proposal.files {
-            if file.hunks.iter().any(|h| h.found.as_ref().is_some_and(is_inexact)) {
-                needs_person = Some(format!("a place in {} is a guess", file.path));
-            }
             if let Some(glob) = self.archive.excluded_by(&file.path) {
                 let what = format!("{} is not archived (archiveExclude: {glob})", file.path);
                 self.complain(&what)?;
@@ -179,28 +175,25 @@ impl Desk<'_> {
         // A patch from standard input leaves no one to ask.
         let can_ask = self.can_ask && args.file != "-";
         match needs_person {
-            None if args.yes => return Ok(true),
+            None if args.yes => return Ok(Some(Consent::Flag("--yes"))),
             Some(why) if !can_ask => {
                 self.complain(&format!("nothing was changed: {why}, which only a person at a terminal may approve"))?;
-                return Ok(false);
+                return Ok(None);
             }
             None if !can_ask => {
                 self.complain("nothing was changed: without a terminal to ask at this needs --yes")?;
-                return Ok(false);
+                return Ok(None);
             }
             _ => {}
         }
-        let what = format!("change {}?", count(proposal.files.len(), "file"));
+        let why = proposal.needs_person().map_or(String::new(), |why| format!(" ({why})"));
+        let what = format!("change {}{why}?", count(proposal.files.len(), "file"));
         let yes = self.agrees(&what)?;
         if !yes {
             self.complain("nothing was changed")?;
         }
-        Ok(yes)
+        Ok(yes.then_some(Consent::Person))
     }
-}
-
-fn is_inexact(found: &crate::proposal::Found) -> bool {
-    found.rung == crate::proposal::Rung::Inexact
 }
 
 /// The edit that a tool call written as text means.

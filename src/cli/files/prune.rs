@@ -4,11 +4,10 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::{DONE, Desk, NOT_APPROVED, PruneArgs, count};
-use crate::apply::archive_as_is;
 use crate::archive::{Keep, Prune};
 use crate::cli::print;
 use crate::config::size;
-use crate::memory::{Cause, ChangesetFile};
+use crate::execute::archive_as_is;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -22,25 +21,12 @@ impl Desk<'_> {
                 anyhow::bail!("there is no file {path}: nothing was archived");
             }
         }
-        let recorded = archive_as_is(&paths, self.workspace, self.archive)?;
+        let (recorded, unrecorded) = archive_as_is(&paths, self.stores())?;
         let Some(id) = recorded.changeset else {
             anyhow::bail!("archiveExclude keeps all of these out of the archive: nothing was archived");
         };
-        let files: Vec<_> = recorded
-            .files
-            .iter()
-            .map(|f| ChangesetFile {
-                path: f.path.clone(),
-                version: Some(f.version.to_string()),
-                absent: f.absent,
-                sha256: f.sha256,
-                added: Some(0),
-                removed: Some(0),
-            })
-            .collect();
-        let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
-        let told = self.memory.archived(&self.project(), &cause, &id.to_string(), &files);
-        self.remembered(told)?;
+        self.remembered(unrecorded.map_or(Ok(()), Err))?;
+        let files = &recorded.files;
         writeln!(self.out, "archived {} as {id}", count(files.len(), "file"))?;
         for path in paths.iter().filter(|p| !files.iter().any(|f| f.path == **p)) {
             self.complain(&format!("archiveExclude keeps {path} out of the archive"))?;

@@ -7,62 +7,38 @@ use chrono::{Local, TimeZone};
 use serde_json::json;
 
 use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs, count};
-use crate::agent::announce::Remembered;
-use crate::archive::{Choices, Id, Request, Restoration};
+use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff::unified;
-use crate::memory::{ChangesetRecord, ChangesetState};
 use crate::proposal::merge::CONFLICT;
-use crate::proposal::{Choice, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
-
-/// What is to be taken back.
-struct Plan {
-    request: Request,
-    /// `undo` or `redo`, for memory.
-    kind: &'static str,
-    title: String,
-    /// The files were named, which says that their state now is known.
-    named: bool,
-}
+use crate::proposal::{Consent, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
+use crate::restore_plan::{self, Plan, PlanError, Wanted};
 
 impl Desk<'_> {
     pub(super) fn undo(&mut self, args: &UndoArgs) -> Result<u8> {
-        let plan = if args.turn {
-            self.of_turn()?
+        let wanted = if args.turn {
+            let session = self.session.clone().map(|id| self.memory.find(&self.project(), &id)).transpose()?;
+            Wanted::LastTurn { session }
         } else if let Some(to) = &args.to {
             self.since_message(to)?
         } else {
             self.of_words(&args.words)?
         };
-        self.take_back(&plan, &args.ask)
+        self.restore(&wanted, &args.ask)
     }
 
     pub(super) fn redo(&mut self, ask: &AskArgs) -> Result<u8> {
-        let Some(newest) = self.newest()? else {
-            bail!("the archive is empty: there is nothing to redo");
-        };
-        let record = self.memory.changeset(&self.project(), &newest.to_string())?;
-        let title = match record {
-            None => {
-                bail!("memory does not know what made the newest changeset: use `nebula undo`, which takes it back")
-            }
-            Some(r) if r.cause.kind != "undo" => {
-                bail!("the newest changeset was not made by an undo: there is nothing to redo")
-            }
-            Some(r) => format!("redo of {}", r.cause.title.trim_start_matches("undo of ")),
-        };
-        let request = Request::Undo { count: 1, files: Vec::new() };
-        self.take_back(&Plan { request, kind: "redo", title, named: false }, ask)
+        self.restore(&Wanted::Redo, ask)
     }
 
     /// `[COUNT] [FILE…]`. A file whose name is a number is written `./2`.
-    fn of_words(&mut self, words: &[String]) -> Result<Plan> {
+    fn of_words(&mut self, words: &[String]) -> Result<Wanted> {
         let (first, files) = match words.split_first() {
             Some((first, rest)) if first.bytes().all(|b| b.is_ascii_digit()) && !first.is_empty() => {
                 (Some(first), rest)
             }
             _ => (None, words),
         };
-        let versions = match first.map(|n| n.parse()) {
+        let count = match first.map(|n| n.parse()) {
             None => 1,
             Some(Ok(n)) => n,
             Some(Err(_)) => usize::MAX,
@@ -70,69 +46,38 @@ impl Desk<'_> {
         let mut files = self.paths(files)?;
         let mut seen = BTreeSet::new();
         files.retain(|path| seen.insert(path.clone()));
-        let title = if files.is_empty() {
-            format!("undo of {}", self.newest_title()?.unwrap_or_else(|| "the newest changeset".into()))
-        } else {
-            format!("undo of {}", files.join(", "))
-        };
-        let named = !files.is_empty();
-        Ok(Plan { request: Request::Undo { count: versions, files }, kind: "undo", title, named })
+        Ok(Wanted::Undo { count, files })
     }
 
-    /// The newest changeset that changed something.
-    fn newest(&self) -> Result<Option<Id>> {
-        Ok(self.archive.newest_written(&Remembered { memory: self.memory, project: &self.project() })?)
-    }
-
-    fn newest_title(&mut self) -> Result<Option<String>> {
-        let Some(newest) = self.newest()? else { return Ok(None) };
-        let found = self.memory.changeset(&self.project(), &newest.to_string());
-        let record = self.remembered(found)?;
-        Ok(record.map(|r| r.cause.title).filter(|t| !t.is_empty()))
-    }
-
-    fn of_turn(&mut self) -> Result<Plan> {
-        let of = self.session.clone().map(|id| self.memory.find(&self.project(), &id)).transpose()?;
-        let all = self.memory.changesets(&self.project())?;
-        let wanted = |session: &Option<String>| session.is_some() && (of.is_none() || *session == of);
-        let newest = all
-            .into_iter()
-            .find(|c| c.cause.turn.is_some() && c.state == ChangesetState::Applied && wanted(&c.cause.session));
-        let Some((record, session, turn)) = newest.and_then(|r| Some((r.clone(), r.cause.session?, r.cause.turn?)))
-        else {
-            let place = if of.is_some() { "in that session" } else { "here" };
-            bail!("memory knows of no turn {place} that changed files: `nebula undo` takes back the newest changeset");
-        };
-        let ids = ids(&self.memory.changesets_of_turn(&session, turn)?);
-        let title = format!("undo of the turn {}", record.cause.title);
-        Ok(Plan { request: Request::Changesets(ids), kind: "undo", title, named: false })
-    }
-
-    fn since_message(&mut self, to: &str) -> Result<Plan> {
+    fn since_message(&self, to: &str) -> Result<Wanted> {
         let parts = to.rsplit_once(':').and_then(|(s, m)| Some((s, m.parse::<i64>().ok()?)));
         let Some((session, message)) = parts else {
             bail!("--to wants SESSION:MESSAGE, as `nebula sessions show` writes them, not {to}");
         };
         let session = self.memory.find(&self.project(), session)?;
-        let ids = ids(&self.memory.changesets_since(&session, message)?);
-        if ids.is_empty() {
-            bail!(
-                "memory knows of no change since message {message} of that session: `nebula undo` takes back the newest changeset"
-            );
-        }
-        let title = format!("undo of everything since message {message}");
-        Ok(Plan { request: Request::Changesets(ids), kind: "undo", title, named: false })
+        Ok(Wanted::SinceMessage { session, message, called: format!("message {message}") })
     }
 
-    fn take_back(&mut self, plan: &Plan, ask: &AskArgs) -> Result<u8> {
+    fn restore(&mut self, wanted: &Wanted, ask: &AskArgs) -> Result<u8> {
+        let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
+            // Told apart by who runs the command: a damaged memory is looked at.
+            PlanError::Memory(error) => anyhow::Error::from(error),
+            other => other.into(),
+        })?;
+        // Named files say that their state now is known.
+        let named = matches!(wanted, Wanted::Undo { files, .. } if !files.is_empty());
+        self.take_back(&plan, named, ask)
+    }
+
+    fn take_back(&mut self, plan: &Plan, named: bool, ask: &AskArgs) -> Result<u8> {
         let scripted = ask.yes || ask.force;
-        let others = match (ask.force || (ask.yes && plan.named), scripted) {
+        let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::TakeOld),
             (false, true) => Some(ForeignChoice::Leave),
             (false, false) => None,
         };
         let mut choices = Choices { others, ..Choices::default() };
-        let mut restoration = self.restoration(plan, &choices)?;
+        let mut restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         for warning in restoration.warnings.clone() {
             self.complain(&warning)?;
         }
@@ -142,7 +87,7 @@ impl Desk<'_> {
             return Ok(DONE);
         }
         if !scripted && self.can_ask && self.choose_foreign(&restoration.fates, &mut choices)? {
-            restoration = self.restoration(plan, &choices)?;
+            restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         }
         if restoration.proposal.files.is_empty() {
             return self.nothing_to_do(&restoration, ask);
@@ -162,30 +107,28 @@ impl Desk<'_> {
         }
         let decision = match by_hunk {
             true => self.choose_hunks(&restoration.proposal)?,
-            false => self.decision(&restoration, scripted)?,
+            false => self.decision(&restoration, ask)?,
         };
-        let decided = self.decide(&restoration.proposal, &decision)?;
-        if decided.files().is_empty() {
+        let Some(decided) = restoration.proposal.decide(&decision)? else {
             self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
             self.complain("nothing was changed")?;
             return Ok(NOT_APPROVED);
-        }
-        let applied = self.write(&decided, plan.kind, &plan.title)?;
+        };
+        let applied = self.execute(&decided, plan.kind, &plan.title)?;
         let paths = applied.paths.iter().cloned().collect();
         self.report(applied.changeset, &restoration.fates, &paths, ask.json)?;
         self.left(&restoration.fates, &paths, scripted)
     }
 
-    fn restoration(&self, plan: &Plan, choices: &Choices) -> Result<Restoration> {
-        let project = self.project();
-        let written = Remembered { memory: self.memory, project: &project };
-        Ok(self.archive.restore(self.workspace, &plan.request, &written, choices, ProposalId(0), &plan.title)?)
-    }
-
-    fn decision(&mut self, restoration: &Restoration, scripted: bool) -> Result<Decision> {
+    fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {
         let what = format!("restore {}?", count(restoration.proposal.files.len(), "file"));
-        let choice = if scripted || self.agrees(&what)? { Choice::Accept } else { Choice::Reject };
-        Ok(Decision::all(&restoration.proposal, choice))
+        let consent = match (ask.force, ask.yes) {
+            (true, _) => Consent::Flag("--force"),
+            (false, true) => Consent::Flag("--yes"),
+            (false, false) if self.agrees(&what)? => Consent::Person,
+            (false, false) => return Ok(Decision::refuse(&restoration.proposal)),
+        };
+        Ok(Decision::accept(&restoration.proposal, consent))
     }
 
     /// Asks what becomes of each file that someone else changed; whether anything was chosen.
@@ -280,10 +223,6 @@ impl Desk<'_> {
         }
         Ok(self.out.flush()?)
     }
-}
-
-fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
-    records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
 }
 
 /// Whether a merge met lines that both changed.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::archive::Settings;
 use crate::memory::Options;
-use crate::proposal::{Choice, Decision, FileChange, Proposal, ProposalId, State};
+use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
 struct World {
     dir: tempfile::TempDir,
@@ -89,7 +89,8 @@ impl World {
         let before = self.workspace.read(path).expect("read").state;
         let change = FileChange::new(path, before, State::file(text.as_bytes()), "test", &[]);
         let proposal = Proposal { id: ProposalId(1), title: "test".into(), files: vec![change] };
-        let decided = proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided");
+        let decided =
+            proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted");
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut desk = Desk {
             workspace: &self.workspace,
@@ -105,7 +106,7 @@ impl World {
             out: &mut out,
             err: &mut err,
         };
-        desk.write(&decided, "edit", "make it better").map(drop)
+        desk.execute(&decided, "edit", "make it better").map(drop)
     }
 
     /// From now on no file gets its new name: the disk is full.
@@ -280,6 +281,7 @@ fn history_tells_time_cause_and_lines_with_memory_or_without() {
         (&"make it better".into(), &"new".into(), &true.into())
     );
     assert_eq!((&file["added"], &file["removed"]), (&2.into(), &0.into()));
+    assert_eq!(rows[0]["approved"], "person");
     let (memory, _) = Memory::open(Options::in_folder(&w.dir.path().join("other")));
     let forgetful = World { memory, dir: tempfile::tempdir().expect("a folder"), ..w };
     let mut alone = forgetful.json(&["history", "--json"]);
@@ -288,6 +290,34 @@ fn history_tells_time_cause_and_lines_with_memory_or_without() {
     alone[1]["cause"] = rows[1]["cause"].clone();
     assert_eq!(alone, rows);
     drop(w.dir);
+}
+
+#[test]
+fn a_changeset_says_who_approved_it_with_memory_or_without() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert_eq!(w.run(&["redo"], Some("y\n")).code, DONE);
+    assert_eq!(w.run(&["undo", "--force"], None).code, DONE);
+    assert_eq!(w.run(&["shi", "a"], None).code, DONE);
+    let approved = |w: &World| -> Vec<Value> {
+        let rows = w.json(&["history", "--json"]);
+        rows.as_array().expect("rows").iter().map(|row| row["approved"].clone()).collect()
+    };
+    let all = [Value::Null, "flag --force".into(), "person".into(), "flag --yes".into(), "person".into()];
+    assert_eq!(approved(&w), all);
+    assert_eq!(w.json(&["history", "a", "--json"])[1]["approved"], "flag --force");
+    let (memory, _) = Memory::open(Options::in_folder(&w.dir.path().join("other")));
+    let forgetful = World { memory, ..w };
+    assert_eq!(approved(&forgetful), all);
+    // An archive of before the author was kept.
+    for id in forgetful.archive.list().expect("listed") {
+        let file = forgetful.archive.folder().join(format!("{id}.txt"));
+        fs::write(file, "a\n").expect("written");
+    }
+    assert_eq!(approved(&forgetful), vec![Value::Null; 5]);
+    assert_eq!(forgetful.run(&["undo", "--yes"], None).code, DONE);
 }
 
 #[test]
@@ -447,8 +477,9 @@ fn a_turn_can_be_taken_back_by_its_session() {
             &[],
         );
         let proposal = Proposal { id: ProposalId(0), title: String::new(), files: vec![change] };
-        let decided = proposal.decide(&Decision::all(&proposal, Choice::Accept)).expect("decided");
-        let will = crate::agent::announce::announcement(&decided);
+        let decided =
+            proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted");
+        let will = crate::execute::record::intent(&decided);
         let cause = crate::memory::Cause {
             session: Some(session.clone()),
             turn: Some(turn),
@@ -456,8 +487,8 @@ fn a_turn_can_be_taken_back_by_its_session() {
             ..Default::default()
         };
         let pending = w.memory.will_write(&project, &cause, &will).expect("announced");
-        let applied = crate::apply::apply(&decided, &w.workspace, &w.archive);
-        crate::agent::announce::ended(&w.memory, &project, pending, &will, &applied).expect("told");
+        let applied = crate::execute::apply::apply(&decided, &w.workspace, &w.archive);
+        crate::execute::record::outcome(&w.memory, &project, pending, &will, &applied).expect("told");
         sessions.push(session);
     }
     let diff = |session: Option<&String>| w.run_in(session.cloned(), &["undo", "--turn", "--yes"], None).out;
@@ -492,4 +523,19 @@ fn a_change_that_would_not_be_archived_needs_a_person() {
     assert_eq!((ran.code, w.read(".env").as_str()), (NOT_APPROVED, "KEY=1\n"), "{ran:?}");
     assert_eq!(w.run(&["patch", "p", "--yes"], Some("y\n")).code, DONE);
     assert_eq!(w.read(".env"), "KEY=2\n");
+}
+
+#[test]
+fn what_acts_later_or_hides_needs_a_person() {
+    let w = World::new();
+    w.write("p", "*** Begin Patch\n*** Add File: sub/AGENTS.md\n+obey\n*** End Patch\n");
+    let ran = w.run(&["patch", "p", "--yes"], None);
+    assert!(ran.code == NOT_APPROVED && ran.err.contains("sub/AGENTS.md acts later, which only a person"), "{ran:?}");
+    assert!(!w.workspace.full("sub/AGENTS.md").exists());
+    assert_eq!(w.run(&["patch", "p", "--yes"], Some("y\n")).code, DONE);
+    w.write("p", "*** Begin Patch\n*** Add File: b\n+sc\u{43e}pe\n*** End Patch\n");
+    let ran = w.run(&["patch", "p", "--yes"], None);
+    assert!(ran.code == NOT_APPROVED && ran.err.contains("b gets a hidden or look-alike character"), "{ran:?}");
+    // The person's own undo of it is theirs.
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nebula::agent::{self, Handle, Parts};
 use nebula::archive::{Archive, Settings};
 use nebula::config::{Config, Env, Flags, Paths};
-use nebula::proposal::{Choice, Decision, Proposal};
+use nebula::proposal::{Choice, Consent, Decision, Proposal};
 use nebula::protocol::{Command, EventBody, Mode, Prompt, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
 use nebula::workspace::Workspace;
@@ -185,7 +185,7 @@ impl Live {
     /// Accepts or refuses all of the next proposal.
     pub async fn decide(&mut self, choice: Choice) -> Arc<Proposal> {
         let proposal = self.proposal().await;
-        self.send(Command::Decide(proposal.id, Decision::all(&proposal, choice)));
+        self.send(Command::Decide(proposal.id, Decision::new(proposal.choices(choice), Consent::Person)));
         proposal
     }
 

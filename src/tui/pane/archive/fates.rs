@@ -106,7 +106,7 @@ impl Fates {
                 return vec![PaneEffect::Focus(PaneId::Diff)];
             }
             Action::Escape | Action::Later | Action::Close => {
-                let refused = crate::proposal::Decision::all(&self.proposal, crate::proposal::Choice::Reject);
+                let refused = crate::proposal::Decision::refuse(&self.proposal);
                 let say = "nothing was restored".to_string();
                 return vec![PaneEffect::send(Command::Decide(self.proposal.id, refused)), PaneEffect::Say(say)];
             }

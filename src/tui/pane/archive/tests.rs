@@ -1,5 +1,5 @@
 use super::*;
-use crate::proposal::{Choice, Decision, Fate, FateKind, ForeignChoice};
+use crate::proposal::{Decision, Fate, FateKind, ForeignChoice};
 use crate::protocol::{ChangesetFile, Command, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::glyphs::Glyphs;
@@ -233,7 +233,7 @@ fn fates_come_before_the_proposal() {
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::TakeOld };
     assert_eq!(archive.act(Action::TakeOld, NOW), [PaneEffect::send(Command::Restore(again))]);
     assert_eq!(archive.act(Action::Open, NOW), [PaneEffect::Focus(PaneId::Diff)]);
-    let refused = Decision::all(&restore(), Choice::Reject);
+    let refused = Decision::refuse(&restore());
     assert_eq!(archive.act(Action::Escape, NOW)[0], PaneEffect::send(Command::Decide(ProposalId(9), refused)));
 }
 

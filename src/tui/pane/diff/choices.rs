@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::proposal::{Choice, Decision, FileDecision, HunkCount, Proposal};
+use crate::proposal::{Choice, Consent, Decision, FileDecision, HunkCount, Proposal};
 
 /// The decisions so far. Files and hunks are named by their places in the proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -135,6 +135,8 @@ impl Choices {
             hunks: f.hunks.iter().map(|h| h.unwrap_or(Choice::Reject)).collect(),
             edited: f.edited.clone(),
         });
-        Decision { files: files.collect(), reason, for_session }
+        let mut decision = Decision::new(files.collect(), Consent::Person);
+        (decision.reason, decision.for_session) = (reason, for_session);
+        decision
     }
 }

@@ -116,6 +116,8 @@ pub struct FileView {
     pub ids: (u64, u64),
     /// Someone else changed it since: it cannot be written as proposed.
     pub stale: bool,
+    /// Its content acts later.
+    pub later: bool,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -160,6 +162,7 @@ impl FileView {
             after,
             usual,
             stale: false,
+            later: change.acts_later(),
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

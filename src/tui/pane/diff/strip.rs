@@ -21,6 +21,9 @@ const MARKS: usize = 8;
 /// What is said of a file that someone else changed meanwhile.
 const CHANGED: &str = "changed on disk";
 
+/// What is said of a file whose content acts later, without anyone looking at it again.
+const LATER: &str = "acts later";
+
 /// Rows that the strip takes in a body of `height` rows.
 pub fn height(files: usize, height: u16) -> u16 {
     let most = ROWS.min(usize::from(height / 4)).max(1);
@@ -48,13 +51,11 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let count = |n: usize| if n == 0 { 0 } else { n.ilog10() as usize + 2 };
     let widths = [(longest(&|f| count(f.counts.added)) + 2).max(4), (longest(&|f| count(f.counts.removed)) + 2).max(4)];
     let by_room = if wide { longest(&|f| cells(&f.by)) + 3 } else { 0 };
-    let found_room = longest(&|f| match (f.stale, worst(f)) {
-        (true, _) => cells(CHANGED) + 2,
-        (false, rung) => rung.map_or(0, |r| cells(r.word()) + 7),
-    });
-    let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + found_room + 1;
+    let notes: Vec<Vec<Span<'static>>> = seen.iter().map(|(_, file)| note(file, look)).collect();
+    let note_room = notes.iter().map(|n| n.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
+    let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + note_room + 1;
     let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
-    for (y, ((f, file), marks)) in seen.into_iter().zip(marks).enumerate() {
+    for (y, (((f, file), marks), note)) in seen.into_iter().zip(marks).zip(notes).enumerate() {
         let y = y as u16;
         let here = choices.is_some() && f == focus;
         pen.spans(1, y, &marks, mark_room);
@@ -65,20 +66,27 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
         if wide {
             pen.put(x, y, &file.by, by_room.saturating_sub(2), theme.style(Role::Dim));
         }
-        if file.stale {
-            let style = theme.style(Role::Attention);
-            let spans = [span(look.glyphs.foreign, style), span(format!(" {CHANGED}"), style)];
-            pen.spans(x + by_room as u16, y, &spans, found_room);
-        } else if let Some(rung) = worst(file) {
-            let role = if rung == Rung::Inexact { Role::Attention } else { Role::Dim };
-            let spans = [span("found: ", theme.style(Role::Dim)), span(rung.word(), theme.style(role))];
-            pen.spans(x + by_room as u16, y, &spans, found_room);
-        }
+        pen.spans(x + by_room as u16, y, &note, note_room);
         if here {
             pen.select(y, 1, look);
         }
     }
     pen.thumb(0, pen.height(), first, view.files.len(), look);
+}
+
+/// What is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were found.
+fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
+    let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
+    let found = worst(file).map(|rung| {
+        let style = if rung == Rung::Inexact { attention } else { dim };
+        [span("found: ", dim), span(rung.word(), style)]
+    });
+    match found {
+        _ if file.stale => vec![span(look.glyphs.foreign, attention), span(format!(" {CHANGED}"), attention)],
+        _ if file.later => vec![span(look.glyphs.later, attention), span(format!(" {LATER}"), attention)],
+        Some(found) => found.into(),
+        None => Vec::new(),
+    }
 }
 
 fn worst(file: &FileView) -> Option<Rung> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::rows::{FileView, Row, Show};
 use super::*;
-use crate::proposal::Rung;
+use crate::proposal::{Consent, Decision, Rung};
 use crate::protocol::Command;
 use crate::tui::app::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
@@ -42,7 +42,7 @@ fn act(diff: &mut Diff, actions: &[Action]) -> Vec<PaneEffect> {
     actions.iter().flat_map(|a| diff.act(*a, 0)).collect()
 }
 
-fn decision(effects: &[PaneEffect]) -> &crate::proposal::Decision {
+fn decision(effects: &[PaneEffect]) -> &Decision {
     match effects {
         [PaneEffect::Run(Effect::Send(Command::Decide(ProposalId(7), decision)))] => decision,
         other => panic!("{other:?}"),
@@ -94,8 +94,8 @@ fn decisions_go_out_per_hunk_with_the_reason() {
     act(&mut diff, &[Action::Write]);
     let effects = diff.line(LineFor::Reason, Typed::Taken(" too many connections "), 0);
     let said = decision(&effects);
-    assert_eq!(said.files[0].hunks, [Choice::Reject, Choice::Accept]);
-    assert_eq!(said.files[1].hunks, [Choice::Accept]);
+    assert_eq!(said.files()[0].hunks, [Choice::Reject, Choice::Accept]);
+    assert_eq!(said.files()[1].hunks, [Choice::Accept]);
     assert_eq!(said.reason.as_deref(), Some("too many connections"));
     assert!(!diff.is_waiting() && !diff.offers(Action::Accept));
 }
@@ -104,7 +104,7 @@ fn decisions_go_out_per_hunk_with_the_reason() {
 fn all_at_once() {
     let mut diff = pane(140, 35, shop());
     let effects = act(&mut diff, &[Action::AcceptAll]);
-    assert_eq!(decision(&effects), &crate::proposal::Decision::all(&shop(), Choice::Accept));
+    assert_eq!(decision(&effects), &Decision::accept(&shop(), Consent::Person));
     let mut diff = pane(140, 35, shop());
     assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
     // What was refused stays refused, and its reason comes first.
@@ -113,7 +113,7 @@ fn all_at_once() {
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::RejectAll]);
     let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
-    assert_eq!(decision(&effects), &crate::proposal::Decision::all(&shop(), Choice::Reject));
+    assert_eq!(decision(&effects), &Decision::new(shop().choices(Choice::Reject), Consent::Person));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     assert!(drawn(&diff, "dark").text().contains("max_connections(10)"));
     assert_eq!(diff.undecided(), Some((1, 3)));
     let effects = act(&mut diff, &[Action::AcceptAll]);
-    assert_eq!(decision(&effects).files[0].edited.as_deref(), Some(mine.as_bytes()));
+    assert_eq!(decision(&effects).files()[0].edited.as_deref(), Some(mine.as_bytes()));
 
     let mut diff = pane(140, 35, shop());
     diff.edited(ProposalId(7), 0, Ok(mine.into_bytes()));

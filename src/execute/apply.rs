@@ -1,4 +1,4 @@
-//! The end of the road: a decided proposal → archive → disk. The only writer of workspace files.
+//! A decided proposal → archive → disk. The only writer of workspace files.
 //!
 //! Under the archive's lock every file is read again and compared with what the proposal knew; then all states before
 //! are archived and flushed; then all states after are staged beside their targets and flushed; then each is renamed
@@ -93,19 +93,10 @@ fn outcome(not_put_back: &[String], changeset: &Option<Id>) -> String {
 /// # Errors
 /// When a file is not as the proposal knew it, a path may not be written, or the disk refuses.
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
-    if decided.files().is_empty() {
-        return Ok(Applied {
-            changeset: None,
-            archived: Vec::new(),
-            paths: Vec::new(),
-            made: Vec::new(),
-            removed: Vec::new(),
-        });
-    }
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
     let states: Vec<_> = decided.files().iter().zip(&now).map(|(f, now)| (f.path(), &now.state)).collect();
-    let recorded = archive.record(&mut lock, &states)?;
+    let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let writing = Writing { workspace, archive, files: decided.files(), now: &now };
     match writing.run() {
         Ok(made) => Ok(Applied {
@@ -149,7 +140,7 @@ pub fn archive_as_is(
         states.push((path.as_str(), state));
     }
     let states: Vec<_> = states.iter().map(|(path, state)| (*path, state)).collect();
-    Ok(archive.record(&mut lock, &states)?)
+    Ok(archive.record(&mut lock, &states, None)?)
 }
 
 /// Removes temporary files that processes now gone have left; how many.

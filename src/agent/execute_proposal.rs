@@ -1,19 +1,18 @@
-//! The last part of the road: a proposal is decided, what it writes is committed to memory, and it is applied.
-//! Edits, undo and restores all come through here.
+//! A proposal on its way: the policy or the person decides it, and what is accepted is executed. The edits of a turn and
+//! the restores of a person all come through here.
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::announce::{self, announcement};
 use crate::agent::approval;
 use crate::agent::changesets::changeset;
 use crate::agent::services::{Report, lock};
 use crate::agent::session::context::SessionContext;
-use crate::apply::{self, ApplyError};
 use crate::archive::{Id, sha256};
+use crate::execute::{ApplyError, Executed, execute};
 use crate::memory::Cause;
-use crate::proposal::{Decided, Decision, Fate, Proposal, State};
+use crate::proposal::{Consent, Decided, Decision, Fate, Proposal, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// Who is asked.
@@ -45,7 +44,7 @@ impl Settled {
 
 /// Asks the policy or the person, and writes what was accepted. Interrupting withdraws the proposal; a write that
 /// has begun is always finished.
-pub async fn settle(
+pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
     fates: Vec<Fate>,
@@ -67,7 +66,7 @@ pub async fn settle(
         },
     };
     if decision.for_session {
-        context.change_settings(|live| live.approval = Approval::Edits);
+        context.change_settings(|settings| settings.approve(Approval::Edits, Consent::Policy("session")));
         context.tell_status().await;
     }
     if asking == Asking::Person {
@@ -86,9 +85,9 @@ fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> O
     if asking == Asking::Person {
         return None;
     }
-    let approval = context.settings().approval;
+    let settings = context.settings();
     let unarchived = proposal.files.iter().any(|f| context.services.archive.excluded_by(&f.path).is_some());
-    approval::policy(approval, proposal, unarchived)
+    approval::policy(settings.approval, settings.consent, proposal, unarchived)
 }
 
 async fn ask(
@@ -118,18 +117,16 @@ async fn ask(
 
 async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Decision, cause: Cause) -> Settled {
     let decided = match proposal.decide(&decision) {
-        Ok(decided) => decided,
+        Ok(Some(decided)) => decided,
+        Ok(None) => return Settled::nothing(Outcome::Refused, Some(decision)),
         Err(e) => return Settled::nothing(Outcome::Failed(e.to_string()), Some(decision)),
     };
-    if decided.files().is_empty() {
-        return Settled::nothing(Outcome::Refused, Some(decision));
-    }
     // What is written here is not someone else's change, whenever the watch looks. What is known then is noted after it.
     lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let context2 = Arc::clone(context);
-    let work = tokio::task::spawn_blocking(move || announce_and_apply(&context2, &decided, &cause)).await;
+    let work = tokio::task::spawn_blocking(move || execute_decided(&context2, &decided, cause)).await;
     match work {
         Ok(Ok(changeset)) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
@@ -140,23 +137,11 @@ async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Dec
     }
 }
 
-/// Commits to memory what is about to be written, then archives and writes it, then says how it ended.
-fn announce_and_apply(
-    context: &Arc<SessionContext>,
-    decided: &Decided,
-    cause: &Cause,
-) -> Result<Option<String>, Outcome> {
-    let will = announcement(decided);
-    let pending = context.record_error(context.services.memory.will_write(&context.services.project(), cause, &will));
-    let applied = apply::apply(decided, &context.services.workspace, &context.services.archive);
-    if let Some(pending) = pending {
-        context.record_error(announce::ended(
-            &context.services.memory,
-            &context.services.project(),
-            pending,
-            &will,
-            &applied,
-        ));
+/// Writes on a thread that may block; what memory could not keep is told, and the session goes on.
+fn execute_decided(context: &SessionContext, decided: &Decided, cause: Cause) -> Result<Option<String>, Outcome> {
+    let Executed { applied, unrecorded } = execute(decided, cause, context.services.stores());
+    for error in unrecorded {
+        context.record_error::<()>(Err(error));
     }
     match applied {
         Ok(applied) => {

@@ -1,0 +1,55 @@
+//! Choosing hunks, and writing what was decided.
+
+use anyhow::Result;
+
+use super::Desk;
+use crate::execute::{Applied, Executed, Stores, execute, sweep};
+use crate::memory::Cause;
+use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
+
+impl Desk<'_> {
+    /// Where changes go.
+    pub(super) fn stores(&self) -> Stores<'_> {
+        Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
+    }
+
+    /// Writes what was decided. What the disk refuses is an error; nothing has changed then.
+    pub(super) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
+        // What cannot be swept now is swept at the next start.
+        let _ = sweep(self.archive);
+        let cause = Cause { kind: kind.into(), title: title.into(), ..Cause::default() };
+        let Executed { applied, unrecorded } = execute(decided, cause, self.stores());
+        for error in unrecorded {
+            self.remembered::<()>(Err(error))?;
+        }
+        Ok(applied?)
+    }
+
+    /// Asks for each hunk.
+    pub(super) fn choose_hunks(&mut self, proposal: &Proposal) -> Result<Decision> {
+        let mut files = proposal.choices(Choice::Reject);
+        for (i, file) in proposal.files.iter().enumerate() {
+            for h in 0..file.hunks.len() {
+                let diff = super::super::diff::unified(&only(file, h), self.terminal);
+                self.out.write_all(&diff)?;
+                self.out.flush()?;
+                let found = file.hunks[h].found.as_ref().and_then(|found| found.detail.as_deref());
+                let detail = found.map_or(String::new(), |detail| format!(", {detail}"));
+                let what = format!("{}: hunk {} of {}{detail}?", file.path, h + 1, file.hunks.len());
+                if self.agrees(&what)? {
+                    files[i].hunks[h] = Choice::Accept;
+                }
+            }
+        }
+        Ok(Decision::new(files, Consent::Person))
+    }
+}
+
+/// A change with one of its hunks alone, for showing it.
+fn only(file: &FileChange, hunk: usize) -> FileChange {
+    let mut one = file.clone();
+    if one.hunks[hunk].kind == HunkKind::Lines {
+        one.hunks = vec![one.hunks[hunk].clone()];
+    }
+    one
+}

@@ -1,0 +1,85 @@
+//! The one road's end: what will be written is put down in memory, archived, written, and its outcome recorded.
+//! Edits, undo, redo, restores, `patch` and whatever else changes a file come through [`execute`], from the agent and
+//! from the command line alike.
+//!
+//! Everything here is synchronous and takes the disk: the agent calls it on a thread that may block. Nothing here asks
+//! anyone; a [`Decided`] is the proof that someone agreed.
+
+pub mod apply;
+pub mod record;
+
+pub use apply::{Applied, ApplyError, sweep};
+
+use crate::archive::{Archive, Recorded};
+use crate::memory::{self, Cause, ChangesetFile, Memory};
+use crate::proposal::Decided;
+use crate::workspace::Workspace;
+
+/// Where a change goes.
+#[derive(Clone, Copy)]
+pub struct Stores<'a> {
+    /// The files.
+    pub workspace: &'a Workspace,
+    /// What they were.
+    pub archive: &'a Archive,
+    /// Who changed them, and why.
+    pub memory: &'a Memory,
+}
+
+impl Stores<'_> {
+    /// The workspace's root, as memory names projects.
+    pub fn project(&self) -> String {
+        self.workspace.root().to_string_lossy().into_owned()
+    }
+}
+
+/// How a change ended.
+#[derive(Debug)]
+pub struct Executed {
+    /// What was written, or why nothing was.
+    pub applied: Result<Applied, ApplyError>,
+    /// What memory could not keep. The change is written and archived all the same; only its cause is not known later.
+    pub unrecorded: Vec<memory::Error>,
+}
+
+/// Writes a decided proposal: intent to memory, states before to the archive, files to the disk, outcome to memory.
+/// A process that is killed between any two of these leaves every file old or new and every old state archived;
+/// memory's intent lets the next start join the changeset with its cause.
+pub fn execute(decided: &Decided, cause: Cause, stores: Stores<'_>) -> Executed {
+    let project = stores.project();
+    let cause = Cause { approved: Some(decided.consent().to_string()), ..cause };
+    let intent = record::intent(decided);
+    let mut unrecorded = Vec::new();
+    let pending = stores.memory.will_write(&project, &cause, &intent);
+    let pending = pending.map_err(|error| unrecorded.push(error)).ok();
+    let applied = apply::apply(decided, stores.workspace, stores.archive);
+    if let Some(pending) = pending {
+        unrecorded.extend(record::outcome(stores.memory, &project, pending, &intent, &applied).err());
+    }
+    Executed { applied, unrecorded }
+}
+
+/// Archives files as they are, without a change: `shi`. Takes normalised paths. The error of memory is apart: what is
+/// archived is archived without it.
+///
+/// # Errors
+/// When one is not there or cannot be read, or the archive fails.
+pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
+    let recorded = apply::archive_as_is(paths, stores.workspace, stores.archive)?;
+    let Some(id) = recorded.changeset else { return Ok((recorded, None)) };
+    let files: Vec<_> = recorded
+        .files
+        .iter()
+        .map(|f| ChangesetFile {
+            path: f.path.clone(),
+            version: Some(f.version.to_string()),
+            absent: f.absent,
+            sha256: f.sha256,
+            added: Some(0),
+            removed: Some(0),
+        })
+        .collect();
+    let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
+    let unrecorded = stores.memory.archived(&stores.project(), &cause, &id.to_string(), &files).err();
+    Ok((recorded, unrecorded))
+}

@@ -1,0 +1,63 @@
+//! What memory learns of a change: the intent before anything is written, and the outcome after.
+
+use super::{Applied, ApplyError};
+use crate::archive::RecordedFile;
+use crate::archive::restore::state_sha;
+use crate::memory::{self, ChangesetFile, Memory, PendingId, WillWrite};
+use crate::proposal::{Decided, count_changed};
+
+/// What a decided proposal is about to write, for [`Memory::will_write`].
+pub fn intent(decided: &Decided) -> Vec<WillWrite> {
+    let will = decided.files().iter().map(|file| {
+        let counts = count_changed(file.before(), file.after());
+        WillWrite {
+            path: file.path().to_string(),
+            sha256: state_sha(file.after()),
+            bytes: file.after().text().map(|t| t.as_bytes().to_vec()),
+            added: Some(counts.added as u64),
+            removed: Some(counts.removed as u64),
+        }
+    });
+    will.collect()
+}
+
+/// Tells memory how an intended write in a project ended.
+///
+/// # Errors
+/// When memory cannot be written.
+pub fn outcome(
+    memory: &Memory,
+    project: &str,
+    pending: PendingId,
+    intent: &[WillWrite],
+    applied: &Result<Applied, ApplyError>,
+) -> Result<(), memory::Error> {
+    let files = |archived: &[RecordedFile]| archived.iter().map(|f| file_record(f, intent)).collect::<Vec<_>>();
+    if let Ok(Applied { made, removed, .. }) = applied {
+        memory.folders_changed(project, made, removed)?;
+    }
+    match applied {
+        Ok(Applied { changeset: Some(id), archived, .. }) => memory.applied(pending, &id.to_string(), &files(archived)),
+        Ok(_) => memory.applied_unarchived(pending),
+        // Where something could not be put back, it is still there to be undone.
+        Err(ApplyError::Write { changeset: Some(id), archived, not_put_back, .. }) if !not_put_back.is_empty() => {
+            memory.applied(pending, &id.to_string(), &files(archived))
+        }
+        Err(ApplyError::Write { changeset, archived, .. }) => {
+            memory.failed(pending, changeset.map(|id| id.to_string()).as_deref(), &files(archived))
+        }
+        Err(_) => memory.withdrawn(pending),
+    }
+}
+
+fn file_record(file: &RecordedFile, intent: &[WillWrite]) -> ChangesetFile {
+    let intended = intent.iter().find(|w| w.path == file.path);
+    ChangesetFile {
+        path: file.path.clone(),
+        version: Some(file.version.to_string()),
+        absent: file.absent,
+        sha256: file.sha256,
+        added: intended.and_then(|w| w.added),
+        removed: intended.and_then(|w| w.removed),
+    }
+}

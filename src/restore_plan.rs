@@ -1,0 +1,238 @@
+//! What undo, redo and restore mean: from what was asked for to a request of the archive, with its title and kind.
+//! Writes nothing; the proposal that comes of it takes the one road like any other.
+
+use crate::archive::restore::{LastWritten, RestoreError, Written};
+use crate::archive::{self, Choices, Id, Request, Restoration};
+use crate::execute::Stores;
+use crate::memory::{self, ChangesetRecord, ChangesetState};
+use crate::proposal::ProposalId;
+
+/// What a person or a model asks to restore. Paths are normalised; ids may be unique beginnings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// So many versions back, from 1; without files those of the newest changeset.
+    Undo {
+        /// How many versions.
+        count: usize,
+        /// Which files.
+        files: Vec<String>,
+    },
+    /// The newest changeset, which an undo has to have made.
+    Redo,
+    /// One changeset.
+    Changeset(String),
+    /// A changeset and all after it.
+    Since(String),
+    /// All changes of a session from a message on.
+    SinceMessage {
+        /// The session's id.
+        session: String,
+        /// The message's row in memory.
+        message: i64,
+        /// What the message is called: `message 12`, or its first words.
+        called: String,
+    },
+    /// One file to one version.
+    Version {
+        /// Which file.
+        path: String,
+        /// Which version.
+        version: String,
+    },
+    /// All changes of one turn.
+    Turn {
+        /// The session's id.
+        session: String,
+        /// The message that began it.
+        turn: i64,
+    },
+    /// All changes of the newest turn that changed anything, in one session or in any.
+    LastTurn {
+        /// The session's id.
+        session: Option<String>,
+    },
+}
+
+/// What is asked of the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Which states.
+    pub request: Request,
+    /// `undo` or `redo`, for memory.
+    pub kind: &'static str,
+    /// In words, for lists and the cause of the changeset: `undo of …`.
+    pub title: String,
+}
+
+/// Nothing can be planned. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No changeset yet.
+    #[error("the archive is empty: there is nothing to redo")]
+    Empty,
+    /// The newest changeset is something else's.
+    #[error("the newest changeset was not made by an undo: there is nothing to redo")]
+    NoUndo,
+    /// Memory has no cause for it.
+    #[error("memory does not know what made the newest changeset: use undo, which takes it back")]
+    UnknownCause,
+    /// No changeset of the session since then.
+    #[error("nothing was changed since {0}")]
+    NothingSince(String),
+    /// The turn has no changeset.
+    #[error("the last turn changed nothing")]
+    NothingInTurn,
+    /// No turn has a changeset.
+    #[error("memory knows of no turn {0} that changed files: undo alone takes back the newest changeset")]
+    NoTurn(&'static str),
+    /// The archive cannot be read, or has nothing of that name.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// Memory cannot be read.
+    #[error("memory: {0}")]
+    Memory(#[from] memory::Error),
+}
+
+/// What a wish asks of the archive.
+///
+/// # Errors
+/// When there is nothing to restore, or it is not known what.
+pub fn plan(wanted: &Wanted, stores: Stores<'_>) -> Result<Plan, PlanError> {
+    match wanted {
+        Wanted::Undo { count, files } => {
+            let what = match files.as_slice() {
+                [] => newest_title(stores)?.unwrap_or_else(|| "the newest changeset".into()),
+                files => files.join(", "),
+            };
+            let title = match what.strip_prefix("undo of ").filter(|_| files.is_empty()) {
+                Some(undone) => format!("redo of {undone}"),
+                None => format!("undo of {what}"),
+            };
+            Ok(undo(Request::Undo { count: *count, files: files.clone() }, title))
+        }
+        Wanted::Redo => redo(stores),
+        Wanted::Changeset(id) => {
+            let id = stores.archive.find_changeset(id)?;
+            let title = format!("undo of {}", title_of(id, stores).unwrap_or_else(|| "one changeset".into()));
+            Ok(undo(Request::Changesets(vec![id]), title))
+        }
+        Wanted::Since(id) => {
+            let id = stores.archive.find_changeset(id)?;
+            let since = title_of(id, stores).unwrap_or_else(|| "then".into());
+            Ok(undo(Request::Since(id), format!("undo of everything since {since}")))
+        }
+        Wanted::SinceMessage { session, message, called } => {
+            let ids = ids(&stores.memory.changesets_since(session, *message)?);
+            match ids.is_empty() {
+                true => Err(PlanError::NothingSince(called.clone())),
+                false => Ok(undo(Request::Changesets(ids), format!("undo of everything since {called}"))),
+            }
+        }
+        Wanted::Version { path, version } => {
+            let version = stores.archive.find_version(Some(path), version)?.id;
+            Ok(undo(Request::Version { path: path.clone(), version }, format!("undo of {path}")))
+        }
+        Wanted::Turn { session, turn } => of_turn(session, *turn, "the last turn", stores),
+        Wanted::LastTurn { session } => {
+            let record = last_turn(session.as_deref(), stores)?;
+            let Some((session, turn)) = record.cause.session.as_deref().zip(record.cause.turn) else {
+                return Err(PlanError::NoTurn("here"));
+            };
+            of_turn(session, turn, &format!("the turn {}", record.cause.title), stores)
+        }
+    }
+}
+
+impl Plan {
+    /// What the plan comes to with the files as they are, by what was chosen for those changed by someone else.
+    ///
+    /// # Errors
+    /// When it asks for more than the archive holds, or the archive cannot be read.
+    pub fn look(&self, choices: &Choices, id: ProposalId, stores: Stores<'_>) -> Result<Restoration, RestoreError> {
+        let project = stores.project();
+        let written = Remembered { memory: stores.memory, project: &project };
+        stores.archive.restore(stores.workspace, &self.request, &written, choices, id, &self.title)
+    }
+}
+
+fn undo(request: Request, title: String) -> Plan {
+    Plan { request, kind: "undo", title }
+}
+
+fn redo(stores: Stores<'_>) -> Result<Plan, PlanError> {
+    let newest = newest(stores)?.ok_or(PlanError::Empty)?;
+    let record = stores.memory.changeset(&stores.project(), &newest.to_string())?.ok_or(PlanError::UnknownCause)?;
+    if record.cause.kind != "undo" {
+        return Err(PlanError::NoUndo);
+    }
+    let title = &record.cause.title;
+    let title = format!("redo of {}", title.strip_prefix("undo of ").unwrap_or(title));
+    Ok(Plan { request: Request::Undo { count: 1, files: Vec::new() }, kind: "redo", title })
+}
+
+fn of_turn(session: &str, turn: i64, called: &str, stores: Stores<'_>) -> Result<Plan, PlanError> {
+    let ids = ids(&stores.memory.changesets_of_turn(session, turn)?);
+    match ids.is_empty() {
+        true => Err(PlanError::NothingInTurn),
+        false => Ok(undo(Request::Changesets(ids), format!("undo of {called}"))),
+    }
+}
+
+/// The newest changeset that a turn made.
+fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecord, PlanError> {
+    let wanted = |c: &ChangesetRecord| {
+        let of = c.cause.session.as_deref();
+        let mine = of.is_some() && (session.is_none() || of == session);
+        mine && c.cause.turn.is_some() && c.state == ChangesetState::Applied
+    };
+    let found = stores.memory.changesets(&stores.project())?.into_iter().find(wanted);
+    found.ok_or(PlanError::NoTurn(if session.is_some() { "in that session" } else { "here" }))
+}
+
+/// The newest changeset that changed something.
+fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
+    let project = stores.project();
+    Ok(stores.archive.newest_written(&Remembered { memory: stores.memory, project: &project })?)
+}
+
+fn newest_title(stores: Stores<'_>) -> Result<Option<String>, PlanError> {
+    let Some(newest) = newest(stores)? else { return Ok(None) };
+    Ok(title_of(newest, stores))
+}
+
+/// What a changeset's cause is called. A memory that cannot be read knows no cause; that stops no undo.
+fn title_of(id: Id, stores: Stores<'_>) -> Option<String> {
+    let record = stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten();
+    record.map(|r| r.cause.title).filter(|title| !title.is_empty())
+}
+
+fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
+    records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
+}
+
+/// What memory knows of nebula's own writing in one project.
+struct Remembered<'a> {
+    memory: &'a memory::Memory,
+    /// The workspace's root, as memory names projects.
+    project: &'a str,
+}
+
+impl Written for Remembered<'_> {
+    fn written(&self, path: &str) -> Option<LastWritten> {
+        // A memory that cannot be read knows nothing: then every change counts as someone else's.
+        let last = self.memory.written(self.project, path).ok().flatten()?;
+        let mut states = Vec::new();
+        let mut next = Some(&last);
+        while let Some(written) = next {
+            states.push(written.sha256);
+            next = written.before.as_deref();
+        }
+        let folders = self.memory.folders_made(self.project, path).unwrap_or_default();
+        Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
+    }
+
+    fn failed(&self, changeset: Id) -> bool {
+        let record = self.memory.changeset(self.project, &changeset.to_string()).ok().flatten();
+        record.is_some_and(|r| r.state == ChangesetState::Failed)
+    }
+}
