@@ -13,6 +13,7 @@ pub fn intent(decided: &Decided) -> Vec<WillWrite> {
         WillWrite {
             path: file.path().to_string(),
             sha256: state_sha(file.after()),
+            replaces: state_sha(file.before()),
             bytes: file.after().text().map(|t| t.as_bytes().to_vec()),
             added: Some(counts.added as u64),
             removed: Some(counts.removed as u64),

@@ -212,11 +212,29 @@ fn a_replaced_message_is_found_by_its_new_words() {
 }
 
 fn will(path: &str, sha: u8) -> WillWrite {
-    WillWrite { path: path.into(), sha256: Some([sha; 32]), bytes: Some(vec![sha]), added: Some(2), removed: Some(1) }
+    let sha256 = Some([sha; 32]);
+    WillWrite { path: path.into(), sha256, replaces: None, bytes: Some(vec![sha]), added: Some(2), removed: Some(1) }
 }
 
 fn file(path: &str, version: &str) -> ChangesetFile {
     ChangesetFile { path: path.into(), version: Some(version.into()), ..ChangesetFile::default() }
+}
+
+#[test]
+fn what_a_dead_write_replaced_stays_nebulas() {
+    let w = World::new();
+    let memory = w.open();
+    let will = |sha: u8, replaces: u8| WillWrite { replaces: Some([replaces; 32]), ..will("a", sha) };
+    let is = |sha: u8| memory.written("/p", "a").unwrap().unwrap().is(Some([sha; 32]));
+    let first = memory.will_write("/p", &Cause::default(), &[will(1, 0)]).unwrap();
+    memory.applied(first, "c1", &[file("a", "v1")]).unwrap();
+    // Killed before it wrote, and so was the next one, which found the older state.
+    memory.will_write("/p", &Cause::default(), &[will(2, 1)]).unwrap();
+    memory.will_write("/p", &Cause::default(), &[will(3, 1)]).unwrap();
+    assert!(is(1) && is(3) && !is(2));
+    // Killed after it wrote.
+    memory.will_write("/p", &Cause::default(), &[will(4, 3)]).unwrap();
+    assert!(is(3) && is(4) && !is(1));
 }
 
 #[test]

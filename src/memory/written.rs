@@ -18,6 +18,8 @@ pub struct WillWrite {
     pub path: String,
     /// Of the bytes to be written; `None`: the file is about to be deleted.
     pub sha256: Option<Sha256>,
+    /// Of what it replaces; `None`: there is no file yet.
+    pub replaces: Option<Sha256>,
     /// The bytes, if they are text. Longer ones than [`MAX_KEPT`] are not kept.
     pub bytes: Option<Vec<u8>>,
     /// Lines added, where they were counted.
@@ -61,12 +63,20 @@ pub(super) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Wr
 }
 
 /// Notes that a path is about to be written; what was there of nebula before is kept until it is known how that ended.
+/// Where the write before never told its outcome, that is whichever of its two states is replaced now: a process that died
+/// before it wrote has left the older one.
 pub(super) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i64, now: i64) -> Result<(), Error> {
     let bytes = file.bytes.as_deref().filter(|b| b.len() <= MAX_KEPT);
     tx.prepare_cached(
+        "UPDATE written SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms
+         WHERE project_path = ?1 AND path = ?2
+           AND NOT (pending IS NOT NULL AND had_before = 1 AND before_sha256 IS ?3 AND sha256 IS NOT ?3)",
+    )?
+    .execute(params![project, file.path, file.replaces])?;
+    tx.prepare_cached(
         "INSERT INTO written(project_path, path, sha256, bytes, at_ms, pending) VALUES(?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT DO UPDATE SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms,
-           sha256 = excluded.sha256, bytes = excluded.bytes, at_ms = excluded.at_ms, pending = excluded.pending",
+         ON CONFLICT DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, at_ms = excluded.at_ms,
+           pending = excluded.pending",
     )?
     .execute(params![project, file.path, file.sha256, bytes, now, n])?;
     Ok(())

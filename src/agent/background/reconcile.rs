@@ -72,7 +72,14 @@ mod tests {
         let archive = Archive::open(&workspace, &Settings::default()).expect("open");
         let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
         let cause = Cause { kind: "undo".into(), title: "undo of x".into(), ..Cause::default() };
-        let will = |path: &str| WillWrite { path: path.into(), sha256: None, bytes: None, added: None, removed: None };
+        let will = |path: &str| WillWrite {
+            path: path.into(),
+            sha256: None,
+            replaces: None,
+            bytes: None,
+            added: None,
+            removed: None,
+        };
         memory.will_write("/p", &cause, &[will("a")]).expect("announced");
         memory.will_write("/p", &cause, &[will("never")]).expect("announced");
         let state = workspace.read("a").expect("read").state;
