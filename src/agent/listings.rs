@@ -150,7 +150,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
     }
     Ok(SessionPreview {
         id: id.to_string(),
-        items: transcript::items(&rows),
+        items: transcript::items(&rows, &services.tools),
         files,
         cost: session.totals.cost,
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },

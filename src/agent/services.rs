@@ -17,7 +17,7 @@ use crate::execute::Stores;
 use crate::memory::{self, Memory, Trouble};
 use crate::protocol::{Level, Notice};
 use crate::provider::{self, Provider};
-use crate::tools::Sha;
+use crate::tools::{Sha, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::Watch;
 
@@ -29,6 +29,8 @@ pub struct Services {
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
     pub memory: Arc<Memory>,
+    /// The tools that every session begins with.
+    pub tools: Arc<ToolSet>,
     /// The configuration as it was at the start, with what was set since.
     pub config: Mutex<Config>,
     /// The channel to the front end, for events that belong to no session.
@@ -101,6 +103,7 @@ impl Services {
             archive,
             memory,
             events,
+            tools: Arc::new(ToolSet::builtin()),
             config: Mutex::new(config),
             index: FileIndex::default(),
             known: Mutex::new(HashMap::new()),

@@ -21,7 +21,7 @@ pub mod stream;
 
 pub use group::{Current, Lookup, Rules, apply};
 pub use locate::Shape;
-pub use outcome::{EditResult, Fate, Outcome};
+pub use outcome::{EditResult, EditStatus, Outcome};
 
 /// How a model writes a change down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -164,6 +164,11 @@ impl Edit {
     /// A complete edit. `by` is the name of the tool, or of the format.
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
         Edit { path: Some(path.into()), op, format, by: by.into(), whole: true }
+    }
+
+    /// The same edit of a file under its normalised path.
+    pub fn of(self, path: &str) -> Self {
+        Edit { path: Some(path.to_string()), ..self }
     }
 
     /// Whether it means a link itself, not the file that the link leads to.

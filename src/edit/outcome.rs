@@ -5,7 +5,7 @@ use crate::proposal::{FileChange, Found, Rung};
 
 /// What became of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum EditStatus {
     /// It is in the changes.
     Landed(Found),
     /// Its place was found, but it changes nothing.
@@ -28,19 +28,19 @@ pub struct EditResult {
     /// How it was written.
     pub format: Format,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: EditStatus,
 }
 
 impl EditResult {
     /// Whether it is in the changes, or changes nothing.
     pub fn ok(&self) -> bool {
-        matches!(self.fate, Fate::Landed(_) | Fate::Same | Fate::Example)
+        matches!(self.fate, EditStatus::Landed(_) | EditStatus::Same | EditStatus::Example)
     }
 
     /// The rung that found its place, if it landed.
     pub fn rung(&self) -> Option<Rung> {
         match &self.fate {
-            Fate::Landed(found) => Some(found.rung),
+            EditStatus::Landed(found) => Some(found.rung),
             _ => None,
         }
     }
@@ -48,19 +48,19 @@ impl EditResult {
     /// What the model is told of it.
     pub fn text(&self) -> String {
         match &self.fate {
-            Fate::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
-            Fate::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
-            Fate::Landed(Found { rung, detail: Some(detail) }) => {
+            EditStatus::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
+            EditStatus::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
+            EditStatus::Landed(Found { rung, detail: Some(detail) }) => {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
-            Fate::Same => format!(
+            EditStatus::Same => format!(
                 "{}: changes nothing, for the new text equals the present one. If something shall change, send it again with \
                  the changed text as the replacement.",
                 self.path
             ),
-            Fate::Example => format!("{}: ignored, it is the example of the instructions", self.path),
-            Fate::Failed(why) => format!("{}: {why}", self.path),
-            Fate::LeftOut => {
+            EditStatus::Example => format!("{}: ignored, it is the example of the instructions", self.path),
+            EditStatus::Failed(why) => format!("{}: {why}", self.path),
+            EditStatus::LeftOut => {
                 format!(
                     "{}: could be placed, but is left out because another change could not; send it again with that one",
                     self.path

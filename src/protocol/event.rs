@@ -173,6 +173,8 @@ pub struct Attached {
 pub struct Call {
     /// Tool name, or the name of the edit format's tag for edits in text.
     pub name: String,
+    /// What it did, in words.
+    pub verb: Verb,
     /// Main argument: a path, or words in quotes.
     pub main: String,
     /// Arguments as they arrived; grows by [`super::EventBody::Grew`].
@@ -193,6 +195,15 @@ pub struct Call {
     pub rung: Option<Rung>,
     /// How long it ran, once over.
     pub took: Option<Duration>,
+}
+
+/// What a call did: `read` and `file` in `read 2 files`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verb {
+    /// What was done.
+    pub done: String,
+    /// One of what it was done to.
+    pub one: String,
 }
 
 /// A line of a call's preview.

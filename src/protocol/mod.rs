@@ -23,7 +23,7 @@ pub use command::{
 };
 pub use event::{
     Attached, Call, CallState, Changeset, ChangesetFile, Event, EventBody, Item, Level, Notice, NoticeAction, Outcome,
-    PreviewLine, Question, RuleChip, SessionInfo, Status, TurnEnd, Wait,
+    PreviewLine, Question, RuleChip, SessionInfo, Status, TurnEnd, Verb, Wait,
 };
 pub use listing::{Listing, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow};
 

@@ -2,16 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::base::Run;
+use super::{Args, Builtin, RunResult, ToolAliases, ToolKind};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: Builtin = Builtin {
     name: "askUser",
     description: include_str!("askUser.md"),
-    kind: Kind::Ask,
+    kind: ToolKind::Ask,
+    verb: ("asked", "question"),
     main: "question",
+    aliases: ToolAliases::NONE,
     parameters,
-    prepare,
+    edits: None,
+    run,
 };
 
 fn parameters() -> Value {
@@ -25,7 +29,7 @@ fn parameters() -> Value {
     })
 }
 
-fn prepare(args: &Args, _: &Context<'_>) -> Result<Prepared, String> {
+fn run(args: &Args, _: &Run) -> Result<RunResult, String> {
     let text = args.text("question")?.trim();
     if text.is_empty() {
         return Err("`question` is empty: ask something".into());
@@ -35,5 +39,5 @@ fn prepare(args: &Args, _: &Context<'_>) -> Result<Prepared, String> {
         Some((short, meaning)) => (short.trim().to_string(), meaning.trim().to_string()),
         None => (c.trim().to_string(), String::new()),
     });
-    Ok(Prepared::Question { text: text.to_string(), choices: choices.collect() })
+    Ok(RunResult::Question { text: text.to_string(), choices: choices.collect() })
 }

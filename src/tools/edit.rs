@@ -2,11 +2,17 @@
 
 use serde_json::Value;
 
-use super::{Args, Context, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool::changing("editFile", include_str!("editFile.md"), parameters, prepare);
+pub const TOOL: Builtin = Builtin::changing("editFile", include_str!("editFile.md"), "edited", parameters, edits, run)
+    .named(ToolAliases {
+        parameters: &[ToolAliases::PATH, ("new_content", &["content", "contents", "text", "newContent"])],
+        instead: Some("replaceInFile"),
+        ..ToolAliases::NONE
+    });
 
 fn parameters() -> Value {
     texts(&[
@@ -15,9 +21,14 @@ fn parameters() -> Value {
     ])
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let (path, content) = (args.text("path")?, args.text("new_content")?);
-    let path = context.inside(path)?;
-    context.must_be_read(&path)?;
-    Ok(Prepared::Edits(vec![Edit::new(path, Op::Overwrite { content: content.into() }, Format::Tools, "editFile")]))
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
+    let (path, content) = (args.text("path")?, args.text("new_content")?.to_string());
+    Ok(vec![Edit::new(path, Op::Overwrite { content }, Format::Tools, "editFile")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let edits = edits(args)?;
+    let path = run.context.inside(args.text("path")?)?;
+    run.context.must_be_read(&path)?;
+    Ok(RunResult::Edits(edits.into_iter().map(|edit| edit.of(&path)).collect()))
 }

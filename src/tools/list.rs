@@ -2,15 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Args, Context, Kind, Place, Prepared, Tool};
+use super::base::Run;
+use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::Access;
 
 /// The tool.
-pub const TOOL: Tool =
-    Tool { name: "list", description: include_str!("list.md"), kind: Kind::Read, main: "path", parameters, prepare };
+pub const TOOL: Builtin = Builtin {
+    name: "list",
+    description: include_str!("list.md"),
+    kind: ToolKind::Read,
+    verb: ("listed", "folder"),
+    main: "path",
+    aliases: ToolAliases {
+        names: &["listFiles", "listDirectory"],
+        parameters: &[("path", &["directory", "dir"])],
+        ..ToolAliases::NONE
+    },
+    parameters,
+    edits: None,
+    run,
+};
 
 /// The most names in one answer.
 const CAP: usize = 1_000;
+/// More names are not counted.
+const MOST: usize = 20_000;
 
 fn parameters() -> Value {
     json!({
@@ -23,7 +39,8 @@ fn parameters() -> Value {
     })
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let context = &run.context;
     let recursive = args.flag("recursive")?;
     let given = match args.text("path")? {
         "" | "/" => ".",
@@ -32,7 +49,7 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     let folder = match context.reading(given, Access::Folder)? {
         Place::Inside(path) => context.workspace.full(&path),
         Place::Approved(path) => path,
-        Place::Outside(path) => return Ok(Prepared::Outside(path)),
+        Place::Outside(path) => return Ok(RunResult::Outside(path)),
     };
     let mut walk = context.workspace.walk("");
     if folder != context.workspace.root() {
@@ -41,7 +58,13 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     walk.max_depth(if recursive { None } else { Some(1) });
     let mut names = Vec::new();
     std::fs::read_dir(&folder).map_err(|e| format!("{given} cannot be listed: {e}"))?;
-    for entry in walk.build().flatten() {
+    for entry in walk.sort_by_file_name(|a, b| a.cmp(b)).build().flatten() {
+        if run.stop.is_cancelled() {
+            return Err("stopped".into());
+        }
+        if names.len() > MOST {
+            break;
+        }
         let Ok(name) = entry.path().strip_prefix(&folder) else { continue };
         if name.as_os_str().is_empty() {
             continue;
@@ -54,11 +77,13 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
     names.truncate(CAP);
     let mut text = names.join("\n");
     if total > CAP {
-        text.push_str(&format!("\n({CAP} of {total} names; list a folder below for the rest)"));
+        let of = if total > MOST { format!("more than {MOST}") } else { total.to_string() };
+        text.push_str(&format!("\n({CAP} of {of} names; list a folder below for the rest)"));
     }
     if total == 0 {
         text = "(empty)".into();
     }
     let summary = if total == 1 { "1 name".into() } else { format!("{total} names") };
-    Ok(Prepared::Answer(Answer { text, summary, preview: names.into_iter().take(12).collect(), seen: None }))
+    let preview = names.into_iter().take(12).collect();
+    Ok(RunResult::Output(ToolOutput { text, summary, preview, ..ToolOutput::default() }))
 }

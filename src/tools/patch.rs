@@ -1,28 +1,38 @@
 //! `applyPatch`: a unified diff or the `*** Begin Patch` envelope, over many files.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{Args, Context, Kind, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases, ToolKind};
 use crate::edit::stream::{End, Parser, Piece};
 use crate::edit::{Edit, Format};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: Builtin = Builtin {
     name: "applyPatch",
     description: include_str!("applyPatch.md"),
-    kind: Kind::Write,
+    kind: ToolKind::Write,
+    verb: ("applied", "patch"),
     main: "patch",
+    aliases: ToolAliases { parameters: &[("patch", &["diff", "input"])], takes_patch: true, ..ToolAliases::NONE },
     parameters,
-    prepare,
+    edits: Some(edits),
+    run,
 };
 
 fn parameters() -> Value {
     texts(&[("patch", "The patch, as text.")])
 }
 
-fn prepare(args: &Args, _: &Context<'_>) -> Result<Prepared, String> {
+fn run(args: &Args, _: &Run) -> Result<RunResult, String> {
+    Ok(RunResult::Edits(edits(args)?))
+}
+
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let patch = args.text("patch")?;
-    let mut parser = Parser::new(Some(Format::Patch), Vec::new());
+    let mut parser = Parser::new(Some(Format::Patch), Vec::new(), Arc::default());
     let mut pieces = parser.push(patch);
     if !patch.ends_with('\n') {
         pieces.extend(parser.push("\n"));
@@ -39,5 +49,5 @@ fn prepare(args: &Args, _: &Context<'_>) -> Result<Prepared, String> {
     if edits.is_empty() {
         return Err("there is no patch in `patch`: write a unified diff with `--- a/path` and `+++ b/path`, or `*** Begin Patch` with `*** Update File: path` and `*** End Patch`".into());
     }
-    Ok(Prepared::Edits(edits))
+    Ok(edits)
 }

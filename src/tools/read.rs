@@ -5,19 +5,28 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Args, Context, Kind, Place, Prepared, Tool};
+use super::base::Run;
+use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
 use crate::workspace::{Access, is_text};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: Builtin = Builtin {
     name: "readFile",
     description: include_str!("readFile.md"),
-    kind: Kind::Read,
+    kind: ToolKind::Read,
+    verb: ("read", "file"),
     main: "path",
+    aliases: ToolAliases {
+        names: &["viewFile"],
+        parameters: &[ToolAliases::PATH],
+        commands: &["view"],
+        ..ToolAliases::NONE
+    },
     parameters,
-    prepare,
+    edits: None,
+    run,
 };
 
 /// The longest answer, in bytes; beyond it whole lines are left out, and the model is told how to get them.
@@ -35,7 +44,8 @@ fn parameters() -> Value {
     })
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let context = &run.context;
     let given = args.text("path")?;
     let (first, last) = (args.number("startLine")?, args.number("endLine")?);
     if let (Some(first), Some(last)) = (first, last)
@@ -44,13 +54,13 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
         return Err(format!("`endLine` ({last}) is before `startLine` ({first})"));
     }
     let (name, read) = match context.reading(given, Access::File)? {
-        Place::Outside(path) => return Ok(Prepared::Outside(path)),
+        Place::Outside(path) => return Ok(RunResult::Outside(path)),
         Place::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
         Place::Inside(path) => (path.clone(), context.workspace.read(&path)),
     };
     let bytes = match read.map_err(|e| e.to_string())?.state {
         State::File { bytes, .. } => bytes,
-        State::Absent => return Err(missing(&name, context)),
+        State::Absent => return Err(missing(&name, run)),
         State::Link { .. } => return Err(format!("{name} is a link that leads nowhere")),
     };
     if !is_text(&bytes) {
@@ -64,8 +74,8 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
         (None, None) => format!("{lines} lines"),
         _ => format!("{} of {lines} lines", part.lines),
     };
-    let seen = Some((name, Arc::clone(&bytes)));
-    Ok(Prepared::Answer(Answer { text: part.text, summary, preview: Vec::new(), seen }))
+    let read = Some((name, Arc::clone(&bytes)));
+    Ok(RunResult::Output(ToolOutput { text: part.text, summary, read, ..ToolOutput::default() }))
 }
 
 struct Part {
@@ -115,9 +125,10 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
 }
 
 /// What to do where no file is: a name like it elsewhere, if there is one.
-fn missing(path: &str, context: &Context<'_>) -> String {
+fn missing(path: &str, run: &Run) -> String {
+    let context = &run.context;
     let name = Path::new(path).file_name().unwrap_or_default();
-    let walk = context.workspace.walk("").build().flatten().take(20_000);
+    let walk = context.workspace.walk("").build().flatten().take(20_000).take_while(|_| !run.stop.is_cancelled());
     let like = walk.filter(|e| e.file_name() == name && e.file_type().is_some_and(|t| t.is_file()));
     let root = context.workspace.root();
     let found: Vec<String> = like

@@ -2,17 +2,24 @@
 
 use serde_json::Value;
 
-use super::{Args, Context, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool::changing("deleteFile", include_str!("deleteFile.md"), parameters, prepare);
+pub const TOOL: Builtin =
+    Builtin::changing("deleteFile", include_str!("deleteFile.md"), "deleted", parameters, edits, run)
+        .named(ToolAliases { parameters: &[ToolAliases::PATH], ..ToolAliases::NONE });
 
 fn parameters() -> Value {
     texts(&[("path", "The path of the file to delete.")])
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let path = context.entry(args.text("path")?)?;
-    Ok(Prepared::Edits(vec![Edit::new(path, Op::Delete, Format::Tools, "deleteFile")]))
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
+    Ok(vec![Edit::new(args.text("path")?, Op::Delete, Format::Tools, "deleteFile")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let path = run.context.entry(args.text("path")?)?;
+    Ok(RunResult::Edits(edits(args)?.into_iter().map(|edit| edit.of(&path)).collect()))
 }

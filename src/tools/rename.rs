@@ -2,18 +2,28 @@
 
 use serde_json::Value;
 
-use super::{Args, Context, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool::changing("moveFile", include_str!("moveFile.md"), parameters, prepare);
+pub const TOOL: Builtin = Builtin::changing("moveFile", include_str!("moveFile.md"), "moved", parameters, edits, run)
+    .named(ToolAliases {
+        parameters: &[ToolAliases::PATH, ("to", &["destination", "new_path", "newPath"])],
+        ..ToolAliases::NONE
+    });
 
 fn parameters() -> Value {
     texts(&[("path", "The path of the file to move."), ("to", "Where to; nothing may be there yet.")])
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let path = context.entry(args.text("path")?)?;
-    let to = context.inside(args.text("to")?)?;
-    Ok(Prepared::Edits(vec![Edit::new(path, Op::Move { to }, Format::Tools, "moveFile")]))
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
+    let to = args.text("to")?.to_string();
+    Ok(vec![Edit::new(args.text("path")?, Op::Move { to }, Format::Tools, "moveFile")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let path = run.context.entry(args.text("path")?)?;
+    let to = run.context.inside(args.text("to")?)?;
+    Ok(RunResult::Edits(vec![Edit::new(path, Op::Move { to }, Format::Tools, "moveFile")]))
 }

@@ -2,11 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::{Args, Context, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// The tool.
-pub const TOOL: Tool = Tool::changing("replaceInFile", include_str!("replaceInFile.md"), parameters, prepare);
+pub const TOOL: Builtin =
+    Builtin::changing("replaceInFile", include_str!("replaceInFile.md"), "edited", parameters, edits, run).named(
+        ToolAliases {
+            names: &["strReplace", "searchReplace"],
+            parameters: &[
+                ToolAliases::PATH,
+                ("search", &["old_string", "old_str", "old", "find"]),
+                ("replace", &["new_string", "new_str", "new", "replacement"]),
+            ],
+            commands: &["str_replace"],
+            ..ToolAliases::NONE
+        },
+    );
 
 fn parameters() -> Value {
     let mut schema = texts(&[
@@ -19,10 +32,16 @@ fn parameters() -> Value {
     schema
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let path = context.inside(args.text("path")?)?;
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
+    let path = args.text("path")?;
     let (search, replace) = (args.text("search")?.to_string(), args.text("replace")?.to_string());
     let all = args.flag("replaceAll")?;
     let op = Op::Replace { search, replace, shape: Shape::Literal, all };
-    Ok(Prepared::Edits(vec![Edit::new(path, op, Format::Tools, "replaceInFile")]))
+    Ok(vec![Edit::new(path, op, Format::Tools, "replaceInFile")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let edits = edits(args)?;
+    let path = run.context.inside(args.text("path")?)?;
+    Ok(RunResult::Edits(edits.into_iter().map(|edit| edit.of(&path)).collect()))
 }

@@ -2,22 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Args, Context, Kind, Place, Prepared, Tool};
+use super::base::Run;
+use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::Access;
-use crate::workspace::search::{Found, Search};
+use crate::workspace::search::{Found, Search, Watch};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: Builtin = Builtin {
     name: "searchInDirectory",
     description: include_str!("searchInDirectory.md"),
-    kind: Kind::Read,
+    kind: ToolKind::Read,
+    verb: ("searched", "folder"),
     main: "keyword",
+    aliases: ToolAliases {
+        parameters: &[("directory", &["path", "dir"]), ("keyword", &["query", "pattern"])],
+        ..ToolAliases::NONE
+    },
     parameters,
-    prepare,
+    edits: None,
+    run,
 };
 
 /// The most files in one answer.
 const FILES: usize = 200;
+/// After so many files it is told how many were looked at.
+const TELLING: usize = 500;
 /// The most matching lines shown of each.
 const LINES: usize = 3;
 
@@ -34,7 +43,27 @@ fn parameters() -> Value {
     })
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
+/// A search under way, and how many files it has looked at.
+struct Searching<'r> {
+    run: &'r Run,
+    looked: usize,
+}
+
+impl Watch for Searching<'_> {
+    fn stopped(&self) -> bool {
+        self.run.stop.is_cancelled()
+    }
+
+    fn looked_at_one(&mut self) {
+        self.looked += 1;
+        if self.looked.is_multiple_of(TELLING) {
+            self.run.progress.say(format!("{} files", self.looked));
+        }
+    }
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let context = &run.context;
     let given = match args.text("directory")? {
         "" | "/" => ".",
         path => path,
@@ -47,7 +76,7 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
         Place::Inside(path) => path,
         // An absolute folder stands for itself in a walk.
         Place::Approved(path) => path.to_string_lossy().into_owned(),
-        Place::Outside(path) => return Ok(Prepared::Outside(path)),
+        Place::Outside(path) => return Ok(RunResult::Outside(path)),
     };
     let search = Search {
         keyword: keyword.to_string(),
@@ -56,8 +85,12 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
         max_files: FILES,
         max_lines: LINES,
     };
-    let found = context.workspace.search(&folder, &search).map_err(|e| e.to_string())?;
-    let total = found.files.len() + found.more;
+    let found = context.workspace.search(&folder, &search, &mut Searching { run, looked: 0 });
+    let found = found.map_err(|e| e.to_string())?;
+    if run.stop.is_cancelled() {
+        return Err("stopped".into());
+    }
+    let total = found.files.len();
     let mut text = String::new();
     for file in &found.files {
         text.push_str(&file.path);
@@ -66,14 +99,15 @@ fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
             text.push_str(&format!("  {number}: {line}\n"));
         }
     }
-    if found.more > 0 {
-        text.push_str(&format!("({FILES} of {total} files; search a folder below, or for more letters)\n"));
+    if found.more {
+        text.push_str(&format!("(the first {FILES} files; search a folder below, or for more letters)\n"));
     }
     if total == 0 {
         text = format!("no file below {given} contains {keyword:?}");
     }
     let line = |f: &Found| f.lines.first().map(|(n, l)| format!("{}:{n}  {}", f.path, l.trim()));
     let preview = found.files.iter().filter_map(line).take(8).collect();
-    let summary = if total == 1 { "1 file".into() } else { format!("{total} files") };
-    Ok(Prepared::Answer(Answer { text, summary, preview, seen: None }))
+    let more = if found.more { "+" } else { "" };
+    let summary = if total == 1 { "1 file".into() } else { format!("{total}{more} files") };
+    Ok(RunResult::Output(ToolOutput { text, summary, preview, ..ToolOutput::default() }))
 }

@@ -2,11 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Args, Context, Kind, Prepared, Tool};
+use super::base::Run;
+use super::{Args, Builtin, RunResult, ToolAliases, ToolKind};
 
 /// The tool.
-pub const TOOL: Tool =
-    Tool { name: "undo", description: include_str!("undo.md"), kind: Kind::Write, main: "path", parameters, prepare };
+pub const TOOL: Builtin = Builtin {
+    name: "undo",
+    description: include_str!("undo.md"),
+    kind: ToolKind::Write,
+    verb: ("undid", "changeset"),
+    main: "path",
+    aliases: ToolAliases::NONE,
+    parameters,
+    edits: None,
+    run,
+};
 
 fn parameters() -> Value {
     json!({
@@ -19,7 +29,7 @@ fn parameters() -> Value {
     })
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let path = args.maybe_text("path")?.map(|p| context.inside(p)).transpose()?;
-    Ok(Prepared::Undo { count: args.number("count")?.unwrap_or(1), path })
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let path = args.maybe_text("path")?.map(|p| run.context.inside(p)).transpose()?;
+    Ok(RunResult::Undo { count: args.number("count")?.unwrap_or(1), path })
 }

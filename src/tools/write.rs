@@ -2,11 +2,18 @@
 
 use serde_json::Value;
 
-use super::{Args, Context, Prepared, Tool, texts};
+use super::base::{Run, texts};
+use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Tool = Tool::changing("writeFile", include_str!("writeFile.md"), parameters, prepare);
+pub const TOOL: Builtin = Builtin::changing("writeFile", include_str!("writeFile.md"), "wrote", parameters, edits, run)
+    .named(ToolAliases {
+        names: &["createFile", "writeToFile"],
+        parameters: &[ToolAliases::PATH, ("content", &["contents", "text", "new_content", "file_text"])],
+        commands: &["create"],
+        ..ToolAliases::NONE
+    });
 
 fn parameters() -> Value {
     texts(&[
@@ -15,13 +22,18 @@ fn parameters() -> Value {
     ])
 }
 
-fn prepare(args: &Args, context: &Context<'_>) -> Result<Prepared, String> {
-    let (path, content) = (args.text("path")?, args.text("content")?);
-    let path = context.inside(path)?;
-    if context.exists(&path) {
+fn edits(args: &Args) -> Result<Vec<Edit>, String> {
+    let (path, content) = (args.text("path")?, args.text("content")?.to_string());
+    Ok(vec![Edit::new(path, Op::Write { content }, Format::Tools, "writeFile")])
+}
+
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let edits = edits(args)?;
+    let path = run.context.inside(args.text("path")?)?;
+    if run.context.exists(&path) {
         return Err(format!(
             "{path} exists: writeFile only makes new files. Use replaceInFile to change it, or editFile to overwrite it whole."
         ));
     }
-    Ok(Prepared::Edits(vec![Edit::new(path, Op::Write { content: content.into() }, Format::Tools, "writeFile")]))
+    Ok(RunResult::Edits(edits.into_iter().map(|edit| edit.of(&path)).collect()))
 }

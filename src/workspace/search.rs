@@ -1,5 +1,7 @@
 //! Search in files: which hold a keyword, with the first lines that do.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -20,7 +22,7 @@ pub struct Search {
     pub regex: bool,
     /// `A` is not `a`.
     pub case_sensitive: bool,
-    /// Files to list at most; more are counted.
+    /// Files to list at most: there the search ends.
     pub max_files: usize,
     /// Lines to show of each at most; more are counted.
     pub max_lines: usize,
@@ -42,8 +44,8 @@ pub struct Found {
 pub struct SearchResult {
     /// By path.
     pub files: Vec<Found>,
-    /// Files beyond `max_files` that match too.
-    pub more: usize,
+    /// Whether the search ended at `max_files`, though more files may match.
+    pub more: bool,
 }
 
 /// The keyword is no regular expression.
@@ -53,11 +55,11 @@ pub struct SearchError(String);
 
 impl Workspace {
     /// Searches the files below `folder` (normalised; empty: the root; it may name a file). Ignored and binary files
-    /// are passed over, as are those that cannot be read.
+    /// are passed over, as are those that cannot be read. `watch` is asked before each file and while a long one is read.
     ///
     /// # Errors
     /// When the keyword is no regular expression.
-    pub fn search(&self, folder: &str, search: &Search) -> Result<SearchResult, SearchError> {
+    pub fn search(&self, folder: &str, search: &Search, watch: &mut dyn Watch) -> Result<SearchResult, SearchError> {
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(!search.case_sensitive)
             .fixed_strings(!search.regex)
@@ -67,25 +69,57 @@ impl Workspace {
         let mut result = SearchResult::default();
         let mut walk = self.walk(folder);
         for entry in walk.sort_by_file_path(|a, b| a.cmp(b)).build().flatten() {
+            if watch.stopped() {
+                break;
+            }
             if !entry.file_type().is_some_and(|t| t.is_file()) {
                 continue;
             }
+            watch.looked_at_one();
             let Some(path) = entry.path().strip_prefix(self.root()).ok().and_then(|p| p.to_str()) else { continue };
-            let found = search_file(&matcher, entry.path(), path, search.max_lines);
+            let found = search_file(&matcher, entry.path(), path, search.max_lines, watch);
             if found.count == 0 {
                 continue;
             }
-            if result.files.len() < search.max_files {
-                result.files.push(found);
-            } else {
-                result.more += 1;
+            if result.files.len() == search.max_files {
+                result.more = true;
+                break;
             }
+            result.files.push(found);
         }
         Ok(result)
     }
 }
 
-fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize) -> Found {
+/// Who waits for a search.
+pub trait Watch {
+    /// Whether the search is to end.
+    fn stopped(&self) -> bool;
+
+    /// Is told of each file that is looked at.
+    fn looked_at_one(&mut self) {}
+}
+
+/// Nobody in particular: the search goes on to its end.
+impl Watch for () {
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// A file whose reading ends when the search is to.
+struct Watched<'w> {
+    file: File,
+    watch: &'w dyn Watch,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.watch.stopped() { Err(io::Error::other("stopped")) } else { self.file.read(buffer) }
+    }
+}
+
+fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize, watch: &dyn Watch) -> Found {
     let mut found = Found { path: path.into(), lines: Vec::new(), count: 0 };
     let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).line_number(true).build();
     let sink = Lossy(|number, line| {
@@ -99,7 +133,9 @@ fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize
         Ok(true)
     });
     // A file that vanished or may not be read holds nothing for us.
-    let _ = searcher.search_path(matcher, full, sink);
+    if let Ok(file) = File::open(full) {
+        let _ = searcher.search_reader(matcher, Watched { file, watch }, sink);
+    }
     found
 }
 
@@ -126,7 +162,7 @@ mod tests {
         let w = Workspace::open(dir.path()).expect("open");
         let search =
             Search { keyword: "total".into(), regex: false, case_sensitive: false, max_files: 10, max_lines: 1 };
-        let found = w.search("", &search).expect("searched");
+        let found = w.search("", &search, &mut ()).expect("searched");
         assert_eq!(
             found.files,
             [
@@ -135,9 +171,10 @@ mod tests {
             ]
         );
         let strict = Search { case_sensitive: true, keyword: "^fn T".into(), regex: true, ..search.clone() };
-        assert_eq!(w.search("a.rs", &strict).expect("searched").files[0].lines[0].0, 2);
-        assert_eq!(w.search("", &Search { max_files: 1, ..search.clone() }).expect("searched").more, 1);
-        assert!(w.search("", &Search { keyword: "(".into(), regex: true, ..search.clone() }).is_err());
-        assert!(w.search("", &Search { keyword: "(".into(), ..search }).is_ok());
+        assert_eq!(w.search("a.rs", &strict, &mut ()).expect("searched").files[0].lines[0].0, 2);
+        assert!(w.search("", &Search { max_files: 1, ..search.clone() }, &mut ()).expect("searched").more);
+        assert!(!w.search("", &Search { max_files: 2, ..search.clone() }, &mut ()).expect("searched").more);
+        assert!(w.search("", &Search { keyword: "(".into(), regex: true, ..search.clone() }, &mut ()).is_err());
+        assert!(w.search("", &Search { keyword: "(".into(), ..search }, &mut ()).is_ok());
     }
 }

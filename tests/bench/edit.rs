@@ -9,8 +9,9 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nebula::edit::locate::{Search, Shape, locate};
 use nebula::edit::stream::{End, Parser};
-use nebula::edit::{Format, Op, calls};
+use nebula::edit::{Format, Op};
 use nebula::proposal::Rung;
+use nebula::tools::ToolSet;
 
 /// A program of so many lines, each its own.
 fn program(lines: usize) -> String {
@@ -99,7 +100,7 @@ fn streams(c: &mut Criterion) {
                 (0..text.len()).step_by(size).filter(|i| text.is_char_boundary(*i)).chain([text.len()]).collect();
             group.bench_function(format!("{name} in pieces of {size}"), |b| {
                 b.iter(|| {
-                    let mut parser = Parser::new(Some(Format::Xml), Vec::new());
+                    let mut parser = Parser::new(Some(Format::Xml), Vec::new(), Default::default());
                     let mut pieces = 0;
                     for w in starts.windows(2) {
                         pieces += parser.push(black_box(&text[w[0]..w[1]])).len();
@@ -112,7 +113,9 @@ fn streams(c: &mut Criterion) {
     group.finish();
     // That what is measured is understood.
     let call = serde_json::json!({"path": "a", "content": "b"});
-    assert!(matches!(calls::edits("writeFile", &call), Some(Ok(edits)) if matches!(edits[0].op, Op::Write { .. })));
+    assert!(
+        matches!(ToolSet::builtin().edits("writeFile", &call), Some(Ok(edits)) if matches!(edits[0].op, Op::Write { .. }))
+    );
 }
 
 criterion_group! {

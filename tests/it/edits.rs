@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use nebula::edit::stream::{End, Known, Parser, Piece};
-use nebula::edit::{self, Current, Edit, Fate, Format, Outcome, Rules, calls};
+use nebula::edit::{self, Current, Edit, EditStatus, Format, Outcome, Rules};
 use nebula::proposal::State;
+use nebula::tools::ToolSet;
 use nebula::workspace::may_mean;
 
 /// Files by path.
@@ -27,6 +28,11 @@ pub struct Answer {
     pub growth: BTreeMap<usize, BTreeMap<String, String>>,
 }
 
+fn tools() -> &'static ToolSet {
+    static TOOLS: LazyLock<ToolSet> = LazyLock::new(ToolSet::builtin);
+    &TOOLS
+}
+
 fn known(files: &Files) -> Vec<Known> {
     let text = |bytes: &[u8]| Arc::from(edit::bytes::decode(bytes).1.as_ref());
     files.iter().map(|(path, bytes)| Known { path: path.clone(), text: text(bytes) }).collect()
@@ -34,7 +40,7 @@ fn known(files: &Files) -> Vec<Known> {
 
 /// Reads an answer that arrives in these pieces.
 fn answer<'t>(chunks: impl Iterator<Item = &'t str>, expected: Option<Format>, files: &Files, end: End) -> Answer {
-    let mut parser = Parser::new(expected, known(files));
+    let mut parser = Parser::new(expected, known(files), tools().calls());
     let mut pieces: Vec<Piece> = chunks.flat_map(|chunk| parser.push(chunk)).collect();
     pieces.extend(parser.finish(end));
     let mut answer = Answer::default();
@@ -47,7 +53,7 @@ fn answer<'t>(chunks: impl Iterator<Item = &'t str>, expected: Option<Format>, f
             Piece::CallGrew { id, text } => {
                 answer.growth.entry(id.0).or_default().entry("Call".into()).or_default().push_str(&text);
             }
-            Piece::Call { name, arguments, .. } => match calls::edits(&name, &arguments) {
+            Piece::Call { name, arguments, .. } => match tools().edits(&name, &arguments) {
                 Some(Ok(edits)) => answer.edits.extend(edits),
                 Some(Err(why)) => answer.broken.push(why),
                 None => answer.prose.push_str(&format!("[{name} {arguments}]")),
@@ -102,7 +108,7 @@ pub fn after(outcome: &Outcome, files: &Files) -> Files {
 
 /// What the model is told of all that did not land.
 pub fn told(answer: &Answer, outcome: &Outcome) -> String {
-    let failed = outcome.results.iter().filter(|r| !matches!(r.fate, Fate::Landed(_))).map(|r| r.text());
+    let failed = outcome.results.iter().filter(|r| !matches!(r.fate, EditStatus::Landed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }
 

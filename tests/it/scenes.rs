@@ -6,6 +6,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nebula::proposal::{Counts, FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
 use nebula::protocol::*;
+use nebula::tools::ToolSet;
 use nebula::tui::app::{App, Effect, Msg, Options, Start};
 use nebula::tui::text::highlight::Highlighter;
 use nebula::tui::theme::Depth;
@@ -236,9 +237,15 @@ pub fn opened(status: Status) -> EventBody {
     EventBody::Opened(SessionInfo { id: "0198".into(), title: None, resumed: 0, status })
 }
 
+fn verb(name: &str) -> Verb {
+    let verb = ToolSet::builtin().verb(name).expect("a tool");
+    Verb { done: verb.done.into(), one: verb.one.into() }
+}
+
 pub fn call(name: &str, main: &str, state: CallState) -> Call {
     Call {
         name: name.into(),
+        verb: verb(name),
         main: main.into(),
         arguments: String::new(),
         state,

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::edit::{Edit, Format, Op};
 use crate::proposal::{self, Counts, FileChange, State};
-use crate::protocol::{Call, CallState, PreviewLine};
+use crate::protocol::{Call, CallState, PreviewLine, Verb};
+use crate::tools::ToolSet;
 
 /// How many lines of the file before are looked through for one of the new ones.
 const AHEAD: usize = 400;
@@ -18,10 +19,28 @@ pub fn tag(format: Format) -> &'static str {
     }
 }
 
+/// A call of a tool of which nothing is known but its name.
+pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
+    let verb = tools.verb(name).map(|v| Verb { done: v.done.into_owned(), one: v.one.into_owned() });
+    let blank = blank(name, state);
+    Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
+}
+
+/// What an edit written in the text did; of what has no verb, its name says it.
+fn verb(name: &str) -> Verb {
+    let (done, one) = match name {
+        "write_file" => ("wrote", "file"),
+        "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch" | "lines" => ("edited", "file"),
+        other => (other, "time"),
+    };
+    Verb { done: done.into(), one: one.into() }
+}
+
 /// A call of which nothing is known but its name.
 pub fn blank(name: &str, state: CallState) -> Call {
     Call {
         name: name.to_string(),
+        verb: verb(name),
         main: String::new(),
         arguments: String::new(),
         state,

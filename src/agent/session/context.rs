@@ -13,7 +13,7 @@ use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
 use crate::provider::Hurry;
-use crate::tools::{self, Tool};
+use crate::tools::{Tool, ToolKind};
 
 /// One session beside its conversation; before a session is open, the one in waiting.
 pub struct SessionContext {
@@ -144,8 +144,8 @@ impl SessionContext {
     }
 
     /// Whether this tool may be used now.
-    pub fn allows(&self, tool: &Tool) -> bool {
-        tool.kind != tools::Kind::Write || self.settings().mode == Mode::Agent
+    pub fn allows(&self, tool: &dyn Tool) -> bool {
+        tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
     }
 
     /// Takes what memory answered. An error is recorded for the banner: the session goes on.

@@ -12,7 +12,7 @@ use crate::context::request::Window;
 use crate::edit::stream::Known;
 use crate::memory::{self, Memory, MessageMeta, NewMessage};
 use crate::provider::{Message, Role, Takes, ToolCall, ToolResult, ToolSpec};
-use crate::tools::{self, Seen, Sha};
+use crate::tools::{FileVersion, Sha, ToolSet};
 
 /// An open session. The turn that runs owns it.
 pub struct Session {
@@ -25,7 +25,7 @@ pub struct Session {
     /// The row of each message in memory.
     pub rows: Vec<i64>,
     /// What this session knows of each file it read or wrote.
-    pub seen: HashMap<String, Seen>,
+    pub seen: HashMap<String, FileVersion>,
     /// Files in play, for the rules: mentioned, read or changed.
     pub in_play: Vec<String>,
     /// Tokens and dollars so far.
@@ -42,6 +42,8 @@ pub struct Session {
     pub prompt: PromptState,
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
     pub plain: Vec<(Arc<Message>, Takes, Arc<Message>)>,
+    /// What its model may do.
+    pub tools: Arc<ToolSet>,
     /// What the model is told of its tools, with and without those that write.
     specs: [Arc<[ToolSpec]>; 2],
 }
@@ -51,7 +53,7 @@ const MAX_TEXT: usize = 256 << 10;
 
 impl Session {
     /// A session with nothing in it.
-    pub fn new(id: String) -> Self {
+    pub fn new(id: String, tools: Arc<ToolSet>) -> Self {
         Session {
             id,
             title: None,
@@ -66,12 +68,13 @@ impl Session {
             window: Window::default(),
             prompt: PromptState::default(),
             plain: Vec::new(),
-            specs: [tools::specs(false).into(), tools::specs(true).into()],
+            specs: [tools.specs(false).into(), tools.specs(true).into()],
+            tools,
         }
     }
 
     /// What the model is told of the tools it may use.
-    pub fn tools(&self, writes: bool) -> Arc<[ToolSpec]> {
+    pub fn tool_specs(&self, writes: bool) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs[usize::from(writes)])
     }
 
@@ -92,7 +95,7 @@ impl Session {
     pub fn know(&mut self, path: &str, bytes: &[u8]) -> Sha {
         let sha = sha(bytes);
         let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
-        self.seen.insert(path.to_string(), Seen { sha, text });
+        self.seen.insert(path.to_string(), FileVersion { sha, text });
         self.touch(path);
         sha
     }
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn open_calls_are_those_of_the_last_answer_whatever_their_ids() {
         let call = |id: &str| ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
-        let mut session = Session::new("s".into());
+        let mut session = Session::new("s".into(), Arc::new(ToolSet::builtin()));
         for message in [
             Message::user("go"),
             Message::assistant("", vec![call("call_0")]),

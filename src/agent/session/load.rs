@@ -1,5 +1,7 @@
 //! A stored session read back as it was.
 
+use std::sync::Arc;
+
 use crate::agent::session::conversation::Session;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, attached_files, blob, parse_sha, read_answer, read_results};
@@ -7,7 +9,7 @@ use crate::agent::session::transcript;
 use crate::memory::{self, Memory};
 use crate::protocol::Item;
 use crate::provider::{Message, ToolResult};
-use crate::tools::Seen;
+use crate::tools::{FileVersion, ToolSet};
 
 impl Session {
     /// A stored session, as it was, and its entries for the front end. Calls that never got their result, because the
@@ -15,8 +17,12 @@ impl Session {
     ///
     /// # Errors
     /// When memory cannot be read.
-    pub fn load(memory: &Memory, record: &memory::Session) -> Result<(Self, Vec<Item>), memory::Error> {
-        let mut session = Session::new(record.id.clone());
+    pub fn load(
+        memory: &Memory,
+        record: &memory::Session,
+        tools: &Arc<ToolSet>,
+    ) -> Result<(Self, Vec<Item>), memory::Error> {
+        let mut session = Session::new(record.id.clone(), Arc::clone(tools));
         session.title = record.title.clone();
         session.totals = record.totals;
         session.prompt = PromptState::read(record.extra.as_deref());
@@ -24,7 +30,7 @@ impl Session {
         let summary = memory.summary(&record.id)?;
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
-            let items = scope.spawn(|| transcript::items(&rows));
+            let items = scope.spawn(|| transcript::items(&rows, tools));
             for row in &rows {
                 let before = session.messages.len();
                 session.take_in(row);
@@ -56,7 +62,7 @@ impl Session {
                 self.turn = Some(row.id);
                 for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
                     if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
-                        self.seen.insert(path.clone(), Seen { sha, text: None });
+                        self.seen.insert(path.clone(), FileVersion { sha, text: None });
                     }
                     self.touch(&path);
                 }
@@ -80,7 +86,7 @@ impl Session {
     fn take_seen(&mut self, result: &ResultRecord) {
         for seen in &result.seen {
             if let Some(sha) = parse_sha(&seen.sha256) {
-                self.seen.insert(seen.path.clone(), Seen { sha, text: None });
+                self.seen.insert(seen.path.clone(), FileVersion { sha, text: None });
                 self.touch(&seen.path);
             }
         }

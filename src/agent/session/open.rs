@@ -52,7 +52,7 @@ pub fn open(
         return Err("this session is open here already".into());
     }
     let record = memory.reopen(&id).map_err(say)?;
-    let (session, items) = Session::load(memory, &record).map_err(say)?;
+    let (session, items) = Session::load(memory, &record, &services.tools).map_err(say)?;
     let mut settings = settings;
     settings.take_up(&record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
@@ -67,7 +67,7 @@ pub fn open(
 pub fn reload(context: &SessionContext) -> Result<Session, memory::Error> {
     let memory = &context.services.memory;
     let record = memory.get(&context.id().unwrap_or_default())?;
-    Ok(Session::load(memory, &record)?.0)
+    Ok(Session::load(memory, &record, &context.services.tools)?.0)
 }
 
 /// Whether another process has it open.
@@ -86,5 +86,6 @@ fn begin(services: &Arc<Services>, settings: Settings) -> Result<Opened, String>
     };
     let id = services.memory.create(&new).map_err(|e| e.to_string())?;
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
-    Ok(Opened { context: Arc::new(context), session: Session::new(id), items: Vec::new() })
+    let session = Session::new(id, Arc::clone(&services.tools));
+    Ok(Opened { context: Arc::new(context), session, items: Vec::new() })
 }

@@ -132,7 +132,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Resu
     let _ = context.services.looking.subscribe().wait_for(|looking| !looking).await;
     let system = system_prompt::system(context, session).await;
     let (mode, model) = (context.settings().mode, context.keep_model());
-    let tools = session.tools(mode == Mode::Agent);
+    let tools = session.tool_specs(mode == Mode::Agent);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(context))));

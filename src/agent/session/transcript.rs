@@ -11,10 +11,10 @@ use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
-use crate::tools;
+use crate::tools::ToolSet;
 
-/// The entries of these messages, oldest first.
-pub fn items(rows: &[memory::Message]) -> Vec<Item> {
+/// The entries of these messages, oldest first; `tools` are those of the session.
+pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
     let mut items = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
     for row in rows {
@@ -25,7 +25,7 @@ pub fn items(rows: &[memory::Message]) -> Vec<Item> {
                 let Some(typed) = typed(row) else { continue };
                 items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
             }
-            Role::Assistant => assistant(row, text, &mut items, &mut open),
+            Role::Assistant => assistant(row, text, tools, &mut items, &mut open),
             Role::Tool => {
                 for result in read_results(m.tool_results.as_deref()) {
                     if let Some(Item::Call(call)) = open.remove(&result.id).and_then(|at| items.get_mut(at)) {
@@ -53,20 +53,26 @@ pub fn typed(row: &memory::Message) -> Option<&str> {
     }
 }
 
-fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mut HashMap<String, usize>) {
+fn assistant(
+    row: &memory::Message,
+    text: &str,
+    tools: &ToolSet,
+    items: &mut Vec<Item>,
+    open: &mut HashMap<String, usize>,
+) {
     let m = &row.message;
     if let Some(thinking) = m.meta.thinking.as_deref().filter(|t| !t.is_empty()) {
         items.push(Item::Thinking { text: thinking.to_string(), took: Some(std::time::Duration::ZERO) });
     }
-    match written(text, m) {
+    match written(text, m, tools) {
         Some(parts) => items.extend(parts),
         None if text.trim().is_empty() => {}
         None => items.push(Item::Answer { text: text.to_string() }),
     }
     for call in read_calls(m.tool_calls.as_deref()) {
-        let mut shown = call_preview::blank(&call.name, CallState::Interrupted);
-        if let (Some(tool), Ok(value)) = (tools::find(&call.name), arguments(&call.arguments)) {
-            shown.main = tool.main_of(&value);
+        let mut shown = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
+        if let Ok(value) = arguments(&call.arguments) {
+            shown.main = tools.main(&call.name, &value);
         }
         shown.arguments = call.arguments;
         open.insert(call.id, items.len());
@@ -84,7 +90,7 @@ fn assistant(row: &memory::Message, text: &str, items: &mut Vec<Item>, open: &mu
 
 /// An answer with edits or calls in its text: prose and calls as they were shown when it came. None where what was kept
 /// of their results does not fit what the text is read as.
-fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
+fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     let results = read_results(m.tool_results.as_deref());
     if results.is_empty() {
         return None;
@@ -92,7 +98,7 @@ fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
     let edits = || results.iter().flat_map(|r| &r.edits);
     let known = |text: &str, e: &EditRecord| Known { path: e.path.clone(), text: Arc::from(text) };
     let plain = edits().map(|e| known("", e)).collect();
-    read(text, m, &results, plain).or_else(|| {
+    read(text, m, &results, plain, tools).or_else(|| {
         // A block was told to be a file by its likeness to what that file was then. Which one it was is found by trying.
         let blocks = fenced(text);
         let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::Whole.name()).collect();
@@ -101,7 +107,7 @@ fn written(text: &str, m: &NewMessage) -> Option<Vec<Item>> {
             let alike = |e: &EditRecord| whole.iter().position(|w| std::ptr::eq(*w, e)).and_then(|i| run.get(i));
             // A blank line more: the block is not the file as it is.
             let known = edits().map(|e| known(&alike(e).map_or(String::new(), |block| format!("{block}\n")), e));
-            read(text, m, &results, known.collect())
+            read(text, m, &results, known.collect(), tools)
         })
     })
 }
@@ -130,14 +136,14 @@ fn fenced(text: &str) -> Vec<String> {
 }
 
 /// The same with these files known.
-fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>) -> Option<Vec<Item>> {
+fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>, tools: &ToolSet) -> Option<Vec<Item>> {
     let end = if m.meta.state == MessageState::Complete { End::Ordinary } else { End::Cut };
     let format = m.meta.format.as_deref().and_then(Format::parse);
     let mut items: Vec<Item> = Vec::new();
     let mut left = results.iter();
     let mut formats = HashMap::new();
     let mut talking = false;
-    for piece in stream::read(text, format, known, end) {
+    for piece in stream::read(text, format, known, tools.calls(), end) {
         let mut call = match piece {
             Piece::Prose(text) => {
                 match items.last_mut().filter(|_| talking) {
@@ -166,8 +172,8 @@ fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>)
             }
             Piece::BrokenCall { .. } => call_preview::blank("tool call", CallState::Failed),
             Piece::Call { name, arguments, .. } => {
-                let mut call = call_preview::blank(&name, CallState::Interrupted);
-                call.main = tools::find(&name).map(|t| t.main_of(&arguments)).unwrap_or_default();
+                let mut call = call_preview::of_tool(tools, &name, CallState::Interrupted);
+                call.main = tools.main(&name, &arguments);
                 call.arguments = arguments.to_string();
                 call
             }

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use crate::agent::events::Events;
-use crate::agent::session::call_preview::blank;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId};
 
 /// A call's entry in the conversation.
@@ -17,8 +16,7 @@ pub struct Shown {
 
 impl Shown {
     /// A new entry.
-    pub async fn add(events: &Events, name: &str, state: CallState) -> Self {
-        let call = blank(name, state);
+    pub async fn add(events: &Events, call: Call) -> Self {
         let id = events.add(Item::Call(call.clone())).await;
         Shown { id, call, began: None }
     }

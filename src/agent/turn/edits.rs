@@ -18,7 +18,7 @@ use crate::memory::Cause;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
-use crate::tools::Seen;
+use crate::tools::FileVersion;
 use crate::workspace::Access;
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
@@ -101,7 +101,7 @@ pub async fn edits(
     for (p, results) in each(&mut pending, &results) {
         let one = tell(context, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
-        all_well &= one.record.ok && results.iter().all(|r| r.fate != edit::Fate::Same);
+        all_well &= one.record.ok && results.iter().all(|r| r.fate != edit::EditStatus::Same);
         told.push(one);
     }
     Done { results: told, all_well }
@@ -220,17 +220,17 @@ async fn place(
             index,
             path: String::new(),
             format: edit::Format::Tools,
-            fate: edit::Fate::Failed("placing the edit failed in nebula itself; try another way".into()),
+            fate: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
         (Vec::new(), (0..count).map(failed).collect())
     })
 }
 
 /// An edit that found no place in a file that someone changed since it was read is told what changed, once a file.
-fn tell_drift(context: &SessionContext, seen: &HashMap<String, Seen>, results: &mut [EditResult]) {
+fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
     let mut told = HashSet::new();
     for result in results {
-        let (edit::Fate::Failed(why), Some(seen)) = (&mut result.fate, seen.get(&result.path)) else { continue };
+        let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.fate, seen.get(&result.path)) else { continue };
         let now = context.services.workspace.read(&result.path).ok();
         if let Some(drift) = now.and_then(|now| seen.drift(&now.state)).filter(|_| told.insert(result.path.clone())) {
             why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
@@ -339,7 +339,7 @@ async fn tell(
 
 fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {
     let ok = match (&result.fate, settled) {
-        (edit::Fate::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
+        (edit::EditStatus::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
         _ => result.ok(),
     };
     let rung = result.rung().map(|r| r.word().to_string());

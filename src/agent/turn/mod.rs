@@ -3,8 +3,8 @@
 mod call_item;
 mod compact;
 mod edits;
-mod prepare;
 mod results;
+mod running_call;
 mod step;
 mod streaming_edit;
 mod tool_run;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::call_preview;
@@ -13,14 +12,14 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Session;
 use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
 use crate::agent::turn::call_item::Shown;
-use crate::agent::turn::prepare::prepare;
+use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::streaming_edit::{self, Growing};
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, EventBody, Item, ItemId, Mode};
 use crate::provider::{self, Answer, Delta, EndReason, Message, Origin, Request, ToolCall};
-use crate::tools::{self, Prepared};
+use crate::tools::ToolKind;
 
 /// What one answer came to.
 pub struct Step {
@@ -69,7 +68,7 @@ pub struct CallAct {
     /// Made through the API; otherwise written as text.
     pub native: bool,
     /// A read that has already begun.
-    pub early: Option<JoinHandle<Result<Prepared, String>>>,
+    pub early: Option<RunningCall>,
 }
 
 /// How often growing text is kept, so that a kill loses no more than this.
@@ -84,7 +83,7 @@ pub async fn stream(
     stop: &CancellationToken,
 ) -> Step {
     let format = context.settings().format;
-    let mut intake = Intake::new(context, session, format, request.model.clone());
+    let mut intake = Intake::new(context, session, format, request.model.clone(), stop);
     let connection = context.services.connection();
     let Some(provider) = connection.provider else {
         let unknown =
@@ -124,6 +123,8 @@ struct Intake<'a> {
     /// It began in plan mode: nothing in its text is an edit.
     plan: bool,
     session: &'a mut Session,
+    /// Ends the turn.
+    stop: &'a CancellationToken,
     format: Format,
     model: String,
     /// Who is asked.
@@ -146,13 +147,20 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(context: &'a Arc<SessionContext>, session: &'a mut Session, format: Format, model: String) -> Self {
-        let parser = Parser::new(Some(format), session.known());
+    fn new(
+        context: &'a Arc<SessionContext>,
+        session: &'a mut Session,
+        format: Format,
+        model: String,
+        stop: &'a CancellationToken,
+    ) -> Self {
+        let parser = Parser::new(Some(format), session.known(), session.tools.calls());
         session.model = Some(model.clone());
         Intake {
             plan: context.settings().mode == Mode::Plan,
             context,
             session,
+            stop,
             format,
             model,
             origin: None,
@@ -277,7 +285,11 @@ impl<'a> Intake<'a> {
             Piece::Prose(text) => self.prose(text).await,
             Piece::EditStarted { id, format } => {
                 self.prose = None;
-                let shown = Shown::add(&self.context.events, call_preview::tag(format), CallState::Streaming).await;
+                let shown = Shown::add(
+                    &self.context.events,
+                    call_preview::blank(call_preview::tag(format), CallState::Streaming),
+                )
+                .await;
                 self.edits.push((id, Growing::new(format, shown)));
             }
             Piece::EditGrew { id, part, text } => {
@@ -299,7 +311,7 @@ impl<'a> Intake<'a> {
             }
             Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let shown = Shown::add(&self.context.events, &name, CallState::Streaming).await;
+                let shown = Shown::add(&self.context.events, self.growing_call(&name)).await;
                 self.written.push((id, shown));
             }
             Piece::CallGrew { id, text } => {
@@ -335,14 +347,18 @@ impl<'a> Intake<'a> {
     /// A whole call in the text.
     async fn call_written(&mut self, id: Option<EditId>, name: String, arguments: &serde_json::Value) {
         let mut shown = self.begun(id, &name).await;
-        if let Some(tool) = tools::find(&name) {
-            shown.call.main = tool.main_of(arguments);
-        }
+        shown.call.main = self.session.tools.main(&name, arguments);
         let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
-        shown.call.name.clone_from(&call.name);
+        let named = self.growing_call(&call.name);
+        (shown.call.name, shown.call.verb) = (named.name, named.verb);
         shown.call.arguments.clone_from(&call.arguments);
         shown.set(&self.context.events, CallState::Waiting).await;
         self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
+    }
+
+    /// The entry of a call that begins.
+    fn growing_call(&self, name: &str) -> protocol::Call {
+        call_preview::of_tool(&self.session.tools, name, CallState::Streaming)
     }
 
     /// The entry of a call in the text: the one that has been growing, or a new one.
@@ -350,7 +366,7 @@ impl<'a> Intake<'a> {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
             Some(at) => self.written.remove(at).1,
-            None => Shown::add(&self.context.events, name, CallState::Streaming).await,
+            None => Shown::add(&self.context.events, self.growing_call(name)).await,
         }
     }
 
@@ -385,7 +401,7 @@ impl<'a> Intake<'a> {
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
-            let shown = Shown::add(&self.context.events, name.as_deref().unwrap_or(""), CallState::Streaming).await;
+            let shown = Shown::add(&self.context.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
             self.calls.push(Some(shown));
         }
         let Some(shown) = &mut self.calls[at] else { return };
@@ -407,14 +423,14 @@ impl<'a> Intake<'a> {
             }
             let call = call.clone();
             let Some(mut shown) = self.calls[at].take() else { continue };
-            let tool = tools::find(&call.name);
-            if let (Some(tool), Ok(value)) = (tool, &parsed) {
-                shown.call.main = tool.main_of(value);
+            let tool = self.session.tools.find(&call.name).cloned();
+            if let (Some(tool), Ok(value)) = (&tool, &parsed) {
+                shown.call.main = tool.main(value);
             }
             let early = match (tool, parsed) {
-                (Some(tool), Ok(value)) if tool.kind == tools::Kind::Read && self.only_reads_so_far() => {
+                (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && self.only_reads_so_far() => {
                     shown.set(&self.context.events, CallState::Running).await;
-                    Some(prepare(self.context, tool, value, self.session, None))
+                    Some(RunningCall::begin(self.context, self.session, &tool, value, None, self.stop))
                 }
                 _ => {
                     shown.set(&self.context.events, CallState::Waiting).await;
@@ -427,7 +443,7 @@ impl<'a> Intake<'a> {
 
     fn only_reads_so_far(&self) -> bool {
         self.acts.iter().all(|a| match a {
-            Act::Call(c) => tools::find(&c.call.name).is_some_and(|t| t.kind == tools::Kind::Read),
+            Act::Call(c) => self.session.tools.is(&c.call.name, ToolKind::Read),
             Act::Edit(..) | Act::Dropped(..) => false,
         })
     }
@@ -438,7 +454,7 @@ impl<'a> Intake<'a> {
         }
         self.end_thinking().await;
         let whole = matches!(ended, Ended::Whole);
-        let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new()));
+        let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         for (_, growing) in std::mem::take(&mut self.edits) {
             growing.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;

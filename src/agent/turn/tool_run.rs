@@ -9,13 +9,13 @@ use crate::agent::session::conversation::{Session, first_words};
 use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
 use crate::agent::turn::call_item::Shown;
 use crate::agent::turn::edits::{self, Edits};
-use crate::agent::turn::prepare::prepare;
+use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::step::CallAct;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{CallState, EventBody, ItemId, Question};
 use crate::provider::{Message, ToolCall};
-use crate::tools::{self, Answer, Prepared};
+use crate::tools::{OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
 pub struct Work<'a> {
@@ -56,27 +56,27 @@ impl Work<'_> {
     pub async fn call(&mut self, act: CallAct) {
         self.go_on = true;
         let CallAct { mut shown, call, native, early } = act;
-        let Some(tool) = tools::find(&call.name) else {
-            let names: Vec<_> = tools::ALL.iter().map(|t| t.name).collect();
+        let Some(tool) = self.session.tools.find(&call.name).cloned() else {
+            let names: Vec<_> = self.session.tools.names().collect();
             let why = format!("there is no tool named {}; there are: {}", call.name, names.join(", "));
             return self.refuse(shown, &call, native, CallState::Failed, &why).await;
         };
-        if !self.context.allows(tool) {
+        if !self.context.allows(tool.as_ref()) {
             let why = format!(
                 "{} changes files, and this is plan mode, which only reads. Put the change into the plan.",
-                tool.name
+                call.name
             );
             return self.refuse(shown, &call, native, CallState::Refused, &why).await;
         }
-        let prepared = match early {
-            Some(running) => running.await,
+        let running = match early {
+            Some(running) => running,
             None => match arguments(&call.arguments) {
                 Ok(value) => {
-                    if tool.kind == tools::Kind::Read {
+                    if tool.kind() == ToolKind::Read {
                         self.flush().await;
                         shown.set(&self.context.events, CallState::Running).await;
                     }
-                    prepare(self.context, tool, value, self.session, None).await
+                    RunningCall::begin(self.context, self.session, &tool, value, None, self.stop)
                 }
                 Err(why) => {
                     let why = format!("the arguments could not be read: {why}\nThey were:\n{}", call.arguments);
@@ -84,12 +84,11 @@ impl Work<'_> {
                 }
             },
         };
-        let prepared =
-            prepared.unwrap_or_else(|_| Err(format!("{} failed in nebula itself; try another way", tool.name)));
-        match prepared {
-            Err(why) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
-            Ok(Prepared::Edits(edits)) => self.edits.push(shown, Some((call, native)), edits),
-            Ok(other) => {
+        match running.end(self.context, &mut shown).await {
+            None => self.refuse(shown, &call, native, CallState::Interrupted, INTERRUPTED).await,
+            Some(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
+            Some(Ok(RunResult::Edits(edits))) => self.edits.push(shown, Some((call, native)), edits),
+            Some(Ok(other)) => {
                 self.flush().await;
                 self.other(shown, call, native, other).await;
             }
@@ -97,32 +96,36 @@ impl Work<'_> {
     }
 
     /// A call that is not an edit.
-    async fn other(&mut self, shown: Shown, call: ToolCall, native: bool, prepared: Prepared) {
-        match prepared {
-            Prepared::Answer(answer) => self.answered(shown, &call, native, answer).await,
-            Prepared::Undo { count, path } => {
+    async fn other(&mut self, shown: Shown, call: ToolCall, native: bool, result: RunResult) {
+        match result {
+            RunResult::Output(output) => self.answered(shown, &call, native, output).await,
+            RunResult::Undo { count, path } => {
                 let done = edits::undo(self.context, self.session, shown, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
-            Prepared::Question { text, choices } => self.ask(shown, &call, native, text, choices).await,
-            Prepared::Outside(path) => self.outside(shown, call, native, path).await,
-            Prepared::Edits(_) => {}
+            RunResult::Question { text, choices } => self.ask(shown, &call, native, text, choices).await,
+            RunResult::Outside(path) => self.outside(shown, call, native, path).await,
+            RunResult::Edits(_) => {}
         }
     }
 
-    async fn answered(&mut self, mut shown: Shown, call: &ToolCall, native: bool, answer: Answer) {
+    async fn answered(&mut self, mut shown: Shown, call: &ToolCall, native: bool, output: ToolOutput) {
+        let output = in_words(output);
+        if output.is_error {
+            return self.refuse(shown, call, native, CallState::Failed, &output.text).await;
+        }
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
-        if let Some((path, bytes)) = &answer.seen {
+        if let Some((path, bytes)) = &output.read {
             let sha = self.session.know(path, bytes);
             self.context.services.knows(path, sha);
             record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
         }
-        shown.call.summary = answer.summary;
+        shown.call.summary = output.summary;
         shown.call.preview =
-            answer.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
-        shown.call.result = Some(answer.text.clone());
+            output.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
+        shown.call.result = Some(output.text.clone());
         shown.set(&self.context.events, CallState::Done).await;
-        self.result(shown.id, call, native, record, &answer.text);
+        self.result(shown.id, call, native, record, &output.text);
     }
 
     /// A read outside the workspace: path by path, by the person.
@@ -136,11 +139,13 @@ impl Work<'_> {
             return self.refuse(shown, &call, native, CallState::Refused, &why).await;
         }
         shown.set(&self.context.events, CallState::Running).await;
-        let Some(tool) = tools::find(&call.name) else { return };
+        let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
-        match prepare(self.context, tool, value, self.session, Some(path)).await {
-            Ok(Ok(Prepared::Answer(answer))) => self.answered(shown, &call, native, answer).await,
-            Ok(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
+        let running = RunningCall::begin(self.context, self.session, &tool, value, Some(path), self.stop);
+        match running.end(self.context, &mut shown).await {
+            None => self.refuse(shown, &call, native, CallState::Interrupted, INTERRUPTED).await,
+            Some(Ok(RunResult::Output(output))) => self.answered(shown, &call, native, output).await,
+            Some(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
             _ => self.refuse(shown, &call, native, CallState::Failed, "it could not be read").await,
         }
     }
@@ -155,8 +160,9 @@ impl Work<'_> {
     ) {
         match self.question(&mut shown, text, choices).await {
             Some(reply) => {
-                let answer = Answer { text: reply.clone(), summary: first_words(&reply, 24), ..Answer::default() };
-                self.answered(shown, call, native, answer).await;
+                let summary = first_words(&reply, 24);
+                let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
+                self.answered(shown, call, native, output).await;
             }
             None => self.refuse(shown, call, native, CallState::Interrupted, INTERRUPTED).await,
         }
@@ -195,7 +201,7 @@ impl Work<'_> {
     async fn refuse(&mut self, mut shown: Shown, call: &ToolCall, native: bool, state: CallState, why: &str) {
         shown.end(&self.context.events, state, why, why).await;
         let mut record = ResultRecord::failed(&call.id, &call.name);
-        let changes = tools::find(&call.name).is_some_and(|t| t.kind == tools::Kind::Write);
+        let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
             record = record.and_edit(&shown.call.main, Format::Tools);
         }
@@ -245,6 +251,17 @@ impl Work<'_> {
             self.context.record_error(self.context.services.memory.append(&self.session.id, &record)).unwrap_or(0);
         self.session.push(Message::user(text), row);
     }
+}
+
+/// An answer as text alone: no wire carries images in results yet, so the model is told of them.
+fn in_words(mut output: ToolOutput) -> ToolOutput {
+    for block in std::mem::take(&mut output.blocks) {
+        let OutputBlock::Image { media_type, bytes } = block;
+        output
+            .text
+            .push_str(&format!("\n(an image, {media_type} of {} bytes, which cannot be shown to you)", bytes.len()));
+    }
+    output
 }
 
 /// What a call that was not run is answered.

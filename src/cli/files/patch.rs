@@ -12,6 +12,7 @@ use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::text::clean::clean;
+use crate::tools::ToolSet;
 use crate::workspace::{Access, normalise};
 
 /// A workspace with more files is not searched for the file that a block without a path means.
@@ -112,7 +113,8 @@ impl Desk<'_> {
             Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
             None => None,
         };
-        let mut parser = Parser::document(expected, known);
+        let tools = ToolSet::builtin();
+        let mut parser = Parser::document(expected, known, tools.calls());
         let mut pieces = parser.push(text);
         pieces.extend(parser.finish(End::Ordinary));
         let mut edits = Vec::new();
@@ -120,7 +122,11 @@ impl Desk<'_> {
             match piece {
                 Piece::EditDone { edit, .. } => edits.push(edit),
                 Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => bail!("{why}"),
-                Piece::Call { name, arguments, .. } => edits.extend(edit_of_call(&name, &arguments)?),
+                Piece::Call { name, arguments, .. } => match tools.edits(&name, &arguments) {
+                    Some(Ok(asked)) => edits.extend(asked),
+                    Some(Err(why)) => bail!("{name}: {why}"),
+                    None => {}
+                },
                 Piece::Prose(_)
                 | Piece::EditStarted { .. }
                 | Piece::EditGrew { .. }
@@ -145,7 +151,7 @@ impl Desk<'_> {
         };
         let outcome = edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: true });
         let failed: Vec<&EditResult> =
-            outcome.results.iter().filter(|r| matches!(r.fate, edit::Fate::Failed(_))).collect();
+            outcome.results.iter().filter(|r| matches!(r.fate, edit::EditStatus::Failed(_))).collect();
         if let Some(first) = failed.first() {
             self.complain(&format!(
                 "nothing was changed: {} could not be placed in {}",
@@ -193,14 +199,5 @@ impl Desk<'_> {
             self.complain("nothing was changed")?;
         }
         Ok(yes.then_some(Consent::Person))
-    }
-}
-
-/// The edit that a tool call written as text means.
-fn edit_of_call(name: &str, arguments: &serde_json::Value) -> Result<Vec<Edit>> {
-    match edit::calls::edits(name, arguments) {
-        Some(Ok(edits)) => Ok(edits),
-        Some(Err(why)) => bail!("{name}: {why}"),
-        None => Ok(Vec::new()),
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::edit::Format;
 use crate::edit::Shape;
 use crate::proposal::HunkKind;
 
@@ -31,8 +32,8 @@ fn a_file_with_a_failed_edit_is_left_out_whole() {
     let files = [("a", "one\n"), ("b", "x")];
     let outcome = run(&edits, &files, false);
     assert_eq!(outcome.changes.len(), 1);
-    assert_eq!(outcome.results[0].fate, Fate::LeftOut);
-    assert!(matches!(outcome.results[1].fate, Fate::Failed(_)));
+    assert_eq!(outcome.results[0].fate, EditStatus::LeftOut);
+    assert!(matches!(outcome.results[1].fate, EditStatus::Failed(_)));
     assert!(outcome.results[2].ok());
     assert!(run(&edits, &files, true).changes.is_empty());
 }
@@ -42,7 +43,8 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
     let patch = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
                  diff --git a/a.sh b/b.sh\nsimilarity index 100%\nrename from a.sh\nrename to b.sh\n\
                  diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+hi\n";
-    let pieces = crate::edit::stream::read(patch, None, Vec::new(), crate::edit::stream::End::Ordinary);
+    let pieces =
+        crate::edit::stream::read(patch, None, Vec::new(), Default::default(), crate::edit::stream::End::Ordinary);
     let edits: Vec<Edit> = pieces
         .into_iter()
         .filter_map(|p| match p {

@@ -8,7 +8,7 @@ use crate::proposal::Rung;
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     Stays,
     Goes,
     Comes,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 /// A hunk's lines without their prefixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Body<'a> {
-    pub lines: Vec<(Kind, &'a str)>,
+    pub lines: Vec<(LineKind, &'a str)>,
     /// Whether `\ No newline at end of file` stands under the last line before, and after.
     pub unended: [bool; 2],
 }
@@ -53,39 +53,39 @@ impl<'a> Body<'a> {
     }
 
     fn read(body: &'a [String], mut stay: impl FnMut(&'a str) -> &'a str) -> Self {
-        let mut lines: Vec<(Kind, &str)> = Vec::with_capacity(body.len());
+        let mut lines: Vec<(LineKind, &str)> = Vec::with_capacity(body.len());
         let mut unended = [false; 2];
         for line in body {
             match line.as_bytes().first() {
-                Some(b'+') => lines.push((Kind::Comes, &line[1..])),
-                Some(b'-') => lines.push((Kind::Goes, &line[1..])),
+                Some(b'+') => lines.push((LineKind::Comes, &line[1..])),
+                Some(b'-') => lines.push((LineKind::Goes, &line[1..])),
                 Some(b'\\') if !stays(line) => match lines.last() {
-                    Some((Kind::Goes, _)) => unended[0] = true,
-                    Some((Kind::Comes, _)) => unended[1] = true,
+                    Some((LineKind::Goes, _)) => unended[0] = true,
+                    Some((LineKind::Comes, _)) => unended[1] = true,
                     _ => unended = [true; 2],
                 },
-                _ => lines.push((Kind::Stays, stay(line))),
+                _ => lines.push((LineKind::Stays, stay(line))),
             }
         }
         Body { lines, unended }
     }
 
     /// The lines of one side.
-    pub fn side(&self, other: Kind) -> Vec<&'a str> {
+    pub fn side(&self, other: LineKind) -> Vec<&'a str> {
         self.lines.iter().filter(|(kind, _)| *kind != other).map(|(_, line)| *line).collect()
     }
 
     pub fn before(&self) -> Vec<&'a str> {
-        self.side(Kind::Comes)
+        self.side(LineKind::Comes)
     }
 
     pub fn after(&self) -> Vec<&'a str> {
-        self.side(Kind::Goes)
+        self.side(LineKind::Goes)
     }
 
     /// Whether some line goes or comes.
     pub fn changes(&self) -> bool {
-        self.lines.iter().any(|(kind, _)| *kind != Kind::Stays)
+        self.lines.iter().any(|(kind, _)| *kind != LineKind::Stays)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::body::{Body, Kind};
+use super::body::{Body, LineKind};
 use super::passage::made_already;
-use super::{Done, Ground, Splice, fit};
+use super::{Done, Splice, TargetText, fit};
 use crate::edit::PatchHunk;
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
@@ -13,7 +13,7 @@ use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, 
 use crate::proposal::{Found, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
-pub(super) fn place(ground: &Ground, hunks: &[PatchHunk]) -> Result<Done, String> {
+pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
     let mut done = Done { stages: Vec::new(), found: super::sure(true) };
     let mut text = ground.text.to_string();
     let mut after = 0;
@@ -39,7 +39,11 @@ pub(super) fn fresh(hunks: &[PatchHunk]) -> Option<String> {
     let mut text = String::new();
     for hunk in hunks {
         let body = Body::strict(&hunk.body);
-        if body.lines.iter().any(|(kind, line)| *kind == Kind::Goes || (*kind == Kind::Stays && !line.is_empty())) {
+        if body
+            .lines
+            .iter()
+            .any(|(kind, line)| *kind == LineKind::Goes || (*kind == LineKind::Stays && !line.is_empty()))
+        {
             return None;
         }
         body.after().iter().for_each(|line| text.extend([line, "\n"]));
@@ -67,7 +71,7 @@ impl Placer<'_> {
     /// The hunk's splices; none if it changes nothing.
     fn place(&self, alone: bool) -> Result<Option<Placed>, String> {
         let strict = Body::strict(&self.hunk.body);
-        let comes = |(kind, line): &(Kind, &str)| *kind == Kind::Comes && is_comment_dots(line);
+        let comes = |(kind, line): &(LineKind, &str)| *kind == LineKind::Comes && is_comment_dots(line);
         if strict.lines.iter().any(comes) && !strict.before().iter().any(|l| is_comment_dots(l)) {
             return Err(fit::DOTS.to_string());
         }
@@ -228,19 +232,19 @@ impl Placer<'_> {
         let hay = Lines::new(self.text);
         let mut line = hay.at(place.range.start);
         let (mut splices, mut run): (Vec<Splice>, Option<(usize, Vec<String>)>) = (Vec::new(), None);
-        for (kind, text) in body.lines.iter().chain([&(Kind::Stays, "")]) {
+        for (kind, text) in body.lines.iter().chain([&(LineKind::Stays, "")]) {
             match kind {
-                Kind::Stays => {
+                LineKind::Stays => {
                     if let Some((start, new)) = run.take() {
                         splices.push(self.run(&hay, start..line, &new, body.unended));
                     }
                     line += 1;
                 }
-                Kind::Goes => {
+                LineKind::Goes => {
                     run.get_or_insert((line, Vec::new()));
                     line += 1;
                 }
-                Kind::Comes => run.get_or_insert((line, Vec::new())).1.push(shift.apply(text)),
+                LineKind::Comes => run.get_or_insert((line, Vec::new())).1.push(shift.apply(text)),
             }
         }
         Some(splices)

@@ -80,7 +80,7 @@ pub(super) fn sure(whole: bool) -> Found {
 
 /// The text an edit is placed in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct TargetText<'a> {
     /// As it is now.
     pub text: &'a str,
     pub encoding: Encoding,
@@ -91,7 +91,7 @@ pub(super) struct Ground<'a> {
 }
 
 /// Places an edit that changes a part of a text. The error is for the model.
-pub(super) fn edit(ground: &Ground, edit: &Edit) -> Result<Done, String> {
+pub(super) fn edit(ground: &TargetText, edit: &Edit) -> Result<Done, String> {
     match &edit.op {
         Op::Replace { search, replace, .. } if edit.format == Format::Blocks => passage::block(ground, search, replace),
         Op::Replace { search, replace, shape, all } => passage::place(ground, search, replace, *shape, *all),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Done, Ground, fit};
+use super::{Done, TargetText, fit};
 use crate::edit::bytes::Encoding;
 use crate::edit::lines::{Lines, number};
 use crate::edit::locate::{self, Search, Shape, numbered};
@@ -10,7 +10,12 @@ use crate::proposal::Rung;
 
 /// Places an edit of lines `first` to `last` (from 1, as they were shown). If the guard is not there, it is looked
 /// for. The error is for the model.
-pub(super) fn place(ground: &Ground, (first, last): (usize, usize), expect: &str, new: &str) -> Result<Done, String> {
+pub(super) fn place(
+    ground: &TargetText,
+    (first, last): (usize, usize),
+    expect: &str,
+    new: &str,
+) -> Result<Done, String> {
     if ground.encoding == Encoding::Raw {
         return Err("it is not valid text; only an exact search and replace is allowed in it.".to_string());
     }
@@ -51,7 +56,7 @@ pub(super) fn place(ground: &Ground, (first, last): (usize, usize), expect: &str
 }
 
 /// Where the lines of those numbers are now; `None` if there are none, or an edit before has changed them.
-fn there(ground: &Ground, first: usize, last: usize) -> Option<Range<usize>> {
+fn there(ground: &TargetText, first: usize, last: usize) -> Option<Range<usize>> {
     let base = Lines::new(ground.base);
     if first == 0 || last < first || last > base.len() {
         return None;
@@ -83,7 +88,7 @@ fn reads(text: &str, range: Range<usize>, first: usize, last: usize) -> String {
     format!("lines {first} to {last} do not read as expected. They read now:\n{}", numbered(&lines, shown))
 }
 
-fn gone(ground: &Ground, first: usize, last: usize) -> String {
+fn gone(ground: &TargetText, first: usize, last: usize) -> String {
     let count = Lines::new(ground.base).len();
     if first == 0 || last < first || last > count {
         return format!("there are no lines {first} to {last}: the file has {count}. ");

@@ -1,14 +1,14 @@
 //! A passage that is looked for and what comes in its place: as it was written, else without what models put into it that the
 //! file has not, such as entities and the numbers of lines.
 
-use super::{Done, Ground, fit, numbers};
+use super::{Done, TargetText, fit, numbers};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::number;
 use crate::edit::locate::{self, Miss, Place, Search, Shape};
 use crate::proposal::{Found, Rung};
 
 /// Puts `new` where `search` is. The error is for the model.
-pub(super) fn place(ground: &Ground, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
+pub(super) fn place(ground: &TargetText, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
     let text = ground.text;
     if ground.encoding == Encoding::Raw {
         let (search, new) = (bytes::raw(search), bytes::raw(new));
@@ -75,7 +75,7 @@ const TELLING: usize = 8;
 
 /// A block of lines. Where it has more than one line of `=======`, the file says which of them parts it: the longest search
 /// text that is there. If that is only the shortest, what the others are is not certain.
-pub(super) fn block(ground: &Ground, search: &str, new: &str) -> Result<Done, String> {
+pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done, String> {
     let mut dividers = Vec::new();
     let mut at = 0;
     for line in new.split('\n') {

@@ -1,8 +1,10 @@
 //! `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
 
+use std::sync::Arc;
+
 use super::input::Input;
 use super::starts::{dedented, is_divider, is_replace_mark, search_mark};
-use super::{Context, EditId, End, Parser, Part, Piece, Progress};
+use super::{EditId, End, Parser, Part, Piece, Progress, ReaderContext};
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// A block being read, from after its first line.
@@ -23,7 +25,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut Context) -> Self {
+    pub fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::Blocks);
         if let Some(path) = &path {
             ctx.grew(id, Part::Path, path);
@@ -32,7 +34,7 @@ impl Blocks {
         Blocks { id, path, search: Vec::new(), marks, divider, noted: false, replace: None, fence }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         while let Some(line) = input.line() {
             let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
             match &mut self.replace {
@@ -79,7 +81,7 @@ impl Blocks {
         Progress::Wait
     }
 
-    fn finish(&mut self, whole: bool, ctx: &mut Context) {
+    fn finish(&mut self, whole: bool, ctx: &mut ReaderContext) {
         let edit = self.edit(whole);
         ctx.done(self.id, edit);
     }
@@ -96,7 +98,7 @@ impl Blocks {
         Edit { path: self.path.clone(), op, format: Format::Blocks, by: Format::Blocks.name().to_string(), whole }
     }
 
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if cut {
             return ctx.dropped(self.id, super::CUT.to_string());
         }
@@ -122,7 +124,7 @@ fn is_note(line: &str, noted: bool) -> bool {
 }
 
 /// Shows one more line of a part; the line break belongs to the line after it.
-pub(super) fn grow(ctx: &mut Context, id: EditId, part: Part, before: &[String], line: &str) {
+pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: Part, before: &[String], line: &str) {
     match before.is_empty() {
         true => ctx.grew(id, part, line),
         false => ctx.grew(id, part, &format!("\n{line}")),
@@ -131,7 +133,7 @@ pub(super) fn grow(ctx: &mut Context, id: EditId, part: Part, before: &[String],
 
 /// The blocks inside an element that holds them under `<diff>`.
 pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<Edit>, String> {
-    let mut parser = Parser::new(Some(Format::Blocks), Vec::new());
+    let mut parser = Parser::new(Some(Format::Blocks), Vec::new(), Arc::default());
     let mut pieces = parser.push(text);
     pieces.extend(parser.finish(if whole { End::Ordinary } else { End::Cut }));
     let mut edits = Vec::new();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::input::Input;
-use super::{Context, EditId, Piece, Progress};
+use super::{EditId, Piece, Progress, ReaderContext};
 use crate::edit::{calls, json};
 
 /// A JSON value being read.
@@ -59,7 +59,7 @@ impl Call {
         Call { lead, ..Call::default() }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let bytes = rest.as_bytes();
         let (mut at, mut from) = (0, 0);
@@ -149,7 +149,7 @@ impl Call {
     }
 
     /// At a closing brace: the object that was being read may be whole.
-    fn close_item(&mut self, ctx: &mut Context) {
+    fn close_item(&mut self, ctx: &mut ReaderContext) {
         let depth = match self.text.trim_start().starts_with('[') {
             true => 2,
             // Under `tool_calls` the value itself was given up for what it holds.
@@ -165,14 +165,15 @@ impl Call {
     }
 
     /// Shows the arguments as they come, once it is certain that this is a call.
-    fn grow(&mut self, ctx: &mut Context) {
+    fn grow(&mut self, ctx: &mut ReaderContext) {
         let Some(item) = &mut self.item else { return };
         if item.begun.is_none() && !item.tried {
             let text = &self.text[item.start..];
             item.tried = text.len() >= calls::HEAD;
-            if let Some((name, at)) = calls::begun(text) {
+            if let Some((name, at)) = ctx.calls.begun(text) {
+                let name = name.to_string();
                 let id = ctx.new_id();
-                ctx.out.push(Piece::CallStarted { id, name: name.to_string() });
+                ctx.out.push(Piece::CallStarted { id, name });
                 item.begun = Some((id, item.start + at));
             }
         }
@@ -189,10 +190,10 @@ impl Call {
     }
 
     /// What was meant as calls and cannot be read. Those of a list that are whole stand.
-    fn broken(&mut self, why: &str, ctx: &mut Context) {
+    fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
         let mut from = 0;
         for (range, id) in std::mem::take(&mut self.whole) {
-            let call = json::repair(&self.text[range.clone()]).ok().as_ref().and_then(calls::read);
+            let call = json::repair(&self.text[range.clone()]).ok().as_ref().and_then(|value| ctx.calls.read(value));
             match call {
                 Some((name, arguments)) => ctx.out.push(Piece::Call { id, name, arguments }),
                 None if id.is_some() => {
@@ -213,20 +214,20 @@ impl Call {
     }
 
     /// Whether it was a call; if not, it is prose after all.
-    fn finish(&mut self, ctx: &mut Context) -> bool {
+    fn finish(&mut self, ctx: &mut ReaderContext) -> bool {
         let values = match json::repair(&self.text) {
             Ok(serde_json::Value::Array(items)) => items,
             Ok(value) => match value.get("tool_calls").and_then(|c| c.as_array()) {
                 Some(items) => items.clone(),
                 None => vec![value],
             },
-            Err(why) if self.has_begun() || calls::was_meant(&self.text) => {
+            Err(why) if self.has_begun() || ctx.calls.was_meant(&self.text) => {
                 self.broken(&why, ctx);
                 return true;
             }
             Err(_) => Vec::new(),
         };
-        let calls: Vec<_> = values.iter().filter_map(calls::read).collect();
+        let calls: Vec<_> = values.iter().filter_map(|value| ctx.calls.read(value)).collect();
         if calls.is_empty() || calls.len() < values.len() {
             if self.has_begun() {
                 self.not_all(ctx);
@@ -246,7 +247,7 @@ impl Call {
     }
 
     /// Some of a list are calls, others are not: what is meant is not certain.
-    fn not_all(&mut self, ctx: &mut Context) {
+    fn not_all(&mut self, ctx: &mut ReaderContext) {
         let open = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
         let begun = self.whole.drain(..).filter_map(|(_, id)| id).chain(open);
         let mut text = std::mem::take(&mut self.text);
@@ -256,8 +257,8 @@ impl Call {
         }
     }
 
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
-        if cut && (self.has_begun() || calls::was_meant(&self.text)) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+        if cut && (self.has_begun() || ctx.calls.was_meant(&self.text)) {
             self.broken(super::CUT, ctx);
         } else {
             self.finish(ctx);
@@ -271,7 +272,7 @@ mod tests {
 
     /// What became of each call by its id: its growth, and the name it ended with (none: it is broken).
     fn calls(text: &str, size: usize, end: End) -> Vec<(String, Option<String>)> {
-        let mut parser = Parser::new(None, Vec::new());
+        let mut parser = Parser::new(None, Vec::new(), crate::tools::ToolSet::builtin().calls());
         let chars: Vec<char> = text.chars().collect();
         let mut pieces: Vec<Piece> =
             chars.chunks(size).flat_map(|c| parser.push(&c.iter().collect::<String>())).collect();

@@ -4,7 +4,7 @@ use super::paths::{self, same_path};
 use super::starts::{self, Calls, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 
-use super::{Context, Format};
+use super::{Format, ReaderContext};
 
 /// What is in a fence that opens.
 pub(super) enum Contents {
@@ -37,7 +37,7 @@ pub(super) struct Around<'a> {
 
 impl Contents {
     /// What a fence holds, seen from its first lines.
-    pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &Context) -> Contents {
+    pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &ReaderContext) -> Contents {
         let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
         let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
         if blank >= HEAD {
@@ -61,14 +61,15 @@ impl Contents {
                 || line.starts_with("@@")
                 || (line.starts_with("--- ")
                     && rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ ")))
-                || (trimmed.starts_with('<') && matches!(tag(trimmed), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
+                || (trimmed.starts_with('<')
+                    && matches!(tag(trimmed, &ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
         };
         let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
         let calls = match above.as_deref().filter(|_| matches!(ctx.expected, None | Some(Format::Whole))) {
             // Under a path it is that file, which may well hold a call, or data like one.
             Some(path) if path.ends_with(".json") => Calls::No,
-            Some(_) => starts::objects(head(rest)),
-            None => starts::calls(head(rest)),
+            Some(_) => starts::objects(head(rest), &ctx.calls),
+            None => starts::calls(head(rest), &ctx.calls),
         };
         if edits(first, rest) || calls == Calls::Yes {
             return Contents::Edits { skip: 0 };
@@ -76,9 +77,12 @@ impl Contents {
         // A patch that is handed to a command in a shell.
         if first.trim_start().starts_with("apply_patch") && first.contains("<<") {
             let skip = first_start + first.len() + 1;
-            return match after.get(skip..) {
-                Some(next) if starts::is_patch(next) => Contents::Edits { skip },
-                Some(next) if !ended && starts::may_be_patch(next) => Contents::Wait,
+            let next = after.get(skip..).unwrap_or_default();
+            let line = next.split('\n').next().unwrap_or_default();
+            let is_whole = ended || line.len() < next.len();
+            return match line {
+                line if is_whole && starts::is_patch(line) => Contents::Edits { skip },
+                line if !is_whole && starts::may_be_patch(line) && line.len() < HEAD => Contents::Wait,
                 _ => Contents::Code(None),
             };
         }

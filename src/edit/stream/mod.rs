@@ -5,7 +5,6 @@ mod call;
 mod fence;
 mod input;
 mod named;
-mod names;
 mod patch;
 mod paths;
 mod python;
@@ -29,6 +28,7 @@ use self::starts::Fence;
 use self::text::Text;
 use self::whole::Whole;
 use self::xml::Xml;
+use super::calls::CallTable;
 use super::{Edit, Format};
 
 /// Names an edit or a call within one answer, from 0, in the order in which they begin.
@@ -146,7 +146,7 @@ pub struct Parser {
     input: Input,
     state: State,
     text: Text,
-    ctx: Context,
+    ctx: ReaderContext,
     /// How often a state had to be given up because it consumed nothing.
     given_up: usize,
 }
@@ -184,9 +184,11 @@ enum Progress {
 
 /// What all readers share.
 #[derive(Debug)]
-struct Context {
+struct ReaderContext {
     expected: Option<Format>,
     known: Vec<Known>,
+    /// The tools whose calls may stand in the text.
+    calls: Arc<CallTable>,
     /// The lines of each known file, once they are asked for.
     lines: Vec<OnceLock<KnownLines>>,
     out: Vec<Piece>,
@@ -232,7 +234,7 @@ impl KnownLines {
 /// A file with more kinds of closing fences than this is not looked through further.
 const MOST_FENCES: usize = 100;
 
-impl Context {
+impl ReaderContext {
     /// The lines of the known file at this index.
     fn lines(&self, at: usize) -> Option<&KnownLines> {
         let text = &self.known.get(at)?.text;
@@ -283,17 +285,18 @@ impl Context {
 
 impl Parser {
     /// A parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
-    /// to be an edit of any format (`nebula patch`). `known` are the files in play.
-    pub fn new(expected: Option<Format>, known: Vec<Known>) -> Self {
+    /// to be an edit of any format (`nebula patch`). `known` are the files in play, `calls` the tools whose calls are read.
+    pub fn new(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>) -> Self {
         let lines = known.iter().map(|_| OnceLock::new()).collect();
-        let ctx = Context { expected, known, lines, out: Vec::new(), next: 0, path: None, document: false };
+        let ctx =
+            ReaderContext { expected, known, calls, lines, out: Vec::new(), next: 0, path: None, document: false };
         Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx, given_up: 0 }
     }
 
     /// The same for a document instead of an answer: in one, a unified diff outside of a fence is refused if it ends in the
     /// middle of a line, or before its counts say.
-    pub fn document(expected: Option<Format>, known: Vec<Known>) -> Self {
-        let mut parser = Parser::new(expected, known);
+    pub fn document(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>) -> Self {
+        let mut parser = Parser::new(expected, known, calls);
         parser.ctx.document = true;
         parser
     }
@@ -402,8 +405,8 @@ impl Parser {
 }
 
 /// Reads a whole answer at once: all its pieces, in order.
-pub fn read(text: &str, expected: Option<Format>, known: Vec<Known>, end: End) -> Vec<Piece> {
-    let mut parser = Parser::new(expected, known);
+pub fn read(text: &str, expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>, end: End) -> Vec<Piece> {
+    let mut parser = Parser::new(expected, known, calls);
     let mut pieces = parser.push(text);
     pieces.extend(parser.finish(end));
     pieces

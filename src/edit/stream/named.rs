@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::input::Input;
 use super::tags::Style;
-use super::{Context, EditId, Piece, Progress};
-use crate::edit::{calls, json};
+use super::{EditId, Piece, Progress, ReaderContext};
+use crate::edit::json;
 
 /// A call being read, from after its opening tag.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ enum Inside {
 const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Named {
-    pub fn new(style: Style, tool: String, raw: String, ctx: &mut Context) -> Self {
+    pub fn new(style: Style, tool: String, raw: String, ctx: &mut ReaderContext) -> Self {
         let id = ctx.new_id();
-        let name = calls::own_name(&tool).unwrap_or(&tool).to_string();
+        let name = ctx.calls.own_name(&tool).unwrap_or(&tool).to_string();
         ctx.out.push(Piece::CallStarted { id, name });
         Named { id, style, tool, raw, arguments: Map::new(), inside: Inside::Between }
     }
@@ -52,7 +52,7 @@ impl Named {
         }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         match &self.inside {
             Inside::Between => self.between(input, ctx),
             Inside::Value { .. } | Inside::Json(_) => self.within(input, ctx),
@@ -60,7 +60,7 @@ impl Named {
     }
 
     /// Between parameters: white space, the next one, or the end.
-    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start();
         let space = rest.len() - text.len();
@@ -102,7 +102,7 @@ impl Named {
     }
 
     /// Inside a value, up to the tag that ends it.
-    fn within(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    fn within(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let close = match &self.inside {
             Inside::Value { .. } => "</parameter>",
             _ => self.close(),
@@ -144,7 +144,7 @@ impl Named {
     }
 
     /// Some more of a value.
-    fn value(&mut self, piece: &str, last: bool, ctx: &mut Context) {
+    fn value(&mut self, piece: &str, last: bool, ctx: &mut ReaderContext) {
         let mut grown = String::new();
         match &mut self.inside {
             Inside::Value { text, lines, .. } => {
@@ -172,7 +172,7 @@ impl Named {
     }
 
     /// A value is whole.
-    fn closed(&mut self, ctx: &mut Context) -> Progress {
+    fn closed(&mut self, ctx: &mut ReaderContext) -> Progress {
         match std::mem::replace(&mut self.inside, Inside::Between) {
             Inside::Value { key, mut text, lines } => {
                 // A file of lines ends with a line break, though the tags have taken it.
@@ -203,27 +203,27 @@ impl Named {
         input.skip(bytes);
     }
 
-    fn grew(&self, text: &str, ctx: &mut Context) {
+    fn grew(&self, text: &str, ctx: &mut ReaderContext) {
         if !text.is_empty() {
             ctx.out.push(Piece::CallGrew { id: self.id, text: text.to_string() });
         }
     }
 
-    fn finish(&mut self, ctx: &mut Context) {
+    fn finish(&mut self, ctx: &mut ReaderContext) {
         let arguments = std::mem::take(&mut self.arguments);
-        match calls::read(&json!({"name": self.tool, "arguments": arguments})) {
+        match ctx.calls.read(&json!({"name": self.tool, "arguments": arguments})) {
             Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
             None => self.broken("its arguments are none that this tool takes", ctx),
         }
     }
 
-    fn broken(&mut self, why: &str, ctx: &mut Context) {
+    fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
         let text = std::mem::take(&mut self.raw);
         ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
     }
 
     /// The answer is over.
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let complete = matches!(self.inside, Inside::Between) && !self.arguments.is_empty();
         match (complete, cut) {
             (true, false) => self.finish(ctx),

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::input::Input;
 use super::starts::Calls;
-use super::{Context, EditId, Piece, Progress};
-use crate::edit::{calls, json};
+use super::{EditId, Piece, Progress, ReaderContext};
+use crate::edit::calls::CallTable;
+use crate::edit::json;
 
 /// What stands before a call's name.
 const BEFORE: [&str; 3] = ["[", "print(", "await "];
@@ -26,13 +27,13 @@ pub(super) struct Head {
 
 /// The beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one of its
 /// parameters.
-pub(super) fn begins(text: &str) -> Result<Head, Calls> {
+pub(super) fn begins(text: &str, calls: &CallTable) -> Result<Head, Calls> {
     let bare = text.trim_start();
-    let begun = head(bare)?;
+    let begun = head(bare, calls)?;
     Ok(Head { length: text.len() - bare.len() + begun.length, ..begun })
 }
 
-fn head(text: &str) -> Result<Head, Calls> {
+fn head(text: &str, calls: &CallTable) -> Result<Head, Calls> {
     let (mut rest, mut around) = (text, 0);
     while let Some(before) = BEFORE.iter().find(|b| rest.starts_with(**b)) {
         around += usize::from(before.ends_with(['[', '(']));
@@ -44,17 +45,17 @@ fn head(text: &str) -> Result<Head, Calls> {
     let after = &rest[name.len()..];
     if after.is_empty() {
         let qualifiers = ["default_api", "functions", "tools", "print(", "await "];
-        let may = calls::may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
+        let may = calls.may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
         return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
     }
-    let Some(inside) = after.strip_prefix('(').filter(|_| calls::is_tool(tool)) else { return Err(Calls::No) };
+    let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool(tool)) else { return Err(Calls::No) };
     let argument = inside.trim_start();
     let key = &argument[..argument.len() - argument.trim_start_matches(is_name).len()];
     let equals = argument[key.len()..].trim_start();
     if (equals.is_empty() || equals == "=") && inside.len() < SPACE {
         return Err(Calls::Wait);
     }
-    if !equals.starts_with('=') || equals.starts_with("==") || !calls::is_parameter(tool, key) {
+    if !equals.starts_with('=') || equals.starts_with("==") || !calls.is_parameter(tool, key) {
         return Err(Calls::No);
     }
     Ok(Head { length: text.len() - argument.len(), tool: tool.to_string(), around })
@@ -75,19 +76,19 @@ const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it wa
 
 impl Python {
     /// The calls that begin so.
-    pub fn new(begun: Head, input: &mut Input, ctx: &mut Context) -> Self {
+    pub fn new(begun: Head, input: &mut Input, ctx: &mut ReaderContext) -> Self {
         let mut calls = Python::default();
         calls.open(begun, input, ctx);
         calls
     }
 
-    fn open(&mut self, begun: Head, input: &mut Input, ctx: &mut Context) {
+    fn open(&mut self, begun: Head, input: &mut Input, ctx: &mut ReaderContext) {
         input.skip(begun.length);
         self.around += begun.around;
         self.call = Some(Open::new(begun.tool, ctx));
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let Some(call) = &mut self.call else { return self.between(input, ctx) };
         if !call.read(input, ctx) {
             return Progress::Wait;
@@ -97,7 +98,7 @@ impl Python {
     }
 
     /// After a call: what closes the brackets around it, or the next of a list.
-    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', ';']);
         let space = rest.len() - text.len();
@@ -107,7 +108,7 @@ impl Python {
             input.skip(space + 1);
             return if self.around == 0 { Progress::Done } else { Progress::Again };
         }
-        let begun = if text.is_empty() { Err(Calls::Wait) } else { head(text) };
+        let begun = if text.is_empty() { Err(Calls::Wait) } else { head(text, &ctx.calls) };
         match begun {
             Ok(begun) if open || space == 0 => {
                 let length = space + begun.length;
@@ -120,7 +121,7 @@ impl Python {
     }
 
     /// The answer is over.
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let Some(mut call) = self.call.take() else { return };
         // Only the last bracket may be missing.
         let complete = call.string.is_none() && call.depth == 0 && !call.argument.trim().is_empty();
@@ -155,9 +156,9 @@ struct Open {
 }
 
 impl Open {
-    fn new(tool: String, ctx: &mut Context) -> Self {
+    fn new(tool: String, ctx: &mut ReaderContext) -> Self {
         let id = ctx.new_id();
-        let name = calls::own_name(&tool).unwrap_or(&tool).to_string();
+        let name = ctx.calls.own_name(&tool).unwrap_or(&tool).to_string();
         ctx.out.push(Piece::CallStarted { id, name });
         let raw = format!("{tool}(");
         Open {
@@ -174,7 +175,7 @@ impl Open {
     }
 
     /// Reads what has come; whether that was all of the call.
-    fn read(&mut self, input: &mut Input, ctx: &mut Context) -> bool {
+    fn read(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> bool {
         let rest = input.rest().to_string();
         let mut at = 0;
         let mut over = false;
@@ -263,7 +264,7 @@ impl Open {
     }
 
     /// Takes the argument that is whole.
-    fn take(&mut self, ctx: &mut Context) {
+    fn take(&mut self, ctx: &mut ReaderContext) {
         let argument = std::mem::take(&mut self.argument);
         if argument.trim().is_empty() {
             return;
@@ -279,18 +280,18 @@ impl Open {
         self.arguments.insert(key.to_string(), value);
     }
 
-    fn finish(&mut self, ctx: &mut Context) {
+    fn finish(&mut self, ctx: &mut ReaderContext) {
         if let Some(why) = self.wrong {
             return self.broken(why, ctx);
         }
         let arguments = std::mem::take(&mut self.arguments);
-        match calls::read(&json!({"name": self.tool, "arguments": arguments})) {
+        match ctx.calls.read(&json!({"name": self.tool, "arguments": arguments})) {
             Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
             None => self.broken("its arguments are none that this tool takes", ctx),
         }
     }
 
-    fn broken(&mut self, why: &str, ctx: &mut Context) {
+    fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
         let text = std::mem::take(&mut self.raw);
         ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
     }
@@ -363,17 +364,18 @@ mod tests {
 
     #[test]
     fn a_call_is_known_by_its_tool_and_a_parameter() {
+        let calls = crate::tools::ToolSet::builtin().calls();
         for text in
             ["replaceInFile(path=", "[read_file(path=", "print(default_api.list(\n    path=", "await writeFile(file="]
         {
             for (at, _) in text.char_indices().skip(1) {
-                assert_eq!(begins(&text[..at]).err(), Some(Calls::Wait), "{text} up to {at}");
+                assert_eq!(begins(&text[..at], &calls).err(), Some(Calls::Wait), "{text} up to {at}");
             }
-            let begun = begins(&format!("  {text}'a'")).expect(text);
+            let begun = begins(&format!("  {text}'a'"), &calls).expect(text);
             assert!(begun.length > 2 && begun.length <= text.len(), "{text}");
         }
         for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
-            assert_eq!(begins(text).err(), Some(Calls::No), "{text}");
+            assert_eq!(begins(text, &calls).err(), Some(Calls::No), "{text}");
         }
     }
 

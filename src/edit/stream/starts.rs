@@ -4,6 +4,7 @@
 
 use super::Known;
 use super::paths::{is_path, slashed};
+use crate::edit::calls::CallTable;
 
 /// The first bytes of a line say what it is.
 pub(super) const HEAD: usize = 400;
@@ -186,9 +187,9 @@ pub(super) enum Calls {
 }
 
 /// Whether a text begins with calls: JSON objects, or a call as Python writes it.
-pub(super) fn calls(text: &str) -> Calls {
-    let python = super::python::begins(text).map_or_else(|calls| calls, |_| Calls::Yes);
-    match (objects(text), python) {
+pub(super) fn calls(text: &str, table: &CallTable) -> Calls {
+    let python = super::python::begins(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
+    match (objects(text, table), python) {
         (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
         (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
         (Calls::No, Calls::No) => Calls::No,
@@ -196,7 +197,7 @@ pub(super) fn calls(text: &str) -> Calls {
 }
 
 /// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
-pub(super) fn objects(text: &str) -> Calls {
+pub(super) fn objects(text: &str, table: &CallTable) -> Calls {
     let text = text.trim_start();
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
     let Some(inner) = inner.strip_prefix('{').map(str::trim_start) else {
@@ -214,11 +215,11 @@ pub(super) fn objects(text: &str) -> Calls {
         }
         "name" | "tool" | "tool_name" | "action" | "function" | "type" => match quoted(value) {
             Some((kind, _)) if name == "type" => says(matches!(kind, "function" | "tool_call" | "tool_use")),
-            Some((tool, _)) => says(crate::edit::calls::is_tool(tool)),
+            Some((tool, _)) => says(table.is_tool(tool)),
             None if name == "function" && value.starts_with('{') => Calls::Yes,
             None => begins(value),
         },
-        tool if crate::edit::calls::is_tool(tool) => match value.is_empty() {
+        tool if table.is_tool(tool) => match value.is_empty() {
             true => Calls::Wait,
             false => says(value.starts_with('{')),
         },

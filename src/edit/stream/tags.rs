@@ -1,11 +1,11 @@
 //! The tags of edits in the middle of a text: which there are, what a `<` begins, and what ends a field.
 
 use super::starts::char_floor;
-use crate::edit::calls;
+use crate::edit::calls::CallTable;
 
 /// An element that is an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Element {
     Replace,
     Write,
     Lines,
@@ -14,21 +14,21 @@ pub(super) enum Kind {
 }
 
 /// Names of elements and what they are.
-pub(super) const ELEMENTS: [(&str, Kind); 14] = [
-    ("replace_file", Kind::Replace),
-    ("replace_in_file", Kind::Replace),
-    ("replaceInFile", Kind::Replace),
-    ("apply_diff", Kind::Replace),
-    ("edit_file", Kind::Replace),
-    ("editFile", Kind::Replace),
-    ("write_file", Kind::Write),
-    ("writeFile", Kind::Write),
-    ("write_to_file", Kind::Write),
-    ("replace_lines", Kind::Lines),
-    ("create_file", Kind::Write),
-    ("delete_file", Kind::Delete),
-    ("deleteFile", Kind::Delete),
-    ("move_file", Kind::Move),
+pub(super) const ELEMENTS: [(&str, Element); 14] = [
+    ("replace_file", Element::Replace),
+    ("replace_in_file", Element::Replace),
+    ("replaceInFile", Element::Replace),
+    ("apply_diff", Element::Replace),
+    ("edit_file", Element::Replace),
+    ("editFile", Element::Replace),
+    ("write_file", Element::Write),
+    ("writeFile", Element::Write),
+    ("write_to_file", Element::Write),
+    ("replace_lines", Element::Lines),
+    ("create_file", Element::Write),
+    ("delete_file", Element::Delete),
+    ("deleteFile", Element::Delete),
+    ("move_file", Element::Move),
 ];
 
 /// Names of fields, with the ones we give them.
@@ -74,7 +74,7 @@ pub(super) enum Tag {
     /// More is needed to tell.
     Wait,
     /// An edit's opening tag: what it is, its length, and its path if it has one.
-    Open(Kind, usize, Option<String>),
+    Open(Element, usize, Option<String>),
     /// A call's opening tag that names its tool: which way it is written, its length, and the tool.
     Named(Style, usize, String),
     /// A tag around calls, which are read without it: its length.
@@ -105,7 +105,7 @@ fn within(text: &str, bytes: usize) -> &[u8] {
 }
 
 /// Reads a tag at the beginning of a text.
-pub(super) fn tag(rest: &str) -> Tag {
+pub(super) fn tag(rest: &str, calls: &CallTable) -> Tag {
     if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
         return Tag::Around(tag.len());
     }
@@ -131,7 +131,7 @@ pub(super) fn tag(rest: &str) -> Tag {
     for (style, open, close) in [(Style::Function, "<function=", ">"), (Style::Invoke, "<invoke name=\"", "\">")] {
         if let Some(after) = rest.strip_prefix(open) {
             match memchr::memmem::find(within(after, LONGEST_NAME), close.as_bytes()) {
-                Some(end) if calls::is_tool(&after[..end]) => {
+                Some(end) if calls.is_tool(&after[..end]) => {
                     return Tag::Named(style, open.len() + end + close.len(), after[..end].to_string());
                 }
                 Some(_) => {}
@@ -231,7 +231,7 @@ pub(super) enum Ending {
 type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
 
 /// Whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
-pub(super) fn end_of(field: &Field, kind: Kind, from: &str, ended: bool) -> Ending {
+pub(super) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> Ending {
     let mut wait = false;
     // A tag in three parts, so that nothing is put together for each `<` of a text.
     let mut at = |tag: [&str; 3], whole: bool| {

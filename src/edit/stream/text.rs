@@ -10,7 +10,7 @@ use super::python::{self, Python};
 use super::starts::{self, Calls, Fence, HEAD, char_floor, head};
 use super::tags::{Tag, tag};
 use super::xml::Xml;
-use super::{Blocks, Context, Format, Part, Patch, State, Whole, whole};
+use super::{Blocks, Format, Part, Patch, ReaderContext, State, Whole, whole};
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
@@ -78,7 +78,7 @@ impl Text {
     }
 
     /// Takes the rest of the line, or what there is of it, as prose.
-    pub fn take_as_prose(&mut self, input: &mut Input, ctx: &mut Context) {
+    pub fn take_as_prose(&mut self, input: &mut Input, ctx: &mut ReaderContext) {
         let rest = input.rest();
         let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
         let text = rest[..end].to_string();
@@ -89,7 +89,7 @@ impl Text {
         self.say(&text, ctx);
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         if self.after_edit {
             let rest = input.rest();
             let blank = rest.trim_start_matches([' ', '\t', '\r']);
@@ -108,7 +108,7 @@ impl Text {
     }
 
     /// In a line of prose: up to its end, or to a tag.
-    fn middle(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+    fn middle(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let rest = input.rest();
         let tags = self.fence.as_ref().is_none_or(|f| matches!(f.holds, Holds::Edits(_)));
         let found = match tags {
@@ -136,7 +136,7 @@ impl Text {
         }
         // A tag in inline code is only spoken of.
         let quoted = self.saying.ends_with('`');
-        match if quoted { Tag::No } else { tag(rest) } {
+        match if quoted { Tag::No } else { tag(rest, &ctx.calls) } {
             Tag::Wait if !input.ended() => Next::Wait,
             Tag::Wait | Tag::No => {
                 input.skip(1);
@@ -164,7 +164,7 @@ impl Text {
     }
 
     /// At the beginning of a line.
-    fn start(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
+    fn start(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let line = input.line();
         let rest = input.rest();
         let head = head(line.map_or(rest, |l| &rest[..l.content]));
@@ -187,7 +187,7 @@ impl Text {
         }
         let indent = head.len() - head.trim_start().len();
         if head[indent..].starts_with('<') {
-            match tag(&rest[indent..]) {
+            match tag(&rest[indent..], &ctx.calls) {
                 Tag::No => {}
                 Tag::Wait if !input.ended() => return Next::Wait,
                 Tag::Wait => {}
@@ -218,7 +218,7 @@ impl Text {
     }
 
     /// At the beginning of a line that has arrived whole.
-    fn whole_line(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+    fn whole_line(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let rest = input.rest();
         let text = starts::dedented(&rest[..line.content], self.indent());
         if text.trim().is_empty() {
@@ -250,7 +250,7 @@ impl Text {
         if let Some(fence) = Fence::open(text) {
             return self.fence(fence, line, input, ctx);
         }
-        match starts::calls(head(rest)) {
+        match starts::calls(head(rest), &ctx.calls) {
             Calls::No => {}
             Calls::Wait if input.ended() => {}
             Calls::Wait | Calls::Yes => return self.call_or_prose(input, ctx),
@@ -265,7 +265,7 @@ impl Text {
     }
 
     /// Whether a patch begins with this line; `None` if the next line must be seen first.
-    fn is_patch(&self, text: &str, line: Line, input: &Input, ctx: &Context) -> Option<bool> {
+    fn is_patch(&self, text: &str, line: Line, input: &Input, ctx: &ReaderContext) -> Option<bool> {
         if starts::is_patch(text) || self.bare_hunk(text, ctx) {
             return Some(true);
         }
@@ -290,18 +290,18 @@ impl Text {
     }
 
     /// A hunk without a header above it: believed where a patch was asked for, or in a fence of edits.
-    fn bare_hunk(&self, text: &str, ctx: &Context) -> bool {
+    fn bare_hunk(&self, text: &str, ctx: &ReaderContext) -> bool {
         let asked = matches!(ctx.expected, None | Some(Format::Patch));
         text.starts_with("@@ ") && (asked || self.fence.is_some())
     }
 
     /// A JSON object that is a call, or prose.
-    fn call_or_prose(&mut self, input: &mut Input, ctx: &mut Context) -> Next {
-        match starts::calls(head(input.rest())) {
+    fn call_or_prose(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
+        match starts::calls(head(input.rest()), &ctx.calls) {
             Calls::Wait if !input.ended() => Next::Wait,
             Calls::Yes => {
                 self.flush(ctx);
-                if let Ok(begun) = python::begins(head(input.rest())) {
+                if let Ok(begun) = python::begins(head(input.rest()), &ctx.calls) {
                     return Next::Enter(State::Python(Python::new(begun, input, ctx)));
                 }
                 let lead = match &self.fence {
@@ -315,7 +315,7 @@ impl Text {
     }
 
     /// The line is prose.
-    fn plain(&mut self, ctx: &mut Context) -> Next {
+    fn plain(&mut self, ctx: &mut ReaderContext) -> Next {
         self.flush(ctx);
         if let Some(Open { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
             *shown = true;
@@ -326,7 +326,7 @@ impl Text {
     }
 
     /// An opening fence outside of one, or one more inside a fence of edits.
-    fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+    fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         if self.fence.is_some() {
             // A model that opens its fence twice closes it once.
             input.skip(line.next);
@@ -373,7 +373,7 @@ impl Text {
     }
 
     /// A line of code inside a fence.
-    fn code(&mut self, line: Option<Line>, input: &mut Input, ctx: &mut Context) -> Next {
+    fn code(&mut self, line: Option<Line>, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let Some(line) = line else {
             // Code that cannot be the end of the fence is shown as it comes.
             if starts::may_be_search(head(input.rest())) {
@@ -395,7 +395,7 @@ impl Text {
     }
 
     /// The closing line of the open fence.
-    fn close(&mut self, line: Line, input: &mut Input, ctx: &mut Context) -> Next {
+    fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let raw = input.rest()[..line.next].to_string();
         input.skip(line.next);
         let Some(Open { fence, holds, .. }) = self.fence.take() else { return Next::Again };
@@ -430,7 +430,7 @@ impl Text {
     }
 
     /// Shows prose, and remembers what was said last.
-    fn say(&mut self, text: &str, ctx: &mut Context) {
+    fn say(&mut self, text: &str, ctx: &mut ReaderContext) {
         if let Some(Open { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
             match kept {
                 Some(code) if code.len() + text.len() <= LONGEST => code.push_str(text),
@@ -453,20 +453,20 @@ impl Text {
     }
 
     /// Shows lines that are not kept in mind.
-    fn show(&mut self, text: &str, ctx: &mut Context) {
+    fn show(&mut self, text: &str, ctx: &mut ReaderContext) {
         self.flush(ctx);
         ctx.prose(text);
     }
 
     /// A path line that no edit follows is prose.
-    fn flush(&mut self, ctx: &mut Context) {
+    fn flush(&mut self, ctx: &mut ReaderContext) {
         if let Some(heading) = self.heading.take() {
             ctx.prose(&heading.raw);
         }
     }
 
     /// The path for what names none itself: the line right above, the fence it is in, the sentence before, the edit before.
-    fn path_above(&mut self, ctx: &Context) -> Option<String> {
+    fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
         let said = || paths::mentioned(&self.said, &ctx.known).map(str::to_string);
         let around = fence.or_else(said).or_else(|| ctx.path.clone());
@@ -478,7 +478,7 @@ impl Text {
     }
 
     /// Shows what waits for what follows it, but for what may be the beginning of an edit itself.
-    pub fn pause(&mut self, input: &mut Input, ctx: &mut Context) {
+    pub fn pause(&mut self, input: &mut Input, ctx: &mut ReaderContext) {
         let rest = input.rest().to_string();
         if self.fence.is_some() || self.after_edit || rest.trim_start().starts_with(['<', '{', '[', '`', '~', '*']) {
             return;
@@ -490,7 +490,7 @@ impl Text {
     }
 
     /// The answer is over.
-    pub fn end(&mut self, input: &mut Input, ctx: &mut Context) {
+    pub fn end(&mut self, input: &mut Input, ctx: &mut ReaderContext) {
         self.flush(ctx);
         let rest = input.rest().to_string();
         input.skip(rest.len());

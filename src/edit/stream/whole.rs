@@ -8,7 +8,7 @@ use super::paths;
 use super::starts::{self, Fence};
 use super::tags::{Tag, tag};
 
-use super::{Context, EditId, End, Known, Part, Progress};
+use super::{EditId, End, Known, Part, Progress, ReaderContext};
 use crate::edit::{Edit, Format, Op};
 
 /// A fenced file being read, from after its opening line.
@@ -60,7 +60,7 @@ enum Bare {
 }
 
 impl Whole {
-    pub fn new(path: String, fence: Fence, ctx: &mut Context) -> Self {
+    pub fn new(path: String, fence: Fence, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::Whole);
         ctx.grew(id, Part::Path, &path);
         let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
@@ -68,7 +68,7 @@ impl Whole {
         Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         while let Some(line) = input.line() {
             let content = &input.rest()[..line.content];
             let mut taken = line.next;
@@ -108,14 +108,14 @@ impl Whole {
     /// What a bare fence line is that stands outside of every block of the file, seen from what follows it. To the
     /// letter it closes. But small models write Markdown with bare blocks inside into a fence that is no longer than
     /// theirs; a file cut short there would pass for whole.
-    fn bare(&mut self, after: &str, end: Option<End>, ctx: &Context) -> Bare {
+    fn bare(&mut self, after: &str, end: Option<End>, ctx: &ReaderContext) -> Bare {
         if !self.holds_fences {
             return Bare::Closes;
         }
         while let Some(length) = self.ahead.line(after, end.is_some()) {
             let at = self.ahead.looked;
             let bare = after[at..at + length].trim_end();
-            let begins_edit = starts::search_mark(bare).is_some() || starts::is_patch(bare) || begins_tag(bare);
+            let begins_edit = starts::search_mark(bare).is_some() || starts::is_patch(bare) || begins_tag(bare, ctx);
             if begins_edit || self.fence.opened_by(bare) {
                 return Bare::Closes;
             }
@@ -142,7 +142,7 @@ impl Whole {
 
     /// Whether the first line after a bare fence line is a sentence of the answer: a blank line before it, which a block
     /// does not begin with, and the file does not have it.
-    fn is_said(&self, line: &str, after: &str, ctx: &Context) -> bool {
+    fn is_said(&self, line: &str, after: &str, ctx: &ReaderContext) -> bool {
         let apart = after.lines().next().is_some_and(|l| l.trim().is_empty());
         let ends = line.ends_with(['.', ':', '!', '?', '。', '：', '！', '？']);
         let words = line.split_whitespace().count() >= 3 || line.chars().filter(|c| !c.is_ascii()).count() >= 6;
@@ -151,7 +151,7 @@ impl Whole {
     }
 
     /// The same, where no other fence follows.
-    fn rest(&self, after: &str, end: End, ctx: &Context) -> Bare {
+    fn rest(&self, after: &str, end: End, ctx: &ReaderContext) -> Bare {
         let prose = !after.trim().is_empty() && after.lines().next().is_none_or(|l| l.trim().is_empty());
         match self.is_of_the_file(after, ctx) {
             true => Bare::Unclear,
@@ -162,7 +162,7 @@ impl Whole {
     }
 
     /// Whether most of these lines are in the file as it is.
-    fn is_of_the_file(&self, text: &str, ctx: &Context) -> bool {
+    fn is_of_the_file(&self, text: &str, ctx: &ReaderContext) -> bool {
         let Some(known) = ctx.lines_of(&self.path) else { return false };
         let solid: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
         !solid.is_empty() && solid.iter().filter(|l| known.counts.contains_key::<str>(l)).count() * 2 >= solid.len()
@@ -170,7 +170,7 @@ impl Whole {
 
     /// Whether what stands between two bare fence lines is a block of the file, or prose after it: by what the file
     /// says now, else by the blank lines, which prose has around it and code has not.
-    fn block(&self, between: &str, length: usize, ctx: &Context) -> Bare {
+    fn block(&self, between: &str, length: usize, ctx: &ReaderContext) -> Bare {
         if between.trim().is_empty() {
             return Bare::Unclear;
         }
@@ -193,7 +193,7 @@ impl Whole {
         Cow::Owned(text.split_inclusive('\n').map(|line| starts::dedented(line, self.fence.indent)).collect())
     }
 
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match cut {
             true => ctx.dropped(self.id, super::CUT.to_string()),
             false => ctx.done(self.id, whole(&self.path, &self.content, false)),
@@ -210,9 +210,9 @@ fn is_prose(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ext)| PROSE.contains(&ext.to_ascii_lowercase().as_str()))
 }
 
-fn begins_tag(line: &str) -> bool {
+fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
     let line = line.trim_start();
-    line.starts_with('<') && matches!(tag(line), Tag::Open(..))
+    line.starts_with('<') && matches!(tag(line, &ctx.calls), Tag::Open(..))
 }
 
 /// The edit that gives a file this text.
@@ -232,7 +232,7 @@ pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
 pub(super) fn resembled<'c>(
     content: &str,
     fence: &Fence,
-    ctx: &'c Context,
+    ctx: &'c ReaderContext,
     named: impl Fn(&Known) -> bool,
 ) -> Option<(&'c Known, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();

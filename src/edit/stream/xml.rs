@@ -1,15 +1,15 @@
 //! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
 
 use super::input::Input;
-use super::tags::{ELEMENTS, Ending, FIELDS, Field, Kind, attribute, end_of, is_short};
-use super::{Context, EditId, Part, Progress};
+use super::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
+use super::{EditId, Part, Progress, ReaderContext};
 use crate::edit::place::unfenced;
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// An element being read.
 #[derive(Debug)]
 pub(super) struct Xml {
-    kind: Kind,
+    kind: Element,
     /// Nothing is shown of the element before its first field: until then it may be prose about tags.
     id: Option<EditId>,
     raw: String,
@@ -19,10 +19,10 @@ pub(super) struct Xml {
 }
 
 impl Xml {
-    pub fn new(kind: Kind, raw: &str, path: Option<String>) -> Self {
+    pub fn new(kind: Element, raw: &str, path: Option<String>) -> Self {
         let said: &[&'static str] = match kind {
-            Kind::Move => &["to"],
-            Kind::Lines => &["start", "end"],
+            Element::Move => &["to"],
+            Element::Lines => &["start", "end"],
             _ => &[],
         };
         let others = said.iter().filter_map(|name| Some(Field::given(name, attribute(raw, name)?)));
@@ -33,13 +33,13 @@ impl Xml {
     /// Whether the opening tag says all there is to say.
     fn is_said(&self) -> bool {
         match self.kind {
-            Kind::Delete => self.text("path").is_some(),
-            Kind::Move => self.text("path").is_some() && self.text("to").is_some(),
+            Element::Delete => self.text("path").is_some(),
+            Element::Move => self.text("path").is_some() && self.text("to").is_some(),
             _ => false,
         }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         if self.raw.ends_with("/>") && self.is_said() {
             self.begin(ctx);
             self.finish(ctx);
@@ -52,7 +52,7 @@ impl Xml {
     }
 
     /// Between fields: white space, the next field, or the end of the element.
-    fn between(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start();
         let space = rest.len() - text.len();
@@ -115,7 +115,7 @@ impl Xml {
     }
 
     /// Something else than a field or the end: prose about tags, or a closing tag that was forgotten.
-    fn leave(&mut self, ctx: &mut Context) -> Progress {
+    fn leave(&mut self, ctx: &mut ReaderContext) -> Progress {
         if self.id.is_none() && self.done == 0 {
             ctx.prose(&std::mem::take(&mut self.raw));
             return Progress::Back;
@@ -125,11 +125,11 @@ impl Xml {
     }
 
     /// Tells that the edit has begun.
-    fn begin(&mut self, ctx: &mut Context) {
+    fn begin(&mut self, ctx: &mut ReaderContext) {
         if self.id.is_some() {
             return;
         }
-        let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
+        let format = if self.kind == Element::Lines { Format::Lines } else { Format::Xml };
         let id = ctx.start(format);
         self.id = Some(id);
         if let Some(path) = self.text("path") {
@@ -138,7 +138,7 @@ impl Xml {
         }
     }
 
-    fn open(&mut self, name: &'static str, tag: &'static str, ctx: &mut Context) {
+    fn open(&mut self, name: &'static str, tag: &'static str, ctx: &mut ReaderContext) {
         // A second search or content in one element is a second edit of the same file.
         if matches!(name, "search" | "content" | "start") && self.fields.iter().any(|f| f.name == name) {
             let path = self.text("path").map(str::to_string);
@@ -150,7 +150,7 @@ impl Xml {
     }
 
     /// Inside a field, up to what ends it.
-    fn inside(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    fn inside(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let Some(field) = self.fields.last_mut() else { return Progress::Done };
         if field.lines.is_none() && !is_short(field.name) {
             let rest = input.rest();
@@ -210,7 +210,7 @@ impl Xml {
         Progress::Wait
     }
 
-    fn close(&mut self, ctx: &mut Context) {
+    fn close(&mut self, ctx: &mut ReaderContext) {
         let Some(field) = self.fields.last_mut() else { return };
         if is_short(field.name) {
             field.text = unlabelled(field.text.trim().trim_matches('`')).to_string();
@@ -239,7 +239,7 @@ impl Xml {
     }
 
     /// Shows what is certain to belong to the text: all but its last line.
-    fn grow(&mut self, ctx: &mut Context) {
+    fn grow(&mut self, ctx: &mut ReaderContext) {
         let Some(field) = self.fields.last_mut() else { return };
         let (Some(id), Some(part)) = (self.id, part(field.name)) else { return };
         let Some(end) = memchr::memrchr(b'\n', &field.text.as_bytes()[field.shown..]) else { return };
@@ -257,7 +257,7 @@ impl Xml {
     }
 
     /// Makes the edit of the fields there are.
-    fn finish(&mut self, ctx: &mut Context) {
+    fn finish(&mut self, ctx: &mut ReaderContext) {
         let Some(id) = self.id.take() else { return };
         self.done += 1;
         match self.edits() {
@@ -288,13 +288,13 @@ impl Xml {
         let whole = self.fields.iter().all(|f| f.whole);
         let edit = |op, format: Format| Edit { path: path.clone(), op, format, by: format.name().to_string(), whole };
         let op = match self.kind {
-            Kind::Replace if let Some(diff) = field("diff") => {
+            Element::Replace if let Some(diff) = field("diff") => {
                 return super::blocks::inside(&diff.text, path.as_deref(), whole);
             }
-            Kind::Replace if field("search").is_none() && field("content").is_some() => {
+            Element::Replace if field("search").is_none() && field("content").is_some() => {
                 Op::Overwrite { content: text("content")? }
             }
-            Kind::Replace => {
+            Element::Replace => {
                 let shape = match field("search").and_then(|f| f.lines) {
                     Some(true) => Shape::Lines,
                     _ => Shape::Inline,
@@ -306,7 +306,7 @@ impl Xml {
                 }
                 Op::Replace { search, replace, shape, all: false }
             }
-            Kind::Write => {
+            Element::Write => {
                 let lines = field("content").and_then(|f| f.lines) == Some(true);
                 let mut content = text("content")?;
                 if lines && !content.is_empty() && !content.ends_with('\n') {
@@ -314,24 +314,24 @@ impl Xml {
                 }
                 Op::Write { content }
             }
-            Kind::Lines => Op::Lines {
+            Element::Lines => Op::Lines {
                 start: number("start")?,
                 end: number("end").or_else(|e| if field("end").is_none() { number("start") } else { Err(e) })?,
                 expect: text("expect")?,
                 replace: text("replace")?,
             },
-            Kind::Delete => Op::Delete,
-            Kind::Move => Op::Move { to: text("to")? },
+            Element::Delete => Op::Delete,
+            Element::Move => Op::Move { to: text("to")? },
         };
-        let format = if self.kind == Kind::Lines { Format::Lines } else { Format::Xml };
-        if path.is_none() && matches!(self.kind, Kind::Delete | Kind::Move | Kind::Write) {
+        let format = if self.kind == Element::Lines { Format::Lines } else { Format::Xml };
+        if path.is_none() && matches!(self.kind, Element::Delete | Element::Move | Element::Write) {
             return Err("the edit has no <path>. Send it again with it.".to_string());
         }
         Ok(vec![edit(op, format)])
     }
 
     /// The answer is over. A forgotten end is forgiven where nothing but the end can be missing.
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if self.id.is_none() && self.done == 0 {
             return ctx.prose(&std::mem::take(&mut self.raw));
         }

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Ctx;
 use crate::proposal::{FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
+use crate::protocol::Verb;
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::Keys;
 use crate::tui::text::highlight::Highlighter;
@@ -144,4 +145,17 @@ pub fn note(theme: &Theme, make: impl FnOnce(&Ctx<'_>) -> ratatui::text::Line<'s
         colours: &colours,
     };
     make(&ctx).to_string()
+}
+
+/// What a tool is said to have done.
+pub fn verb(name: &str) -> Verb {
+    let (done, one) = match name {
+        "readFile" => ("read", "file"),
+        "searchInDirectory" => ("searched", "folder"),
+        "writeFile" => ("wrote", "file"),
+        "editFile" | "replaceInFile" => ("edited", "file"),
+        "askUser" => ("asked", "question"),
+        other => (other, "time"),
+    };
+    Verb { done: done.into(), one: one.into() }
 }

@@ -7,6 +7,7 @@ use crate::protocol::{
     Attached, Call, CallState, Command, How, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait,
 };
 use crate::tui::glyphs::Glyphs;
+use crate::tui::pane::testing;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::Theme;
 
@@ -117,6 +118,7 @@ impl Screen {
 fn call(name: &str, main: &str, state: CallState) -> Call {
     Call {
         name: name.into(),
+        verb: testing::verb(name),
         main: main.into(),
         arguments: String::new(),
         state,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::protocol::{Call, CallState, NoticeAction};
+use crate::protocol::{Call, CallState, NoticeAction, Verb};
 use crate::tui::action::Action;
 use crate::tui::text::cut;
 use crate::tui::text::number::plural;
@@ -12,6 +12,7 @@ use crate::tui::text::wrap::cells;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Did {
     pub(super) name: String,
+    pub(super) verb: Verb,
     pub(super) main: String,
     pub(super) state: CallState,
     pub(super) summary: String,
@@ -24,6 +25,7 @@ impl Did {
     pub(super) fn new(call: &Call, again: bool) -> Self {
         Did {
             name: call.name.clone(),
+            verb: call.verb.clone(),
             main: call.main.clone(),
             state: call.state,
             summary: call.summary.clone(),
@@ -37,31 +39,13 @@ impl Did {
         match self.state {
             CallState::Refused | CallState::Failed | CallState::Interrupted => false,
             // A change that waits is not made; a question that waits is asked.
-            CallState::Asking => self.name == "askUser",
+            CallState::Asking => self.verb.one == "question",
             CallState::Streaming | CallState::Waiting | CallState::Running | CallState::Done => true,
         }
     }
 
     pub(super) fn reads(&self) -> bool {
-        self.name == "readFile"
-    }
-}
-
-/// What a tool does and to what: the verb, and one of them.
-fn verb(name: &str) -> (&str, &str) {
-    match name {
-        "readFile" => ("read", "file"),
-        "list" => ("listed", "folder"),
-        "searchInDirectory" => ("searched", "folder"),
-        "writeFile" | "write_file" => ("wrote", "file"),
-        "editFile" | "replaceInFile" | "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch"
-        | "lines" => ("edited", "file"),
-        "applyPatch" => ("applied", "patch"),
-        "deleteFile" => ("deleted", "file"),
-        "moveFile" => ("moved", "file"),
-        "undo" => ("undid", "changeset"),
-        "askUser" => ("asked", "question"),
-        other => (other, "time"),
+        self.verb.done == "read"
     }
 }
 
@@ -70,21 +54,21 @@ pub(super) fn calls(done: &[Did]) -> String {
     let mut out = format!("{}: ", plural(done.len(), "call"));
     let mut parts: Vec<String> = Vec::new();
     if let [one] = done {
-        let verb = if one.happens() { verb(&one.name).0 } else { &one.name };
+        let verb = if one.happens() { &one.verb.done } else { &one.name };
         let again = if one.again { " again" } else { "" };
         parts.push(format!("{verb} {}{again}", one.main).trim_end().to_string());
     } else {
         let mut seen: Vec<&str> = Vec::new();
         for did in done.iter().filter(|d| d.happens()) {
-            let (verb, one) = verb(&did.name);
-            if seen.contains(&verb) {
+            let Verb { done: verb, one } = &did.verb;
+            if seen.contains(&verb.as_str()) {
                 continue;
             }
             seen.push(verb);
-            let same: Vec<&Did> = done.iter().filter(|d| d.happens() && self::verb(&d.name).0 == verb).collect();
+            let same: Vec<&Did> = done.iter().filter(|d| d.happens() && d.verb.done == *verb).collect();
             // A file read twice is one file; searches are counted one by one.
             let mut mains: Vec<&str> = same.iter().map(|d| d.main.as_str()).collect();
-            if matches!(one, "file") {
+            if one == "file" {
                 mains.sort_unstable();
                 mains.dedup();
             }
@@ -155,9 +139,11 @@ pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::pane::testing;
 
     fn did(name: &str, main: &str, state: CallState) -> Did {
-        Did { name: name.into(), main: main.into(), state, summary: String::new(), reason: None, again: false }
+        let (name, verb, main) = (name.to_string(), testing::verb(name), main.to_string());
+        Did { name, verb, main, state, summary: String::new(), reason: None, again: false }
     }
 
     #[test]

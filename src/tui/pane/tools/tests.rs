@@ -3,12 +3,13 @@ use std::time::Duration;
 use super::*;
 use crate::proposal::Counts;
 use crate::protocol::PreviewLine;
-use crate::tui::pane::testing::{NOW, Screen, screen};
+use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;
 
 fn call(name: &str, main: &str, state: CallState, summary: &str, ms: u64) -> Call {
     Call {
         name: name.into(),
+        verb: testing::verb(name),
         main: main.into(),
         arguments: String::new(),
         state,

@@ -1,6 +1,6 @@
 //! The names of files in the headers of unified diffs, as `diff` and `git` write them.
 
-use super::paths::slashed;
+use crate::edit::stream::paths::slashed;
 
 /// The name in a `---` or `+++` line; `None` for `/dev/null`.
 pub(super) fn file_name(text: &str) -> Option<String> {

@@ -8,7 +8,7 @@ use super::*;
 
 /// The pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
 fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[Known], end: End) -> (Vec<Piece>, usize) {
-    let mut parser = Parser::new(expected, known.to_vec());
+    let mut parser = Parser::new(expected, known.to_vec(), calls());
     let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -21,6 +21,12 @@ fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[Known], en
     (pieces, given_up)
 }
 
+/// The calls of nebula's own tools.
+fn calls() -> Arc<CallTable> {
+    static CALLS: OnceLock<Arc<CallTable>> = OnceLock::new();
+    Arc::clone(CALLS.get_or_init(|| crate::tools::ToolSet::builtin().calls()))
+}
+
 fn prose(pieces: &[Piece]) -> String {
     let text = |piece: &Piece| if let Piece::Prose(text) = piece { text.clone() } else { String::new() };
     pieces.iter().map(text).collect()
@@ -28,7 +34,7 @@ fn prose(pieces: &[Piece]) -> String {
 
 #[test]
 fn a_state_that_consumes_nothing_yields_its_text_as_prose() {
-    let mut parser = Parser::new(None, Vec::new());
+    let mut parser = Parser::new(None, Vec::new(), calls());
     parser.state = State::Idle;
     let mut pieces = parser.push("one\ntwo");
     assert_eq!(parser.given_up, 1);

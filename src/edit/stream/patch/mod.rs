@@ -1,9 +1,11 @@
 //! Unified diffs and the `*** Begin Patch` envelope.
 
+mod names;
+
+use self::names::{bare, file_name, git_names, names_a_file};
 use super::input::Input;
-use super::names::{bare, file_name, git_names, names_a_file};
 use super::starts::{Fence, HEAD, Mark, dedented, head};
-use super::{Context, EditId, Part, Progress};
+use super::{EditId, Part, Progress, ReaderContext};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 
 /// A patch being read, from its first line.
@@ -20,7 +22,7 @@ pub(super) struct Patch {
 #[derive(Debug)]
 struct Section {
     id: EditId,
-    kind: Kind,
+    kind: SectionKind,
     path: Option<String>,
     to: Option<String>,
     hunks: Vec<PatchHunk>,
@@ -37,7 +39,7 @@ struct Section {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SectionKind {
     Update,
     Add,
     Delete,
@@ -49,7 +51,7 @@ impl Patch {
         Patch { fence, outer, ..Patch::default() }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut Context) -> Progress {
+    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let indent = self.fence.as_ref().map_or(0, |f| f.indent);
         while let Some(line) = input.line() {
             let text = dedented(&input.rest()[..line.content], indent).to_string();
@@ -95,7 +97,7 @@ impl Patch {
     }
 
     /// One line. `head`: it begins with `---` and the next one with `+++`; `named`: it begins a file's part for certain.
-    fn line(&mut self, line: &str, head: bool, named: bool, ctx: &mut Context) -> Taken {
+    fn line(&mut self, line: &str, head: bool, named: bool, ctx: &mut ReaderContext) -> Taken {
         if let Some(fence) = &self.fence
             && fence.closed_by(line)
             && !line.starts_with(' ')
@@ -119,7 +121,7 @@ impl Patch {
     }
 
     /// Lines of the envelope.
-    fn envelope(&mut self, line: &str, ctx: &mut Context) -> Option<Taken> {
+    fn envelope(&mut self, line: &str, ctx: &mut ReaderContext) -> Option<Taken> {
         let (kind, path) = match Mark::of(line)? {
             Mark::Begin => {
                 self.envelope = true;
@@ -140,9 +142,9 @@ impl Patch {
                 (section.to, section.renamed) = (Some(path.to_string()), true);
                 return Some(Taken::Yes);
             }
-            Mark::Update(path) => (Kind::Update, path),
-            Mark::Add(path) => (Kind::Add, path),
-            Mark::Delete(path) => (Kind::Delete, path),
+            Mark::Update(path) => (SectionKind::Update, path),
+            Mark::Add(path) => (SectionKind::Add, path),
+            Mark::Delete(path) => (SectionKind::Delete, path),
         };
         self.envelope = true;
         self.open(kind, Some(path.to_string()), ctx);
@@ -150,13 +152,13 @@ impl Patch {
     }
 
     /// Header lines of unified diffs and of `git`.
-    fn header(&mut self, line: &str, head: bool, ctx: &mut Context) -> Option<Taken> {
+    fn header(&mut self, line: &str, head: bool, ctx: &mut ReaderContext) -> Option<Taken> {
         if self.envelope && !head {
             return None;
         }
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = git_names(names);
-            self.open(Kind::Update, Some(old.clone()), ctx);
+            self.open(SectionKind::Update, Some(old.clone()), ctx);
             if let Some(section) = self.section.as_mut().filter(|_| new != old) {
                 section.to = Some(new);
             }
@@ -166,14 +168,14 @@ impl Patch {
             let old = file_name(line[4..].trim_end());
             // After a `diff --git` line this says the same again.
             if self.section.as_ref().is_none_or(|s| s.body || s.headed) {
-                self.open(Kind::Update, None, ctx);
+                self.open(SectionKind::Update, None, ctx);
             }
             if let Some(section) = &mut self.section {
                 section.headed = true;
                 match old {
                     Some(_) if section.renamed => {}
                     Some(old) => section.path = Some(old),
-                    None => section.kind = Kind::Add,
+                    None => section.kind = SectionKind::Add,
                 }
             }
             return Some(Taken::Yes);
@@ -188,13 +190,13 @@ impl Patch {
         }
         let starts = |word: &str| line.starts_with(word);
         if let Some(mode) = line.strip_prefix("new file mode ") {
-            section.kind = Kind::Add;
+            section.kind = SectionKind::Add;
             // A plain file gets what every new file gets.
             section.set_mode(mode, Some(0o644));
         } else if let Some(mode) = line.strip_prefix("new mode ") {
             section.set_mode(mode, None);
         } else if starts("deleted file mode") {
-            section.kind = Kind::Delete;
+            section.kind = SectionKind::Delete;
         } else if starts("Binary files") || starts("GIT binary patch") {
             section.wrong = Some("a binary change cannot be applied from a patch");
         } else if let Some(name) = line.strip_prefix("rename from ") {
@@ -210,7 +212,7 @@ impl Patch {
     }
 
     /// Whether this is a unified diff in a document, where nothing may be missing.
-    fn is_document(&self, ctx: &Context) -> bool {
+    fn is_document(&self, ctx: &ReaderContext) -> bool {
         ctx.document && self.fence.is_none() && !self.envelope
     }
 
@@ -221,13 +223,13 @@ impl Patch {
         }
     }
 
-    fn hunk(&mut self, line: &str, ctx: &mut Context) {
+    fn hunk(&mut self, line: &str, ctx: &mut ReaderContext) {
         if self.is_due() && self.is_document(ctx) {
             self.breaks_off(TOO_FEW);
         }
         if self.section.is_none() {
             let outer = self.outer.clone();
-            self.open(Kind::Update, outer, ctx);
+            self.open(SectionKind::Update, outer, ctx);
         }
         let Some(section) = &mut self.section else { return };
         section.body = true;
@@ -248,13 +250,13 @@ impl Patch {
         section.hunks.push(PatchHunk { header, above, strict_above: header.is_none(), ..PatchHunk::default() });
     }
 
-    fn body(&mut self, line: &str, ctx: &mut Context) -> Taken {
+    fn body(&mut self, line: &str, ctx: &mut ReaderContext) -> Taken {
         let contained = self.fence.is_some() || self.envelope;
         let marked = line.starts_with(['+', '-', ' ', '\\']);
         if self.section.is_none() && self.fence.is_some() && !self.envelope && self.outer.is_some() && marked {
             // A diff without any header, under the path of its file.
             let outer = self.outer.take();
-            self.open(Kind::Update, outer, ctx);
+            self.open(SectionKind::Update, outer, ctx);
         }
         if self.section.is_none() {
             // Between the parts of an envelope or a fenced diff there is nothing to say.
@@ -266,14 +268,14 @@ impl Patch {
             self.close(ctx);
             return Taken::No;
         }
-        if !section.body && section.kind != Kind::Add && !self.envelope && !marked {
+        if !section.body && section.kind != SectionKind::Add && !self.envelope && !marked {
             return Taken::Yes;
         }
         section.take(line, ctx);
         Taken::Yes
     }
 
-    fn open(&mut self, kind: Kind, path: Option<String>, ctx: &mut Context) {
+    fn open(&mut self, kind: SectionKind, path: Option<String>, ctx: &mut ReaderContext) {
         self.close(ctx);
         let id = ctx.start(Format::Patch);
         if let Some(path) = &path {
@@ -294,7 +296,7 @@ impl Patch {
         });
     }
 
-    fn close(&mut self, ctx: &mut Context) {
+    fn close(&mut self, ctx: &mut ReaderContext) {
         if self.is_due() && self.is_document(ctx) {
             self.breaks_off(TOO_FEW);
         }
@@ -302,7 +304,7 @@ impl Patch {
         section.finish(self.envelope, ctx);
     }
 
-    pub fn end(&mut self, ctx: &mut Context, cut: bool) {
+    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match self.section.take() {
             Some(section) if cut => ctx.dropped(section.id, super::CUT.to_string()),
             section => {
@@ -330,9 +332,9 @@ impl Section {
     /// The name after `+++`.
     fn named(&mut self, new: Option<String>) {
         match new {
-            None => self.kind = Kind::Delete,
+            None => self.kind = SectionKind::Delete,
             Some(new) => match self.path.take() {
-                _ if self.kind == Kind::Add => self.path = Some(bare(&new, "b/")),
+                _ if self.kind == SectionKind::Add => self.path = Some(bare(&new, "b/")),
                 // `rename from` and `rename to` have said it without prefixes.
                 Some(old) if self.renamed => self.path = Some(old),
                 // Without git's word for it a second name is no move: `diff -u a.orig a`.
@@ -343,7 +345,7 @@ impl Section {
                 None => self.path = Some(new),
             },
         }
-        if self.kind == Kind::Delete {
+        if self.kind == SectionKind::Delete {
             self.path = self.path.take().map(|p| bare(&p, "a/"));
             self.to = None;
         }
@@ -357,7 +359,7 @@ impl Section {
         }
     }
 
-    fn take(&mut self, line: &str, ctx: &mut Context) {
+    fn take(&mut self, line: &str, ctx: &mut ReaderContext) {
         self.body = true;
         if self.hunks.is_empty() {
             self.hunks.push(PatchHunk::default());
@@ -378,7 +380,7 @@ impl Section {
     }
 
     /// Makes the edits of it. `enveloped`: it was named by a line of the envelope, which says no text to be deleted.
-    fn finish(mut self, enveloped: bool, ctx: &mut Context) {
+    fn finish(mut self, enveloped: bool, ctx: &mut ReaderContext) {
         if let Some(why) = self.wrong {
             return ctx.dropped(self.id, why.to_string());
         }
@@ -398,15 +400,15 @@ impl Section {
         };
         let mut edits = Vec::new();
         match self.kind {
-            Kind::Delete if self.headed || !enveloped => {
+            SectionKind::Delete if self.headed || !enveloped => {
                 edits.push(edit(&self.path, Op::DeleteText(std::mem::take(&mut self.hunks))));
             }
-            Kind::Delete => edits.push(edit(&self.path, Op::Delete)),
-            Kind::Add => {
+            SectionKind::Delete => edits.push(edit(&self.path, Op::Delete)),
+            SectionKind::Add => {
                 edits.push(edit(&self.path, Op::Write { content: added(&self.hunks) }));
                 edits.extend(self.mode.map(|mode| edit(&self.path, Op::Mode { mode })));
             }
-            Kind::Update => {
+            SectionKind::Update => {
                 if !self.hunks.is_empty() {
                     edits.push(edit(&self.path, Op::Hunks(std::mem::take(&mut self.hunks))));
                 }

@@ -1,0 +1,291 @@
+//! One file of a run of edits: its text as the edits change it, and where they stand in it.
+
+use super::{Current, Rules};
+use crate::edit::bytes::{self, Encoding};
+use crate::edit::outcome::EditStatus;
+use crate::edit::place::{self, Done, TargetText};
+use crate::edit::{Edit, Format, Op, PatchHunk};
+use crate::proposal::{Found, Placed, Rung, State};
+
+/// What a file is at the moment, in the middle of a run.
+pub(super) enum Now {
+    Gone,
+    Text {
+        encoding: Encoding,
+        text: String,
+    },
+    /// A link, or what else has no text.
+    Other(State),
+}
+
+pub(super) struct File {
+    pub path: String,
+    pub before: State,
+    pub seen: bool,
+    /// What its path may mean, where nothing is.
+    pub instead: Vec<String>,
+    pub now: Now,
+    /// Its permissions, where they are known or asked for.
+    pub mode: Option<u32>,
+    /// Every change of bytes since the run began: at, old length, new length.
+    pub steps: Vec<place::Step>,
+    pub placed: Vec<Placed>,
+    pub by: Vec<String>,
+    /// The other end of a move, by index: where this file went, or came from.
+    pub moved: Option<(usize, MoveEnd)>,
+    pub out: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MoveEnd {
+    From,
+    To,
+}
+
+/// More places of one edit are kept as one.
+const MANY: usize = 256;
+
+/// What the model is told of an edit that has no place after those before it: its file stays as it is on disk, so the
+/// help is about that. Nothing for a file that is made in the same run.
+fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
+    if before.is_empty() {
+        return None;
+    }
+    let ground = TargetText { text: before, encoding, base: before, steps: &[] };
+    let Ok(done) = place::edit(&ground, edit) else { return place::edit(&ground, edit).err() };
+    let line =
+        done.stages.first().and_then(|s| s.first()).map_or(1, |s| crate::edit::lines::number(before, s.range.start));
+    Some(format!(
+        "its place is at line {line} of the file as it is on disk, but an edit before it in the same answer changed \
+         those lines, or made others like them. Send both as one change, or with more of the lines around."
+    ))
+}
+
+/// Of more files than this that a path may mean none is named.
+const MOST_MEANT: usize = 8;
+
+impl File {
+    pub fn new(current: Current) -> Self {
+        let now = match &current.state {
+            State::Absent => Now::Gone,
+            State::File { bytes, .. } => {
+                let (encoding, text) = bytes::decode(bytes);
+                Now::Text { encoding, text: text.into_owned() }
+            }
+            link @ State::Link { .. } => Now::Other(link.clone()),
+        };
+        File {
+            path: current.path,
+            mode: match &current.state {
+                State::File { mode, .. } => *mode,
+                _ => None,
+            },
+            before: current.state,
+            seen: current.seen,
+            instead: current.instead,
+            now,
+            steps: Vec::new(),
+            placed: Vec::new(),
+            by: Vec::new(),
+            moved: None,
+            out: false,
+        }
+    }
+
+    /// What the model is told where nothing is.
+    pub fn absent(&self) -> String {
+        let mean = match self.instead.len() {
+            1..=MOST_MEANT => format!(" Did you mean {}?", self.instead.join(" or ")),
+            _ => String::new(),
+        };
+        format!("there is no such file.{mean} Look at the folder with `list`, or make the file.")
+    }
+
+    pub fn is_gone(&self) -> bool {
+        matches!(self.now, Now::Gone)
+    }
+
+    /// One edit other than a move. The error is for the model.
+    pub fn change(&mut self, index: usize, edit: &Edit, rules: &Rules) -> Result<EditStatus, String> {
+        if matches!(self.moved, Some((_, MoveEnd::From))) {
+            return Err("it is moved away in the same go. Name its new path.".to_string());
+        }
+        let fate = match &edit.op {
+            Op::Delete => self.delete()?,
+            Op::DeleteText(hunks) => self.delete_text(hunks)?,
+            Op::Mode { mode } => self.set_mode(*mode)?,
+            Op::Write { content } => self.make(content, (index, edit), rules)?,
+            Op::Overwrite { content } => self.write(content, (index, edit), true)?,
+            _ => self.place(index, edit)?,
+        };
+        self.by.push(edit.by.clone());
+        Ok(fate)
+    }
+
+    fn delete(&mut self) -> Result<EditStatus, String> {
+        if matches!(self.now, Now::Gone) {
+            return Err(self.absent());
+        }
+        if self.moved.is_some() {
+            return Err("it is moved here in the same go. Delete it where it is now.".to_string());
+        }
+        self.now = Now::Gone;
+        self.placed.clear();
+        Ok(EditStatus::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    /// Deletes the file if these hunks remove all of its text.
+    fn delete_text(&mut self, hunks: &[PatchHunk]) -> Result<EditStatus, String> {
+        match &self.now {
+            Now::Text { encoding, text } if !place::removes_all(hunks, *encoding, text) => Err(NOT_ALL.to_string()),
+            _ => self.delete(),
+        }
+    }
+
+    fn set_mode(&mut self, mode: u32) -> Result<EditStatus, String> {
+        match &self.now {
+            Now::Gone => return Err(self.absent()),
+            Now::Other(_) => return Err("it is a link, which has no permissions of its own.".to_string()),
+            Now::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
+            Now::Text { .. } => self.mode = Some(mode),
+        }
+        Ok(EditStatus::Landed(Found { rung: Rung::Exact, detail: None }))
+    }
+
+    /// A new file; one that exists may be replaced only in a session, and not by `writeFile`.
+    fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &Rules) -> Result<EditStatus, String> {
+        if matches!(&self.now, Now::Text { text, .. } if !text.is_empty()) {
+            match edit.format {
+                Format::Blocks => return Err(NOT_NEW.to_string()),
+                Format::Tools => return Err(EXISTS.to_string()),
+                _ if rules.all_or_nothing => return Err(EXISTS.to_string()),
+                _ => {}
+            }
+        }
+        self.write(content, (index, edit), false)
+    }
+
+    fn write(&mut self, content: &str, (index, edit): (usize, &Edit), expected: bool) -> Result<EditStatus, String> {
+        let mut found = place::sure(edit.whole);
+        if edit.format == Format::Whole && !edit.whole {
+            found.detail = Some("it is not certain that this is the whole file".to_string());
+        }
+        let (encoding, text) = match &self.now {
+            Now::Other(_) => return Err(NO_TEXT.to_string()),
+            Now::Gone if expected && edit.format == Format::Tools => return Err(self.absent()),
+            Now::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
+            Now::Text { .. } if !self.seen => return Err(unread(expected)),
+            Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
+            Now::Text { encoding, text } => {
+                let new = place::whole(text, content, edit, &self.path)?;
+                if new == *text {
+                    return Ok(EditStatus::Same);
+                }
+                (*encoding, new)
+            }
+        };
+        self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
+        self.steps.push(place::Step::all());
+        self.now = Now::Text { encoding, text };
+        self.seen = true;
+        Ok(EditStatus::Landed(found))
+    }
+
+    fn place(&mut self, index: usize, edit: &Edit) -> Result<EditStatus, String> {
+        let (encoding, text) = match &self.now {
+            Now::Text { encoding, text } => (*encoding, text.as_str()),
+            Now::Other(_) => return Err(NO_TEXT.to_string()),
+            Now::Gone => match place::fresh(&edit.op) {
+                Some(content) => return self.write(&content, (index, edit), false),
+                None => return Err(self.absent()),
+            },
+        };
+        let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
+        let ground = TargetText { text, encoding, base: &before, steps: &self.steps };
+        let Done { stages, mut found } = place::edit(&ground, edit).map_err(|why| match self.steps.is_empty() {
+            true => why,
+            false => on_disk(&before, encoding, edit).unwrap_or(why),
+        })?;
+        if !edit.whole {
+            found = place::sure(false);
+        }
+        let mut new = text.to_string();
+        for splices in &stages {
+            new = place::spliced(&new, splices);
+        }
+        if new == text {
+            return Ok(EditStatus::Same);
+        }
+        stages.iter().for_each(|splices| self.record(splices, &found, index));
+        self.now = Now::Text { encoding, text: new };
+        Ok(EditStatus::Landed(found))
+    }
+
+    /// Keeps in mind where one stage of an edit changed the text.
+    fn record(&mut self, splices: &[place::Splice], found: &Found, index: usize) {
+        let placed = |after| Placed { after, found: found.clone(), edit: Some(index) };
+        for splice in splices.iter().rev() {
+            let step = place::Step::of(splice);
+            self.placed.iter_mut().for_each(|p| p.after = step.carried(p.after.clone()));
+            self.steps.push(step);
+        }
+        let mut grown = 0_isize;
+        let mut places: Vec<Placed> = Vec::with_capacity(splices.len());
+        for splice in splices {
+            let start = splice.range.start.saturating_add_signed(grown);
+            places.push(placed(start..start + splice.new.len()));
+            grown += splice.new.len() as isize - splice.range.len() as isize;
+        }
+        match (places.first(), places.last()) {
+            // Of very many places only the span is kept: each would have to be carried through all that follow.
+            (Some(first), Some(last)) if places.len() > MANY => {
+                self.placed.push(placed(first.after.start..last.after.end));
+            }
+            _ => self.placed.extend(places),
+        }
+    }
+
+    /// Before, after, and where in the after-bytes the edits stand.
+    pub fn ends(&self) -> (State, State, Vec<Placed>) {
+        match &self.now {
+            Now::Gone => (self.before.clone(), State::Absent, Vec::new()),
+            Now::Other(state) => (self.before.clone(), state.clone(), Vec::new()),
+            Now::Text { encoding, text } => {
+                let at = |offset| bytes::offset(*encoding, text, offset);
+                let placed =
+                    self.placed.iter().map(|p| Placed { after: at(p.after.start)..at(p.after.end), ..p.clone() });
+                let after = State::File { bytes: bytes::encode(*encoding, text).into(), mode: self.mode };
+                (self.before.clone(), after, placed.collect())
+            }
+        }
+    }
+
+    /// `replaceInFile (2), writeFile`.
+    pub fn asked_by(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for by in &self.by {
+            match counts.iter_mut().find(|(name, _)| name == by) {
+                Some((_, n)) => *n += 1,
+                None => counts.push((by, 1)),
+            }
+        }
+        let words = counts.iter().map(|(name, n)| if *n == 1 { name.to_string() } else { format!("{name} ({n})") });
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
+                       again, then delete it as it is.";
+const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
+const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
+const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
+const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
+
+fn unread(expected: bool) -> String {
+    if expected {
+        "it has not been read as it is now. Read it with `readFile`, then send the whole new text again.".to_string()
+    } else {
+        "it exists already, and has not been read. Read it, then change a part of it with a search and replace."
+            .to_string()
+    }
+}

@@ -1,0 +1,115 @@
+//! A tool of nebula's own: a table of words and a function that runs on the blocking pool.
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Args, Progress, RunResult, Running, Tool, ToolAliases, ToolContext, ToolKind, Verb};
+use crate::edit::Edit;
+use crate::provider::ToolSpec;
+
+/// What the function of a built-in tool gets besides the call's arguments.
+pub struct Run {
+    /// What it may look at.
+    pub context: ToolContext,
+    /// Takes how far it is.
+    pub progress: Progress,
+    /// Ends it early.
+    pub stop: CancellationToken,
+}
+
+/// A tool of nebula's own.
+#[derive(Clone, Copy)]
+pub struct Builtin {
+    /// Its name in the model's API.
+    pub name: &'static str,
+    /// What the model reads about it.
+    pub description: &'static str,
+    /// Whether it may only read, may change files, or asks the person.
+    pub kind: ToolKind,
+    /// What the screen says that it did.
+    pub verb: (&'static str, &'static str),
+    /// The argument that the screen shows beside the name.
+    pub main: &'static str,
+    /// What else it and its parameters are called.
+    pub aliases: ToolAliases,
+    /// JSON Schema of its arguments.
+    pub parameters: fn() -> Value,
+    /// The edits it asks for, seen from its arguments alone.
+    pub edits: Option<fn(&Args) -> Result<Vec<Edit>, String>>,
+    /// Runs it; writes nothing. The error is for the model to read.
+    pub run: fn(&Args, &Run) -> Result<RunResult, String>,
+}
+
+impl Builtin {
+    /// A tool that changes the file of its `path`: what it does is told by its edits, `check` looks at the files first.
+    pub const fn changing(
+        name: &'static str,
+        description: &'static str,
+        done: &'static str,
+        parameters: fn() -> Value,
+        edits: fn(&Args) -> Result<Vec<Edit>, String>,
+        run: fn(&Args, &Run) -> Result<RunResult, String>,
+    ) -> Builtin {
+        let (kind, verb) = (ToolKind::Write, (done, "file"));
+        let aliases = ToolAliases::NONE;
+        Builtin { name, description, kind, verb, main: "path", aliases, parameters, edits: Some(edits), run }
+    }
+
+    /// The same with what else it is called.
+    pub const fn named(mut self, aliases: ToolAliases) -> Builtin {
+        self.aliases = aliases;
+        self
+    }
+}
+
+impl Tool for Builtin {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name.into(),
+            description: self.description.trim_end().into(),
+            parameters: (self.parameters)(),
+        }
+    }
+
+    fn kind(&self) -> ToolKind {
+        self.kind
+    }
+
+    fn aliases(&self) -> ToolAliases {
+        self.aliases
+    }
+
+    fn verb(&self) -> Verb {
+        Verb { done: self.verb.0.into(), one: self.verb.1.into() }
+    }
+
+    fn main(&self, args: &Value) -> String {
+        let Some(text) = args.get(self.main).and_then(Value::as_str) else { return String::new() };
+        let line = text.lines().next().unwrap_or("");
+        match self.main {
+            "path" | "patch" | "question" => line.to_string(),
+            _ => format!("\"{line}\""),
+        }
+    }
+
+    fn edits(&self, args: &Args) -> Option<Result<Vec<Edit>, String>> {
+        self.edits.map(|edits| edits(args))
+    }
+
+    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> Running<'_> {
+        let (name, run) = (self.name, self.run);
+        Box::pin(async move {
+            let call = Run { context, progress, stop };
+            let ran = tokio::task::spawn_blocking(move || run(&args, &call)).await;
+            ran.unwrap_or_else(|_| Err(format!("{name} failed in nebula itself; try another way")))
+        })
+    }
+}
+
+/// The schema of arguments that are all strings and all needed: the name of each, and what the model reads about it.
+pub fn texts(parameters: &[(&str, &str)]) -> Value {
+    let text = |(name, about): &(&str, &str)| (name.to_string(), json!({"type": "string", "description": about}));
+    let properties: serde_json::Map<String, Value> = parameters.iter().map(text).collect();
+    let required: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}

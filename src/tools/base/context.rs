@@ -1,0 +1,133 @@
+//! What a run of a tool may look at, and how it tells and is told of its progress.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::drift;
+use crate::proposal::State;
+use crate::workspace::{Access, PathError, Workspace};
+
+/// SHA-256 of a file's bytes.
+pub type Sha = [u8; 32];
+
+/// The version of a file that a session has read or written.
+#[derive(Debug, Clone)]
+pub struct FileVersion {
+    /// Of its bytes.
+    pub sha: Sha,
+    /// The text, where it is one of a bearable size.
+    pub text: Option<Arc<str>>,
+}
+
+impl FileVersion {
+    /// What changed since, for the model; `None`: nothing did, or the text is not known.
+    pub fn drift(&self, now: &State) -> Option<String> {
+        let read =
+            self.text.as_ref().filter(|_| now.bytes().is_none_or(|b| self.sha != Sha::from(Sha256::digest(b))))?;
+        drift::since_read(&State::file(read.as_bytes()), now)
+    }
+}
+
+/// What a tool may look at.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The workspace, for reading.
+    pub workspace: Arc<Workspace>,
+    /// What this session has read or written, by normalised path.
+    pub versions: Arc<HashMap<String, FileVersion>>,
+    /// A path outside the workspace that the person has approved for reading.
+    pub outside: Option<PathBuf>,
+}
+
+/// Takes what a run tells of itself while it is under way.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Option<UnboundedSender<String>>);
+
+impl Progress {
+    /// One that sends each line.
+    pub fn to(lines: UnboundedSender<String>) -> Self {
+        Progress(Some(lines))
+    }
+
+    /// Tells how far the run is, in a word or two.
+    pub fn say(&self, line: impl Into<String>) {
+        if let Some(lines) = &self.0 {
+            // Nobody listens any more once the call is over.
+            let _ = lines.send(line.into());
+        }
+    }
+}
+
+/// Where a read leads.
+#[derive(Debug)]
+pub enum Place {
+    /// Into the workspace: the normalised path.
+    Inside(String),
+    /// Out of it, and the person approved this path.
+    Approved(PathBuf),
+    /// Out of it, and nobody was asked yet.
+    Outside(PathBuf),
+}
+
+impl ToolContext {
+    /// The normalised path of a file in the workspace, which need not exist yet.
+    ///
+    /// # Errors
+    /// When the path may not be used; the text says why.
+    pub fn inside(&self, path: &str) -> Result<String, String> {
+        self.workspace.resolve(path, Access::File).map_err(|e| e.to_string())
+    }
+
+    /// As [`ToolContext::inside`], for a link itself rather than what it leads to.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn entry(&self, path: &str) -> Result<String, String> {
+        self.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())
+    }
+
+    /// Where a read leads: into the workspace, or out of it where the person approved or must be asked.
+    ///
+    /// # Errors
+    /// When the path may not be read at all.
+    pub fn reading(&self, path: &str, access: Access) -> Result<Place, String> {
+        match self.workspace.resolve(path, access) {
+            Ok(path) => Ok(Place::Inside(path)),
+            Err(PathError::Outside { real, .. }) if self.outside.as_ref() == Some(&real) => Ok(Place::Approved(real)),
+            Err(PathError::Outside { real, .. }) => Ok(Place::Outside(real)),
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    /// Whether something is at a normalised path.
+    pub fn exists(&self, path: &str) -> bool {
+        self.workspace.stamp(path).is_some()
+    }
+
+    /// Makes sure that a file is there, was read in this session, and has not changed since.
+    ///
+    /// # Errors
+    /// When it was not; the text says to read it.
+    pub fn must_be_read(&self, path: &str) -> Result<(), String> {
+        let read = self.workspace.read(path).map_err(|e| e.to_string())?;
+        let State::File { bytes, .. } = &read.state else {
+            return Err(format!("{path} does not exist: writeFile makes new files"));
+        };
+        match self.versions.get(path) {
+            None => Err(format!(
+                "{path} was not read in this session: read it with readFile first, then hand over its complete new content"
+            )),
+            Some(version) if version.sha != Sha::from(Sha256::digest(bytes)) => {
+                let changed = version.drift(&read.state).map_or(String::new(), |d| format!(". {d}"));
+                Err(format!(
+                    "{path} changed on disk since it was read: read it again with readFile, then edit{changed}"
+                ))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a tool is, whoever offers it: a value with its words and an asynchronous run.
+
+mod args;
+mod builtin;
+mod context;
+pub mod drift;
+mod output;
+mod set;
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+pub use args::Args;
+pub use builtin::{Builtin, Run, texts};
+pub use context::{FileVersion, Place, Progress, Sha, ToolContext};
+pub use output::{OutputBlock, RunResult, ToolOutput};
+pub use set::ToolSet;
+
+use crate::edit::Edit;
+use crate::provider::ToolSpec;
+
+/// A run under way. The error is for the model to read.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Result<RunResult, String>> + Send + 'a>>;
+
+/// A tool: its words for the model and for the screen, and what a call of it comes to.
+pub trait Tool: Send + Sync {
+    /// What the model is told of it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Whether it may only read, may change files, or asks the person.
+    fn kind(&self) -> ToolKind;
+
+    /// What else it and its parameters are called by models that write calls as text.
+    fn aliases(&self) -> ToolAliases {
+        ToolAliases::NONE
+    }
+
+    /// What the screen says that it did.
+    fn verb(&self) -> Verb;
+
+    /// The main argument of a call as the screen shows it: a path, or words in quotes.
+    fn main(&self, args: &Value) -> String;
+
+    /// The edits that a call asks for, seen from its arguments alone; `None` where they are no edits.
+    fn edits(&self, args: &Args) -> Option<Result<Vec<Edit>, String>> {
+        let _ = args;
+        None
+    }
+
+    /// Runs a call. It writes nothing: what shall change is its result. It ends soon after `stop`; whoever waits need not.
+    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> Running<'_>;
+}
+
+/// What a tool does to the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Reads only; calls run side by side.
+    Read,
+    /// Changes files, after approval; not in plan mode.
+    Write,
+    /// Asks the person.
+    Ask,
+}
+
+/// What a call did, in words: `read` and `file` in `read 2 files`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verb {
+    /// What was done.
+    pub done: Cow<'static, str>,
+    /// One of what it was done to.
+    pub one: Cow<'static, str>,
+}
+
+/// What else a tool is called in calls that models write as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolAliases {
+    /// Names that other programs give to such a tool.
+    pub names: &'static [&'static str],
+    /// Other names of its parameters.
+    pub parameters: &'static [(&'static str, &'static [&'static str])],
+    /// What the `command` of other programs' editor tools is called that does the same.
+    pub commands: &'static [&'static str],
+    /// The tool that is meant where the arguments fit that one instead.
+    pub instead: Option<&'static str>,
+    /// Whether it takes a patch.
+    pub takes_patch: bool,
+}
+
+impl ToolAliases {
+    /// None at all.
+    pub const NONE: ToolAliases =
+        ToolAliases { names: &[], parameters: &[], commands: &[], instead: None, takes_patch: false };
+
+    /// Other names for a parameter that is a file's path.
+    pub const PATH: (&'static str, &'static [&'static str]) =
+        ("path", &["file", "filepath", "file_path", "filename", "filePath"]);
+}

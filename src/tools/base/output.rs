@@ -1,0 +1,60 @@
+//! What a run of a tool comes to.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::edit::Edit;
+
+/// What a run comes to. Nothing is written by it: changes are proposed by the agent.
+#[derive(Debug)]
+pub enum RunResult {
+    /// An answer for the model.
+    Output(ToolOutput),
+    /// Changes to be proposed.
+    Edits(Vec<Edit>),
+    /// Versions to be taken back.
+    Undo {
+        /// How many versions, from 1.
+        count: usize,
+        /// Normalised path; none: the newest changeset.
+        path: Option<String>,
+    },
+    /// A question for the person.
+    Question {
+        /// The question.
+        text: String,
+        /// Short answers, each with what it means (may be empty).
+        choices: Vec<(String, String)>,
+    },
+    /// A path outside the workspace that needs the person's approval before it is read.
+    Outside(PathBuf),
+}
+
+/// The answer of a tool.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// What the model gets.
+    pub text: String,
+    /// What it gets besides the text.
+    pub blocks: Vec<OutputBlock>,
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+    /// The result in a word or two, for the screen.
+    pub summary: String,
+    /// First lines worth showing.
+    pub preview: Vec<String>,
+    /// A file that was read whole or in part, and its bytes.
+    pub read: Option<(String, Arc<[u8]>)>,
+}
+
+/// A part of an answer that is no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputBlock {
+    /// An image.
+    Image {
+        /// Its type: `image/png`.
+        media_type: String,
+        /// Its bytes.
+        bytes: Arc<[u8]>,
+    },
+}

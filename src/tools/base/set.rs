@@ -1,0 +1,107 @@
+//! The tools of a session: those of nebula and those that others offer, all alike.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Args, Tool, ToolKind, Verb};
+use crate::edit::Edit;
+use crate::edit::calls::{CallShape, CallTable};
+use crate::provider::ToolSpec;
+
+/// The tools of a session, in the order in which the model is told of them.
+#[derive(Clone)]
+pub struct ToolSet {
+    tools: Vec<(String, Arc<dyn Tool>)>,
+    calls: Arc<CallTable>,
+}
+
+impl ToolSet {
+    /// Of these tools. Of two with one name the first is taken.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        let mut named: Vec<(String, Arc<dyn Tool>)> = Vec::with_capacity(tools.len());
+        for tool in tools {
+            let name = tool.spec().name;
+            if !named.iter().any(|(other, _)| *other == name) {
+                named.push((name, tool));
+            }
+        }
+        let calls = Arc::new(CallTable::new(named.iter().map(|(_, tool)| shape(tool.as_ref())).collect()));
+        ToolSet { tools: named, calls }
+    }
+
+    /// Nebula's own tools.
+    pub fn builtin() -> Self {
+        ToolSet::new(crate::tools::BUILTIN.iter().map(|tool| Arc::new(*tool) as Arc<dyn Tool>).collect())
+    }
+
+    /// The same tools and one more.
+    pub fn with(&self, tool: Arc<dyn Tool>) -> Self {
+        ToolSet::new(self.tools.iter().map(|(_, tool)| Arc::clone(tool)).chain([tool]).collect())
+    }
+
+    /// The tool of that name.
+    pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|(own, _)| own == name).map(|(_, tool)| tool)
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// What a model is told of the tools it may use: without `writes`, those that read or ask.
+    pub fn specs(&self, writes: bool) -> Vec<ToolSpec> {
+        let may = |tool: &&Arc<dyn Tool>| writes || tool.kind() != ToolKind::Write;
+        self.tools.iter().map(|(_, tool)| tool).filter(may).map(|tool| tool.spec()).collect()
+    }
+
+    /// How calls of these tools are read where a model writes them as text.
+    pub fn calls(&self) -> Arc<CallTable> {
+        Arc::clone(&self.calls)
+    }
+
+    /// Whether the tool of that name is of this kind.
+    pub fn is(&self, name: &str, kind: ToolKind) -> bool {
+        self.find(name).is_some_and(|tool| tool.kind() == kind)
+    }
+
+    /// What the screen says that the tool of that name did.
+    pub fn verb(&self, name: &str) -> Option<Verb> {
+        self.find(name).map(|tool| tool.verb())
+    }
+
+    /// The main argument of a call as the screen shows it.
+    pub fn main(&self, name: &str, args: &Value) -> String {
+        self.find(name).map_or_else(String::new, |tool| tool.main(args))
+    }
+
+    /// The edits that a call asks for, seen from its arguments alone: `None` where the tool makes none, an error for the
+    /// model where an argument is missing or wrong.
+    pub fn edits(&self, name: &str, args: &Value) -> Option<Result<Vec<Edit>, String>> {
+        let tool = self.find(name)?;
+        match Args::new(args.clone()) {
+            Ok(args) => tool.edits(&args),
+            Err(why) => (tool.kind() == ToolKind::Write).then_some(Err(why)),
+        }
+    }
+}
+
+/// How calls of a tool are read in a text.
+fn shape(tool: &dyn Tool) -> CallShape {
+    let (spec, aliases) = (tool.spec(), tool.aliases());
+    let texts = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let others = |parameter: &str| {
+        aliases.parameters.iter().find(|(own, _)| *own == parameter).map_or_else(Vec::new, |(_, others)| texts(others))
+    };
+    let required = spec.parameters.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let required = required.iter().filter_map(Value::as_str);
+    CallShape {
+        parameters: required.map(|name| (name.to_string(), others(name))).collect(),
+        name: spec.name,
+        aliases: texts(aliases.names),
+        commands: texts(aliases.commands),
+        instead: aliases.instead.map(str::to_string),
+        takes_patch: aliases.takes_patch,
+    }
+}
