@@ -1,15 +1,14 @@
 //! The archive's lock: held from the second reading of the files to the last rename, and by prune. Its text is the
 //! newest id, so that the next one is greater, whatever the clock says.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Archive, Error, Id, at};
-use crate::disk;
+use crate::disk::Folder;
 
 /// How long the lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,7 +46,7 @@ impl Archive {
     /// The newest id that was given out, as the lock tells it without being held; `None` where it tells nothing.
     /// Whatever it belongs to may still be on its way.
     pub fn newest_given(&self) -> Option<Id> {
-        told(&File::open(self.home.join("lock")).ok()?)
+        told(&self.open_home().ok()??.open_file("lock").ok()?)
     }
 
     /// Takes the lock, making the archive's folders where they are missing. Waits for another holder.
@@ -55,10 +54,10 @@ impl Archive {
     /// # Errors
     /// When a folder cannot be made, or the lock is held for longer than 30 s.
     pub fn lock(&self) -> Result<Lock, Error> {
-        self.make_folders()?;
+        let home = self.make_home()?;
+        let folder = self.make_folder()?;
         let path = self.home.join("lock");
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = open.map_err(at(&path))?;
+        let file = home.open_or_make("lock", 0o600).map_err(at(&path))?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
@@ -68,7 +67,10 @@ impl Archive {
                 Err(TryLockError::Error(e)) => return Err(at(&path)(e)),
             }
         }
-        self.keep_from_git()?;
+        self.keep_from_git(&home)?;
+        if !self.folder.starts_with(&self.home) {
+            self.keep_from_git(&folder)?;
+        }
         let last = self.newest_id(&file)?;
         Ok(Lock { file, last })
     }
@@ -86,22 +88,11 @@ impl Archive {
         Ok(told.max(newest).unwrap_or(Id::MIN))
     }
 
-    fn make_folders(&self) -> Result<(), Error> {
-        make_folder(&self.home)?;
-        make_folder(&self.folder)
-    }
-
     /// Under the lock, since a sweep takes temporary files of this process for those of an earlier one of its number.
-    fn keep_from_git(&self) -> Result<(), Error> {
-        let mut ignored = vec![&self.home];
-        if !self.folder.starts_with(&self.home) {
-            ignored.push(&self.folder);
-        }
-        for folder in ignored {
-            let ignore = folder.join(".gitignore");
-            if ignore.symlink_metadata().is_err() {
-                disk::replace(&ignore, b"*\n", 0o600).map_err(at(&ignore))?;
-            }
+    fn keep_from_git(&self, folder: &Folder) -> Result<(), Error> {
+        let path = folder.path().join(".gitignore");
+        if folder.stat(".gitignore").map_err(at(&path))?.is_none() {
+            folder.replace(".gitignore", b"*\n", 0o600).map_err(at(&path))?;
         }
         Ok(())
     }
@@ -112,18 +103,4 @@ fn told(file: &File) -> Option<Id> {
     let mut text = [0; 36];
     file.read_exact_at(&mut text, 0).ok()?;
     Id::parse(std::str::from_utf8(&text).ok()?)
-}
-
-/// Makes a folder that only its owner may enter, and those above it, and flushes their names.
-fn make_folder(folder: &Path) -> Result<(), Error> {
-    match fs::metadata(folder) {
-        Ok(meta) if meta.is_dir() => Ok(()),
-        Ok(_) => Err(Error::NotAFolder(folder.to_path_buf())),
-        Err(_) => {
-            let missing: Vec<_> = folder.ancestors().take_while(|f| !f.exists()).map(Path::to_path_buf).collect();
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))?;
-            let above: Vec<_> = missing.iter().map(|f| disk::parent(f).to_path_buf()).collect();
-            disk::sync_folders(&above).map_err(at(folder))
-        }
-    }
 }

@@ -5,17 +5,17 @@
 //! .shaft/lock, .shaft/archives/<changeset>.txt, .shaft/archives/<SHA-256 of the path>/<version>.<extension>
 //! ```
 
-mod care;
 mod changeset;
+mod folder;
 mod id;
 mod lock;
+mod maintenance;
 mod path;
 mod recent;
 mod record;
 pub mod restore;
 mod version;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -23,9 +23,9 @@ use std::sync::{Arc, Mutex};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-pub use care::{Damage, Keep, Prune};
 pub use id::Id;
 pub use lock::Lock;
+pub use maintenance::{Damage, Keep, Prune};
 pub use path::{Sha, calculate_path_sha256, sha256};
 pub use record::{Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
@@ -39,6 +39,9 @@ use crate::workspace::{Workspace, lexical};
 const FOLDER: &str = ".shaft";
 /// The versions and changesets in it.
 const ARCHIVES: &str = "archives";
+
+/// The largest changeset file that is read, in bytes.
+const MAX_CHANGESET: u64 = 256 << 20;
 
 /// Called at each step of recording and applying, with the step's name: a test's way to make any step fail or stop.
 pub type Probe = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
@@ -148,11 +151,6 @@ impl Archive {
             Some(folder) => lexical(&root, folder),
             None => home.join(ARCHIVES),
         };
-        for path in [&home, &folder] {
-            if fs::metadata(path).is_ok_and(|m| !m.is_dir()) {
-                return Err(Error::NotAFolder(path.clone()));
-            }
-        }
         let glob = |text: &String| {
             // As in .gitignore, a glob without a slash speaks of names in any folder.
             let anywhere = if text.contains('/') { text.trim_start_matches('/').into() } else { format!("**/{text}") };
@@ -160,7 +158,23 @@ impl Archive {
             glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
         };
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
-        Ok(Archive { root, home, folder, exclude, probe: None, recent: Arc::default(), listed: Arc::default() })
+        let archive =
+            Archive { root, home, folder, exclude, probe: None, recent: Arc::default(), listed: Arc::default() };
+        for (path, opened) in [(&archive.home, archive.open_home()), (&archive.folder, archive.open_folder())] {
+            match opened {
+                // Where a folder may not be read, that is said once something is asked of it.
+                Err(Error::Io { source, .. })
+                    if source.kind() == io::ErrorKind::NotADirectory && !disk::is_linked_folder(&source) =>
+                {
+                    return Err(Error::NotAFolder(path.clone()));
+                }
+                Err(Error::Io { path, source }) if disk::is_linked_folder(&source) => {
+                    return Err(Error::Io { path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(archive)
     }
 
     /// The same archive with a probe that is called at each step.
@@ -188,12 +202,7 @@ impl Archive {
     /// # Errors
     /// When the archive is there and cannot be read.
     pub fn file_count(&self) -> Result<usize, Error> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(0),
-            Err(e) => return Err(at(&self.folder)(e)),
-        };
-        Ok(entries.flatten().filter(|e| e.file_name().len() == 64).count())
+        Ok(self.names(|name| is_folder_name(name).then_some(()))?.len())
     }
 
     /// The glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change to it
@@ -230,8 +239,14 @@ impl Archive {
 
     fn read_changeset(&self, changeset: Id) -> Result<changeset::Changeset, Error> {
         let file = self.changeset_file(changeset);
-        let bytes = fs::read(&file).map_err(at(&file))?;
+        let bytes = self.changeset_bytes(changeset).map_err(at(&file))?;
         changeset::read(&bytes).map_err(|why| Error::Damaged { id: changeset, why })
+    }
+
+    /// The bytes of a changeset file.
+    fn changeset_bytes(&self, changeset: Id) -> io::Result<Vec<u8>> {
+        let folder = self.open_folder().map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        disk::read_open(&folder.open_file(changeset_name(changeset))?, MAX_CHANGESET)
     }
 
     /// The versions of a file (normalised path), oldest first.
@@ -239,8 +254,15 @@ impl Archive {
     /// # Errors
     /// When its folder cannot be read; one that is not there has none.
     pub fn versions(&self, path: &str) -> Result<Vec<Version>, Error> {
-        let folder = self.file_folder(path);
-        version::list(&folder).map_err(at(&folder))
+        self.versions_in(&self.file_folder(path))
+    }
+
+    /// The versions in one of the folders of versions, oldest first.
+    fn versions_in(&self, folder: &Path) -> Result<Vec<Version>, Error> {
+        match self.open_versions(folder)? {
+            Some(open) => version::list(&open).map_err(at(folder)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The version of a path that belongs to a changeset: its newest one older than the changeset.
@@ -256,7 +278,14 @@ impl Archive {
     /// # Errors
     /// When it is gone or cannot be read.
     pub fn show(&self, version: &Version) -> Result<State, Error> {
-        version.state().map_err(at(&version.file))
+        self.state_of(version).map_err(at(&version.file))
+    }
+
+    fn state_of(&self, version: &Version) -> io::Result<State> {
+        if version.absent {
+            return Ok(State::Absent);
+        }
+        version.state_in(&self.folder_of(version)?)
     }
 
     /// The changeset whose name begins so.
@@ -274,7 +303,7 @@ impl Archive {
     pub fn find_version(&self, path: Option<&str>, beginning: &str) -> Result<Version, Error> {
         let versions = match path {
             Some(path) => self.versions(path)?,
-            None => self.folders()?.iter().filter_map(|f| version::list(f).ok()).flatten().collect(),
+            None => self.folders()?.iter().filter_map(|f| self.versions_in(f).ok()).flatten().collect(),
         };
         only(versions, "version", beginning, |v| v.id.to_string())
     }
@@ -299,14 +328,14 @@ impl Archive {
     pub fn counts(&self, workspace: &Workspace, path: &str, version: &Version) -> Option<Counts> {
         let next = self.versions(path).ok()?.into_iter().find(|v| v.id > version.id);
         let after = match next {
-            Some(next) => next.state().ok()?,
+            Some(next) => self.state_of(&next).ok()?,
             None => workspace.read(path).ok()?.state,
         };
-        Some(count_changed(&version.state().ok()?, &after))
+        Some(count_changed(&self.state_of(version).ok()?, &after))
     }
 
     fn changeset_file(&self, id: Id) -> PathBuf {
-        self.folder.join(format!("{id}.txt"))
+        self.folder.join(changeset_name(id))
     }
 
     fn file_folder(&self, path: &str) -> PathBuf {
@@ -320,17 +349,15 @@ impl Archive {
 
     /// What `pick` finds among the names in the archive's folder.
     fn names<T>(&self, pick: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(at(&self.folder)(e)),
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            found.extend(entry.map_err(at(&self.folder))?.file_name().to_str().and_then(&pick));
-        }
-        Ok(found)
+        let Some(folder) = self.open_folder()? else { return Ok(Vec::new()) };
+        let names = folder.names().map_err(at(&self.folder))?;
+        Ok(names.iter().filter_map(|name| pick(name.to_str()?)).collect())
     }
+}
+
+/// The name of a changeset's file.
+fn changeset_name(id: Id) -> String {
+    format!("{id}.txt")
 }
 
 /// Whether a name is that of a folder of versions.

@@ -3,11 +3,11 @@
 //! found is compared byte for byte before it is shared.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{Id, Sha, version};
+use crate::disk::{self, Folder};
 
 /// Versions of a file looked at, from the newest, for one whose storage can be shared.
 const LOOK_BACK: usize = 16;
@@ -53,16 +53,21 @@ impl Recent {
     }
 
     /// A recent version in `folder` of equal bytes and mode, whose storage a new one can share.
-    pub fn equal_one(&mut self, folder: &Path, bytes: &[u8], mode: u32, sha: Option<Sha>) -> Option<PathBuf> {
+    pub fn equal_one(&mut self, folder: &Folder, bytes: &[u8], mode: u32, sha: Option<Sha>) -> Option<PathBuf> {
         let may_be = |kept: &&Kept| kept.sha.is_none() || kept.sha == sha;
-        self.newest(folder).iter().filter(may_be).map(|kept| &kept.file).find(|f| is_equal(f, bytes, mode)).cloned()
+        self.newest(folder)
+            .iter()
+            .filter(may_be)
+            .map(|kept| &kept.file)
+            .find(|f| is_equal(folder, f, bytes, mode))
+            .cloned()
     }
 
-    fn newest(&mut self, folder: &Path) -> &VecDeque<Kept> {
-        if self.folders.len() >= FILES && !self.folders.contains_key(folder) {
+    fn newest(&mut self, folder: &Folder) -> &VecDeque<Kept> {
+        if self.folders.len() >= FILES && !self.folders.contains_key(folder.path()) {
             self.folders.clear();
         }
-        self.folders.entry(folder.to_path_buf()).or_insert_with(|| {
+        self.folders.entry(folder.path().to_path_buf()).or_insert_with(|| {
             // A folder that cannot be listed shares nothing.
             let versions = version::list(folder).unwrap_or_default();
             let newest = versions.into_iter().rev().take(LOOK_BACK).filter(|v| !v.absent);
@@ -71,19 +76,22 @@ impl Recent {
     }
 }
 
-fn is_equal(file: &Path, bytes: &[u8], mode: u32) -> bool {
-    fs::symlink_metadata(file)
-        .is_ok_and(|m| m.is_file() && m.len() == bytes.len() as u64 && m.permissions().mode() & 0o7777 == mode)
-        && fs::read(file).is_ok_and(|b| b == bytes)
+fn is_equal(folder: &Folder, file: &Path, bytes: &[u8], mode: u32) -> bool {
+    let Some(file) = file.file_name().and_then(|name| folder.open_file(name).ok()) else { return false };
+    file.metadata().is_ok_and(|m| m.len() == bytes.len() as u64 && m.permissions().mode() & 0o7777 == mode)
+        && disk::read_open(&file, bytes.len() as u64).is_ok_and(|b| b == bytes)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
     fn a_folder_is_listed_again_only_when_someone_else_has_archived() {
         let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(dir.path()).expect("open");
         let (first, second) = (Id::after(Id::MIN), Id::after(Id::after(Id::MIN)));
         let put = |id: Id, text: &str| {
             let file = dir.path().join(format!("{id}.txt"));
@@ -93,7 +101,7 @@ mod tests {
         };
         let old = put(first, "old");
         let mut recent = Recent::default();
-        let find = |recent: &mut Recent, text: &str| recent.equal_one(dir.path(), text.as_bytes(), 0o644, None);
+        let find = |recent: &mut Recent, text: &str| recent.equal_one(&folder, text.as_bytes(), 0o644, None);
         recent.begin(first);
         assert_eq!(find(&mut recent, "old"), Some(old.clone()));
         recent.done(second);
@@ -103,7 +111,7 @@ mod tests {
         assert_eq!(find(&mut recent, "new"), None, "listed although nobody archived");
         recent.add(foreign.clone(), None);
         assert_eq!(find(&mut recent, "new"), Some(foreign.clone()));
-        assert_eq!(recent.equal_one(dir.path(), b"old", 0o600, None), None, "another mode");
+        assert_eq!(recent.equal_one(&folder, b"old", 0o600, None), None, "another mode");
         // This time it does not come to its end.
         recent.begin(second);
         assert_eq!(find(&mut recent, "old"), Some(old));

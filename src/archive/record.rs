@@ -1,16 +1,16 @@
 //! Archiving states: versions first, then their changeset, all flushed, before anyone changes a file.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::recent::Recent;
 use super::restore::state_sha;
-use super::{Archive, Error, Id, Lock, Sha, at, changeset, version};
-use crate::disk;
+use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset_name, version};
+use crate::disk::{self, Folder};
 use crate::proposal::{Consent, State};
 use crate::workspace::lexical;
 
@@ -38,8 +38,10 @@ pub struct RecordedFile {
 
 /// A version on its way to its name.
 struct Pending {
-    temp: PathBuf,
-    name: PathBuf,
+    /// In the archive's own folder.
+    temp: String,
+    folder: Arc<Folder>,
+    name: String,
 }
 
 impl Archive {
@@ -87,7 +89,10 @@ impl Archive {
     /// Writes or replaces a changeset file.
     pub(super) fn write_changeset(&self, id: Id, paths: &[&str], approved: Option<&str>) -> Result<(), Error> {
         let file = self.changeset_file(id);
-        disk::replace(&file, changeset::write(paths, approved).as_bytes(), 0o600).map_err(at(&file))
+        let folder = self.make_folder()?;
+        let text = changeset::write(paths, approved);
+        folder.replace(changeset_name(id), text.as_bytes(), 0o600).map_err(at(&file))?;
+        Ok(())
     }
 
     /// Many versions are written first, then flushed side by side, then named, so that the disk joins the work.
@@ -97,75 +102,46 @@ impl Archive {
         states: &[&(&str, &State)],
         recent: &mut Recent,
     ) -> Result<(), Error> {
-        let (mut pending, mut open, mut touched) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let archive = self.make_folder()?;
+        let mut writing = Writing { archive: &archive, pending: Vec::new(), open: Vec::new() };
+        let mut folders: Vec<Arc<Folder>> = Vec::new();
+        let mut new_folders = false;
         let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
-            let folder = self.file_folder(path);
-            let fail = |source| Error::State { file: (*path).to_string(), folder: folder.clone(), source };
-            if make_folder(&folder).map_err(fail)? {
-                touched.insert(self.folder.clone());
-            }
-            let name = folder.join(version::name(file.version, path, state));
+            let path_of_folder = self.file_folder(path);
+            let fail = |source| Error::State { file: (*path).to_string(), folder: path_of_folder.clone(), source };
+            let name_of_folder = path_of_folder.file_name().unwrap_or_default();
+            new_folders |= archive.make(name_of_folder, 0o700).map_err(fail)?;
+            let folder = Arc::new(archive.enter(name_of_folder).map_err(fail)?);
+            let name = version::name(file.version, path, state);
             let equal = match state {
                 State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
                 State::Absent | State::Link { .. } => None,
             };
-            let result = self.write_version(equal, name.clone(), state, &mut pending, &mut open);
+            let result = writing.write(equal, &folder, &name, state);
             if let State::File { .. } = state {
-                recent.add(name, file.sha256);
+                recent.add(path_of_folder.join(name), file.sha256);
             }
-            touched.insert(folder.clone());
+            folders.push(folder);
             result.map_err(fail)
         });
         let step = |name| self.reach(name).map_err(at(&self.folder));
         let named = written.and_then(|()| {
             step("archive: flush versions")?;
-            disk::sync_all(&open).map_err(at(&self.folder))?;
+            disk::sync_all(&writing.open).map_err(at(&self.folder))?;
             step("archive: name versions")?;
-            disk::each(&pending, |p: &Pending| fs::rename(&p.temp, &p.name)).map_err(at(&self.folder))?;
+            let rename = |p: &Pending| archive.rename_new(&p.temp, &p.folder, &p.name);
+            disk::each(&writing.pending, rename).map_err(at(&self.folder))?;
             step("archive: flush folders")?;
-            let touched: Vec<_> = touched.into_iter().collect();
-            disk::sync_folders(&touched).map_err(at(&self.folder))
+            disk::each(&folders, |folder| folder.sync()).map_err(at(&self.folder))?;
+            if new_folders { archive.sync().map_err(at(&self.folder)) } else { Ok(()) }
         });
         if named.is_err() {
-            for p in &pending {
+            for p in &writing.pending {
                 // Gone already where it has its name; else swept at the next start.
-                let _ = fs::remove_file(&p.temp);
+                let _ = archive.remove_file(&p.temp);
             }
         }
         named
-    }
-
-    /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
-    /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
-    fn write_version(
-        &self,
-        equal: Option<PathBuf>,
-        name: PathBuf,
-        state: &State,
-        pending: &mut Vec<Pending>,
-        open: &mut Vec<File>,
-    ) -> io::Result<()> {
-        match state {
-            State::Absent => open.push(disk::write_new(&name, b"", Some(0o600))?),
-            State::Link { target } => symlink(target, name)?,
-            State::File { bytes, mode } => {
-                let mode = mode_of(*mode);
-                let temp = disk::temp_path(&self.folder);
-                if let Some(equal) = equal {
-                    if let Some(file) = share_blocks(&equal, &temp, mode) {
-                        open.push(file);
-                        pending.push(Pending { temp, name });
-                        return Ok(());
-                    }
-                    if fs::hard_link(&equal, &name).is_ok() {
-                        return Ok(());
-                    }
-                }
-                pending.push(Pending { temp: temp.clone(), name });
-                open.push(disk::write_new(&temp, bytes, Some(mode))?);
-            }
-        }
-        Ok(())
     }
 
     /// Removes what crashed processes left behind: temporary files in the archive, and in the workspace folders of the
@@ -173,9 +149,9 @@ impl Archive {
     ///
     /// # Errors
     /// When the lock cannot be taken. An archive that is not there needs no sweep.
-    pub fn sweep(&self, sweep: impl Fn(&Path) -> usize) -> Result<usize, Error> {
+    pub fn sweep(&self, sweep: impl Fn(&Folder, &Path) -> usize) -> Result<usize, Error> {
         const CHANGESETS: usize = 20;
-        if !self.folder.is_dir() {
+        if self.open_folder()?.is_none() {
             return Ok(0);
         }
         let _lock = self.lock()?;
@@ -185,39 +161,72 @@ impl Archive {
                 folders.extend(lexical(&self.root, Path::new(&path)).parent().map(Path::to_path_buf));
             }
         }
-        Ok(folders.iter().filter(|f| f.starts_with(&self.root) || **f == self.folder).map(|f| sweep(f)).sum())
+        let root = Folder::open(&self.root).map_err(at(&self.root))?;
+        let own = self.make_folder()?;
+        let of = |folder: &PathBuf| match folder.strip_prefix(&self.root) {
+            Ok(below) => sweep(&root, below),
+            Err(_) if *folder == self.folder => sweep(&own, Path::new("")),
+            Err(_) => 0,
+        };
+        Ok(folders.iter().map(of).sum())
     }
 }
 
-/// The mode a version is kept with.
-fn mode_of(mode: Option<u32>) -> u32 {
-    mode.unwrap_or(0o600)
+/// Versions that are being written.
+struct Writing<'a> {
+    archive: &'a Folder,
+    pending: Vec<Pending>,
+    open: Vec<File>,
 }
 
-/// Makes the folder of a file's versions; whether it was missing.
-fn make_folder(folder: &Path) -> io::Result<bool> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(e) => Err(e),
+impl Writing<'_> {
+    /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
+    /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
+    fn write(&mut self, equal: Option<PathBuf>, folder: &Arc<Folder>, name: &str, state: &State) -> io::Result<()> {
+        let (bytes, mode) = match state {
+            State::Absent => {
+                self.open.push(folder.write_new(name, b"", Some(0o600))?);
+                return Ok(());
+            }
+            State::Link { target } => return folder.make_link(name, target),
+            State::File { bytes, mode } => (bytes, mode_of(*mode)),
+        };
+        let temp = disk::temp_name();
+        if let Some(equal) = equal.as_deref().and_then(Path::file_name) {
+            if let Some(file) = self.share_blocks(folder, equal, &temp, mode) {
+                self.open.push(file);
+                self.pending.push(Pending { temp, folder: Arc::clone(folder), name: name.into() });
+                return Ok(());
+            }
+            if folder.hard_link(equal, folder, name).is_ok() {
+                return Ok(());
+            }
+        }
+        self.pending.push(Pending { temp: temp.clone(), folder: Arc::clone(folder), name: name.into() });
+        self.open.push(self.archive.write_new(&temp, bytes, Some(mode))?);
+        Ok(())
+    }
+
+    /// A new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
+    #[cfg(target_os = "linux")]
+    fn share_blocks(&self, folder: &Folder, equal: &OsStr, temp: &str, mode: u32) -> Option<File> {
+        let old = folder.open_file(equal).ok()?;
+        let new = self.archive.write_new(temp, b"", Some(mode)).ok()?;
+        if rustix::fs::ioctl_ficlone(&new, &old).is_ok() {
+            return Some(new);
+        }
+        // Should it stay, the next start sweeps it.
+        let _ = self.archive.remove_file(temp);
+        None
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn share_blocks(&self, _folder: &Folder, _equal: &OsStr, _temp: &str, _mode: u32) -> Option<File> {
+        None
     }
 }
 
-/// A new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
-#[cfg(target_os = "linux")]
-fn share_blocks(equal: &Path, temp: &Path, mode: u32) -> Option<File> {
-    let old = File::open(equal).ok()?;
-    let new = disk::write_new(temp, b"", Some(mode)).ok()?;
-    if rustix::fs::ioctl_ficlone(&new, &old).is_ok() {
-        return Some(new);
-    }
-    // Should it stay, the next start sweeps it.
-    let _ = fs::remove_file(temp);
-    None
-}
-
-/// Only Linux is asked for shared blocks; a hard link does elsewhere.
-#[cfg(not(target_os = "linux"))]
-fn share_blocks(_equal: &Path, _temp: &Path, _mode: u32) -> Option<File> {
-    None
+/// The permission bits a version is kept with: those of the file, but it never runs as its owner or group.
+pub(super) fn mode_of(mode: Option<u32>) -> u32 {
+    mode.unwrap_or(0o600) & 0o1777
 }

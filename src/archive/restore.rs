@@ -289,6 +289,7 @@ impl Archive {
             Ok(read) => read,
             Err(error) => return not_archived(error.to_string()),
         };
+        let old = with_set_id_bits(old, &now.state);
         if now.state == old {
             return (FateKind::Equal, None);
         }
@@ -308,12 +309,22 @@ impl Archive {
             (State::Absent, absent) => absent,
             (_, true) => false,
             (State::File { bytes, .. }, _) => {
-                v.size() == bytes.len() as u64 && v.state().is_ok_and(|s| s.bytes() == Some(bytes))
+                v.size() == bytes.len() as u64 && self.state_of(v).is_ok_and(|s| s.bytes() == Some(bytes))
             }
-            (link, _) => v.state().is_ok_and(|s| s == *link),
+            (link, _) => self.state_of(v).is_ok_and(|s| s == *link),
         };
         last.is_some_and(|l| l.states.contains(&sha))
             || self.versions(path).is_ok_and(|versions| versions.iter().rev().any(same))
+    }
+}
+
+/// A version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has none.
+fn with_set_id_bits(old: State, now: &State) -> State {
+    match (old, now) {
+        (State::File { bytes, mode: Some(old) }, State::File { mode: Some(now), .. }) => {
+            State::File { bytes, mode: Some(old | now & 0o6000) }
+        }
+        (old, _) => old,
     }
 }
 

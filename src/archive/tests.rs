@@ -401,3 +401,90 @@ fn names_may_be_shortened() {
     w.record(&["a"]);
     assert!(matches!(w.archive.find_changeset("0"), Err(Error::Ambiguous { count: 2, .. })));
 }
+
+#[test]
+fn links_in_place_of_what_the_archive_owns_lead_no_write_out() {
+    use std::os::unix::fs::symlink;
+    // The lock, a folder of versions, the folder of all, and `.shaft` itself.
+    for name in [".shaft/lock", ".shaft/archives/SHA", ".shaft/archives", ".shaft"] {
+        let w = World::new();
+        w.write("w/a", "text");
+        let root = w.dir.path().join("w");
+        let workspace = Workspace::open(&root).expect("open");
+        let out = w.dir.path().join("out");
+        fs::create_dir(&out).expect("made");
+        fs::write(out.join("mine"), "precious").expect("written");
+        let sha = calculate_path_sha256(workspace.root(), Path::new("a"));
+        let link = root.join(name.replace("SHA", &sha));
+        fs::create_dir_all(link.parent().expect("a folder")).expect("made");
+        let target = if name == ".shaft/lock" { out.join("mine") } else { out.clone() };
+        symlink(target, &link).expect("linked");
+        let state = State::file(&b"text"[..]);
+        let tried = Archive::open(&workspace, &Settings::default())
+            .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state)]));
+        let said = tried.expect_err(name).to_string();
+        assert!(said.contains("link"), "{name}: {said}");
+        assert_eq!(fs::read_to_string(out.join("mine")).expect("there"), "precious", "{name}");
+        assert_eq!(fs::read_dir(&out).expect("there").count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_neither_waited_for_nor_read() {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    let w = World::new();
+    w.write("a", "text");
+    let recorded = w.record(&["a"]);
+    let id = recorded.changeset.expect("archived");
+    let pipe = |path: PathBuf| {
+        fs::remove_file(&path).expect("removed");
+        mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).expect("a pipe");
+    };
+    pipe(w.archive.versions("a").expect("listed")[0].file.clone());
+    pipe(w.archive.folder().join(format!("{id}.txt")));
+    assert!(w.archive.paths(id).expect_err("a pipe").to_string().contains("a pipe"));
+    let version = w.archive.versions("a").expect("listed").remove(0);
+    assert!(w.archive.show(&version).expect_err("a pipe").to_string().contains("a pipe"));
+    let damage = w.archive.check(&|_| None).expect("checked");
+    assert_eq!(damage.len(), 2, "{damage:?}");
+    pipe(w.dir.path().join(".shaft/lock"));
+    assert!(w.archive.lock().expect_err("a pipe").to_string().contains("a pipe"));
+    assert_eq!(w.archive.newest_given(), None);
+}
+
+#[test]
+fn pruning_deletes_nothing_behind_a_link() {
+    let w = World::new();
+    w.write("a", "1");
+    w.change("a", "2");
+    w.change("a", "3");
+    let folder = w.archive.folder().join(calculate_path_sha256(w.workspace.root(), Path::new("a")));
+    let out = w.dir.path().join("out");
+    fs::rename(&folder, &out).expect("renamed");
+    let plan = |w: &World| w.archive.plan_prune(Keep { since: None, max_size: Some(0) });
+    let before = plan(&w).expect("planned");
+    std::os::unix::fs::symlink(&out, &folder).expect("linked");
+    assert!(plan(&w).is_err_and(|e| e.to_string().contains("is a link")));
+    let prune = Prune {
+        versions: vec![folder.join(fs::read_dir(&out).expect("there").next().expect("one").expect("one").file_name())],
+        ..before
+    };
+    assert!(w.archive.prune(&mut w.archive.lock().expect("locked"), &prune).is_err());
+    assert_eq!(fs::read_dir(&out).expect("there").count(), 2);
+}
+
+#[test]
+fn an_archived_copy_never_runs_as_someone_else_and_undo_keeps_who_the_file_runs_as() {
+    let w = World::new();
+    w.write("tool", "old");
+    let path = w.dir.path().join("tool");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o6755)).expect("set");
+    w.change("tool", "new");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o6755)).expect("set");
+    let version = w.archive.versions("tool").expect("listed").remove(0);
+    assert_eq!(fs::metadata(&version.file).expect("there").permissions().mode() & 0o7777, 0o755);
+    let notes = Notes(HashMap::from([("tool".to_string(), b"new".to_vec())]));
+    let restored = w.restore(&undo(1, &["tool"]), &notes, &Choices::default());
+    let after = &restored.proposal.files[0].after;
+    assert_eq!(*after, State::File { bytes: b"old"[..].into(), mode: Some(0o6755) });
+}

@@ -5,7 +5,10 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
+
 use super::Id;
+use crate::disk::{self, Folder};
 use crate::proposal::State;
 
 /// The extension of a version that says: there was no file.
@@ -25,23 +28,22 @@ pub struct Version {
 }
 
 impl Version {
-    /// The state that is archived.
+    /// The state that is archived, in the folder that its file lies in.
     ///
     /// # Errors
     /// When it is gone or cannot be read.
-    pub(super) fn state(&self) -> io::Result<State> {
+    pub(super) fn state_in(&self, folder: &Folder) -> io::Result<State> {
         if self.absent {
             return Ok(State::Absent);
         }
-        let meta = fs::symlink_metadata(&self.file)?;
-        if meta.is_symlink() {
-            return Ok(State::Link { target: fs::read_link(&self.file)? });
+        let name = self.file.file_name().ok_or(io::ErrorKind::NotFound)?;
+        let stat = folder.stat(name)?.ok_or(io::ErrorKind::NotFound)?;
+        if disk::is(&stat, FileType::Symlink) {
+            return Ok(State::Link { target: folder.read_link(name)? });
         }
-        if !meta.is_file() {
-            return Err(io::Error::other("it is no file"));
-        }
-        let bytes = fs::read(&self.file)?;
-        Ok(State::File { bytes: bytes.into(), mode: Some(meta.permissions().mode() & 0o7777) })
+        let file = folder.open_file(name)?;
+        let mode = file.metadata()?.permissions().mode() & 0o7777;
+        Ok(State::File { bytes: disk::read_open(&file, u64::MAX)?.into(), mode: Some(mode) })
     }
 
     /// Size in bytes; 0 for one that says there was no file.
@@ -72,18 +74,11 @@ pub(super) fn name(id: Id, path: &str, state: &State) -> String {
     }
 }
 
-/// The versions in a folder, oldest first. Files that are none are left out; a folder that is not there has none.
-pub(super) fn list(folder: &Path) -> io::Result<Vec<Version>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        found.extend(entry?.file_name().to_str().and_then(|name| parse(folder, name)));
-    }
-    found.sort_by_key(|v: &Version| v.id);
+/// The versions in a folder, oldest first. Files that are none are left out.
+pub(super) fn list(folder: &Folder) -> io::Result<Vec<Version>> {
+    let names = folder.names()?;
+    let mut found: Vec<Version> = names.iter().filter_map(|n| parse(folder.path(), n.to_str()?)).collect();
+    found.sort_by_key(|v| v.id);
     Ok(found)
 }
 

@@ -1,12 +1,13 @@
 //! Reading and changing a configuration file.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::keys::{KEYS, Key, Shape, key, nearest, unknown};
-use crate::disk;
+use crate::disk::{self, Links};
 
 /// A configuration could not be read or changed; the file is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,17 +74,15 @@ type Parsed = (String, Map<String, Value>);
 fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
     let name = path.display();
     let hint = "Correct it, or move it away: nebula starts without it.";
-    let unreadable = |why: std::io::Error| Error::new(format!("{name} cannot be read: {why}"), hint);
-    match fs::metadata(path) {
-        Err(why) if matches!(why.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(why) => return Err(unreadable(why)),
-        Ok(data) if !data.is_file() => return Err(Error::new(format!("{name} is not a file"), hint)),
-        Ok(data) if data.len() > LARGEST => return Err(Error::new(format!("{name} is larger than 1 MiB"), hint)),
-        Ok(_) => {}
-    }
-    let bytes = fs::read(path).map_err(unreadable)?;
+    let unreadable = |why: io::Error| Error::new(format!("{name} cannot be read: {why}"), hint);
+    let bytes = match disk::read_file(path, LARGEST, Links::Follow) {
+        Ok(bytes) => bytes,
+        Err(why) => match why.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => return Ok(None),
+            io::ErrorKind::FileTooLarge => return Err(Error::new(format!("{name} is larger than 1 MiB"), hint)),
+            _ => return Err(unreadable(why)),
+        },
+    };
     let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{name} is not UTF-8 text"), hint))?;
     let text = text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_string);
     if text.trim().is_empty() {
@@ -250,9 +249,8 @@ fn place(keys: &mut Map<String, Value>, parts: &[String], value: Option<Value>) 
 }
 
 fn write(path: &Path, keys: &Map<String, Value>) -> Result<(), Error> {
-    let failed = |why: std::io::Error| {
-        Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.")
-    };
+    let failed =
+        |why: io::Error| Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.");
     // Through a link, so that a configuration kept elsewhere stays linked.
     let target: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if let Some(folder) = target.parent() {
@@ -260,11 +258,11 @@ fn write(path: &Path, keys: &Map<String, Value>) -> Result<(), Error> {
     }
     let mut text = serde_json::to_string_pretty(keys).map_err(|why| failed(why.into()))?;
     text.push('\n');
-    disk::replace(&target, text.as_bytes(), 0o600).map_err(failed)
+    disk::replace_private(&target, text.as_bytes()).map_err(failed)
 }
 
 /// Makes a folder that only its owner can enter, unless it is there.
-fn create_private(folder: &Path) -> std::io::Result<()> {
+fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

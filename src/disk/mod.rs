@@ -1,83 +1,139 @@
-//! Atomic file replacement, for whoever owns files: temporary file beside the target, flush, rename, flush of the
-//! folder. A crash at any instant leaves the old or the new file, and at worst a temporary one. Bounded reading of
-//! regular files too.
+//! Files and folders as nebula touches them, for whoever owns some.
+//!
+//! Replacing is atomic: temporary file beside the target, flush, rename, flush of the folder. A crash at any instant
+//! leaves the old or the new file, and at worst a temporary one. Reading is bounded and waits for nobody. Names are
+//! looked up in open folders, so that no link leads a write elsewhere.
 
+mod folder;
+mod keep;
 mod read;
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
-pub use read::{Links, kind_of, open_file, read_file, read_text};
+pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
+pub use keep::keep;
+pub use read::{Links, kind_of, open_file, read_file, read_open, read_text};
 
 /// How the names of temporary files begin; the id of the process follows.
-pub const TEMP_PREFIX: &str = ".nebula-tmp-";
+const TEMP_PREFIX: &str = ".nebula-tmp-";
 
 /// Files from which on flushing is done by several threads, so that the disk joins their work.
 const MANY: usize = 8;
 /// Threads that flush. They wait for the disk, not for a processor.
 const FLUSHERS: usize = 16;
 
-/// A new temporary path in `folder`, unlike that of any other process, alive or dead.
-pub fn temp_path(folder: &Path) -> PathBuf {
+/// A new name for a temporary file, unlike that of any other process, alive or dead.
+pub fn temp_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-    folder.join(format!("{TEMP_PREFIX}{}-{n}-{nanos:x}", std::process::id()))
+    format!("{TEMP_PREFIX}{}-{n}-{nanos:x}", std::process::id())
+}
+
+/// Whether a file name is one that [`temp_name`] gives.
+pub fn is_temp_name(name: &str) -> bool {
+    owner_of_temp(name).is_some()
 }
 
 /// Whether a file name is that of a temporary file whose process is gone, or is this one.
 pub fn is_left_over(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(TEMP_PREFIX) else { return false };
-    let pid: Option<i32> = rest.split('-').next().and_then(|p| p.parse().ok());
-    match pid.and_then(Pid::from_raw) {
-        Some(pid) => {
-            pid.as_raw_nonzero().get().unsigned_abs() == std::process::id()
-                || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+    owner_of_temp(name).is_some_and(|pid| {
+        pid.as_raw_nonzero().get().unsigned_abs() == std::process::id()
+            || test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+    })
+}
+
+/// The process that a temporary file belongs to; `None`: the name is none of ours.
+fn owner_of_temp(name: &str) -> Option<Pid> {
+    let mut parts = name.strip_prefix(TEMP_PREFIX)?.split('-');
+    let (pid, count, nanos) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_hex = !nanos.is_empty() && nanos.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    let ours = is_number(pid) && is_number(count) && is_hex && nanos.len() <= 8 && parts.next().is_none();
+    Pid::from_raw(pid.parse().ok().filter(|_| ours)?)
+}
+
+impl Folder {
+    /// Makes a new file with these bytes, not flushed yet. `mode` are its permission bits whatever the process's mask;
+    /// `None`: those the mask gives a new file.
+    ///
+    /// # Errors
+    /// When the name is taken or the file cannot be written; a file begun is removed again.
+    pub fn write_new(&self, name: &str, bytes: &[u8], mode: Option<u32>) -> io::Result<File> {
+        let mut file = self.make_file(name, mode.map_or(0o666, |_| 0o600))?;
+        let written = file.write_all(bytes).and_then(|()| match mode {
+            Some(mode) => file.set_permissions(fs::Permissions::from_mode(mode)),
+            None => Ok(()),
+        });
+        if let Err(error) = written {
+            // The first error is the one worth telling.
+            let _ = self.remove_file(name);
+            return Err(error);
         }
-        None => true,
+        Ok(file)
+    }
+
+    /// Replaces or makes a file atomically and flushes it and the folder. A file that is replaced keeps its mode, owner
+    /// and attributes; what could not be kept is told. `mode` is that of a new file.
+    ///
+    /// # Errors
+    /// Whatever the disk says; the old file then stands as it was.
+    pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8], mode: u32) -> io::Result<Vec<String>> {
+        self.replace_within(name.as_ref(), bytes, mode, 0o7777)
+    }
+
+    /// As [`Folder::replace`]; the mode is at most `most`.
+    fn replace_within(&self, name: &OsStr, bytes: &[u8], mode: u32, most: u32) -> io::Result<Vec<String>> {
+        let temp = temp_name();
+        let old = match self.stat(name)? {
+            Some(stat) if is(&stat, FileType::RegularFile) => Some(self.open_file(name)?),
+            _ => None,
+        };
+        let done = self.write_new(&temp, bytes, Some(mode)).and_then(|file| {
+            let lost = match &old {
+                Some(old) => keep(old, &file, old.metadata()?.permissions().mode() & most)?,
+                None => Vec::new(),
+            };
+            file.sync_all()?;
+            self.rename(&temp, name)?;
+            Ok(lost)
+        });
+        if done.is_err() {
+            // The first error is the one worth telling.
+            let _ = self.remove_file(&temp);
+        }
+        let lost = done?;
+        self.sync()?;
+        Ok(lost)
     }
 }
 
-/// Makes a new file with these bytes, not flushed yet. `mode` are its permission bits whatever the process's mask;
-/// `None`: those the mask gives a new file.
+/// As [`Folder::replace`], by path: links on the way are followed, one at its end is replaced.
 ///
 /// # Errors
-/// When it exists or cannot be written; a file begun is removed again.
-pub fn write_new(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<File> {
-    let first = mode.map_or(0o666, |_| 0o600);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(first).open(path)?;
-    let written = file.write_all(bytes).and_then(|()| match mode {
-        Some(mode) => file.set_permissions(fs::Permissions::from_mode(mode)),
-        None => Ok(()),
-    });
-    if let Err(error) = written {
-        // The first error is the one worth telling.
-        let _ = fs::remove_file(path);
-        return Err(error);
-    }
-    Ok(file)
+/// As there.
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Vec<String>> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Folder::open(parent(path))?.replace(name, bytes, mode)
 }
 
-/// Replaces or makes a file atomically and flushes it and its folder.
+/// As [`replace`], for a file that is its owner's alone, even where it was not.
 ///
 /// # Errors
-/// Whatever the disk says; the old file then stands as it was.
-pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let folder = parent(path);
-    let temp = temp_path(folder);
-    let done = write_new(&temp, bytes, Some(mode)).and_then(|f| f.sync_all()).and_then(|()| fs::rename(&temp, path));
-    if let Err(error) = done {
-        // The first error is the one worth telling.
-        let _ = fs::remove_file(&temp);
-        return Err(error);
-    }
-    sync_folder(folder)
+/// As there.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    // What it could not keep of its attributes changes nothing that it says.
+    Folder::open(parent(path))?.replace_within(name, bytes, 0o600, 0o600).map(drop)
 }
 
 /// What the disk said, and for a full one what to do about it.
@@ -98,28 +154,12 @@ pub fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Flushes a folder: the names in it.
-///
-/// # Errors
-/// Whatever the disk says.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
 /// Flushes files, many at once.
 ///
 /// # Errors
 /// The first that failed.
 pub fn sync_all(files: &[File]) -> io::Result<()> {
     each(files, File::sync_all)
-}
-
-/// Flushes folders, many at once.
-///
-/// # Errors
-/// The first that failed.
-pub fn sync_folders(folders: &[PathBuf]) -> io::Result<()> {
-    each(folders, |f| sync_folder(f))
 }
 
 /// Does the same for each item, by several threads where there are many, and gives the first error.
@@ -148,10 +188,12 @@ mod tests {
     fn replacing_leaves_the_new_file_and_nothing_else() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a");
-        replace(&path, b"one", 0o600).expect("made");
-        replace(&path, b"two", 0o640).expect("replaced");
-        assert_eq!(fs::read(&path).expect("there"), b"two");
+        replace(&path, b"one", 0o640).expect("made");
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o640);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).expect("set");
+        assert_eq!(replace(&path, b"two", 0o640).expect("replaced"), Vec::<String>::new());
+        assert_eq!(fs::read(&path).expect("there"), b"two");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o604);
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
     }
 
@@ -165,10 +207,15 @@ mod tests {
 
     #[test]
     fn leftovers_are_those_of_processes_that_are_gone() {
-        let own = temp_path(Path::new("")).to_string_lossy().to_string();
-        assert!(is_left_over(&own));
+        let own = temp_name();
+        assert!(is_left_over(&own) && is_temp_name(&own));
         assert!(!is_left_over(&format!("{TEMP_PREFIX}1-0-0")));
         assert!(is_left_over(&format!("{TEMP_PREFIX}2147483600-0-0")));
+        // A person may name files so.
+        for name in ["", "notes", "2147483600", "2147483600-0", "2147483600-0-0.txt", "2147483600-0-0-1", "-1-0-0"] {
+            let name = format!("{TEMP_PREFIX}{name}");
+            assert!(!is_left_over(&name) && !is_temp_name(&name), "{name}");
+        }
         assert!(!is_left_over("notes.txt"));
     }
 }

@@ -55,8 +55,11 @@ pub fn open_file(path: &Path, links: Links) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of an open file, `cap` at most.
-fn read_open(file: &File, cap: u64) -> io::Result<Vec<u8>> {
+/// The bytes of an open file from where it stands, `cap` at most.
+///
+/// # Errors
+/// When it is larger, or the disk refuses.
+pub fn read_open(file: &File, cap: u64) -> io::Result<Vec<u8>> {
     let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {cap} bytes"));
     let size = file.metadata()?.len();
     if size > cap {

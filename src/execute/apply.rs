@@ -5,14 +5,12 @@
 //! into place. A crash at any instant leaves every file old or new, and every old state in the archive. A failure puts
 //! back what was written.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
 
 use crate::archive::{self, Archive, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, State};
-use crate::workspace::write::{self, Staged};
+use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
 /// What was written.
@@ -29,6 +27,8 @@ pub struct Applied {
     pub made: Vec<String>,
     /// Folders that went with the last file in them, innermost first.
     pub removed: Vec<String>,
+    /// What replaced files could not keep (owner, access list, other names), a line for each file with its path.
+    pub not_kept: Vec<String>,
 }
 
 /// Nothing was changed, unless the message says so.
@@ -99,11 +99,12 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
     let writing = Writing { workspace, archive, files: decided.files(), now: &now };
     match writing.run() {
-        Ok(made) => Ok(Applied {
+        Ok(written) => Ok(Applied {
             changeset: recorded.changeset,
             archived: recorded.files,
             paths: decided.files().iter().map(|f| f.path().to_string()).collect(),
-            made,
+            made: written.made,
+            not_kept: written.not_kept,
             removed: write::remove_empty(workspace, decided.files().iter().flat_map(DecidedFile::folders)),
         }),
         Err(Failure::Changed(i)) => {
@@ -200,6 +201,13 @@ enum Failure {
     Disk { file: usize, source: io::Error, not_put_back: Vec<String> },
 }
 
+/// What came of writing.
+struct Written {
+    /// Folders that were made on the way.
+    made: Vec<String>,
+    not_kept: Vec<String>,
+}
+
 /// The writing half: stage all, flush all, rename all.
 struct Writing<'a> {
     workspace: &'a Workspace,
@@ -209,19 +217,22 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// The folders that were made on the way.
-    fn run(&self) -> Result<Vec<String>, Failure> {
+    fn run(&self) -> Result<Written, Failure> {
         let mut staged = Vec::new();
         if let Err((file, source)) = self.stage(&mut staged) {
             staged.iter().for_each(Staged::discard);
             return Err(Failure::Disk { file, source, not_put_back: Vec::new() });
         }
-        let mut done = Vec::new();
-        let failed = match self.commit(&staged, &mut done) {
-            Ok(()) => return Ok(staged.iter().flat_map(|s| s.made(self.workspace)).collect()),
+        let failed = match self.commit(&mut staged) {
+            Ok(()) => {
+                staged.iter().for_each(Staged::finish);
+                let lost = staged.iter().zip(self.files).filter(|(s, _)| !s.lost().is_empty());
+                let not_kept = lost.map(|(s, file)| format!("{}: {}", file.path(), s.lost().join(", "))).collect();
+                return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept });
+            }
             Err(failed) => failed,
         };
-        let not_put_back = self.put_back(&done);
+        let not_put_back = self.put_back(&mut staged);
         staged.iter().for_each(Staged::discard);
         Err(match failed {
             (file, None) if not_put_back.is_empty() => Failure::Changed(file),
@@ -235,10 +246,11 @@ impl Writing<'_> {
     /// Writes all states after into temporary files, and flushes them. The error names the file's number.
     fn stage(&self, staged: &mut Vec<Staged>) -> Result<(), (usize, io::Error)> {
         let mut open = Vec::new();
+        let mut staging = Staging::new(self.workspace).map_err(|e| (0, e))?;
         for (i, (file, now)) in self.files.iter().zip(self.now).enumerate() {
             let fail = |e| (i, e);
             self.archive.reach("apply: stage").map_err(fail)?;
-            let (one, temp) = write::stage(self.workspace, file.path(), &now.state, file.after()).map_err(fail)?;
+            let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
             staged.push(one);
             open.extend(temp);
         }
@@ -247,30 +259,28 @@ impl Writing<'_> {
     }
 
     /// Renames all into place, deletions last, so that the end of a move appears before its beginning goes; then
-    /// flushes the folders. `done` names what was written. An error without a source: the file was touched.
-    fn commit(&self, staged: &[Staged], done: &mut Vec<usize>) -> Result<(), (usize, Option<io::Error>)> {
+    /// flushes the folders. An error without a source: someone else wrote the file.
+    fn commit(&self, staged: &mut [Staged]) -> Result<(), (usize, Option<io::Error>)> {
         let (last, first): (Vec<_>, Vec<_>) = (0..staged.len()).partition(|i| self.files[*i].after().is_absent());
         for i in first.into_iter().chain(last) {
             self.archive.reach("apply: rename").map_err(|e| (i, Some(e)))?;
-            if self.workspace.stamp(self.files[i].path()) != self.now[i].stamp {
-                return Err((i, None));
-            }
-            staged[i].commit().map_err(|e| (i, Some(e)))?;
-            done.push(i);
+            staged[i].commit(&self.now[i]).map_err(|stop| match stop {
+                Stop::Changed => (i, None),
+                Stop::Disk(source) => (i, Some(source)),
+            })?;
         }
         self.archive.reach("apply: flush folders").map_err(|e| (0, Some(e)))?;
-        let folders: BTreeSet<PathBuf> = staged.iter().flat_map(Staged::folders).collect();
-        disk::sync_folders(&folders.into_iter().collect::<Vec<_>>()).map_err(|e| (0, Some(e)))?;
+        write::sync_folders(staged).map_err(|e| (0, Some(e)))?;
         self.archive.reach("apply: done").map_err(|e| (0, Some(e)))
     }
 
     /// Puts back what was written, newest first; the paths where that failed, or where someone else has written since.
-    fn put_back(&self, done: &[usize]) -> Vec<String> {
-        let fails = |i: &&usize| {
-            let (file, before) = (&self.files[**i], &self.now[**i].state);
-            let ours = self.workspace.read(file.path()).is_ok_and(|found| same(file.after(), &found.state));
-            !ours || write::put_back(self.workspace, file.path(), before).is_err()
-        };
-        done.iter().rev().filter(fails).map(|i| self.files[*i].path().to_string()).collect()
+    fn put_back(&self, staged: &mut [Staged]) -> Vec<String> {
+        let all = staged.iter_mut().zip(self.files.iter().zip(self.now)).rev();
+        all.filter_map(|(staged, (file, now))| {
+            let failed = staged.undo(&now.state, file.after()).is_err();
+            failed.then(|| file.path().to_string())
+        })
+        .collect()
     }
 }

@@ -1,14 +1,15 @@
 //! Bytes with a stamp, so that "changed since you read it" can be told.
 
-use std::fs::{self, Metadata, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, Stat};
 
 use super::{Access, PathError, Workspace};
-use crate::disk::{self, Links, kind_of};
+use crate::disk::{self, Folder, Links};
 use crate::proposal::State;
 
 /// Bytes looked at to tell text from anything else.
@@ -44,6 +45,22 @@ impl Stamp {
         }
     }
 
+    /// The stamp that a `stat` tells.
+    pub(super) fn of_stat(stat: &Stat) -> Self {
+        Stamp {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: wide(stat.st_size).unsigned_abs(),
+            modified: (wide(stat.st_mtime), wide(stat.st_mtime_nsec)),
+            changed: (wide(stat.st_ctime), wide(stat.st_ctime_nsec)),
+        }
+    }
+
+    /// Whether two stamps are of the same file with the same bytes: renaming a file changes its stamp, but not that.
+    pub(super) fn is_same_file(&self, other: &Stamp) -> bool {
+        Stamp { changed: other.changed, ..*self } == *other
+    }
+
     /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.size
@@ -53,6 +70,11 @@ impl Stamp {
     pub fn modified(&self) -> i64 {
         self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
     }
+}
+
+/// Numbers of a `stat`, whose types differ from system to system.
+fn wide<T: TryInto<i64>>(number: T) -> i64 {
+    number.try_into().unwrap_or(0)
 }
 
 /// A path that cannot be read.
@@ -80,9 +102,23 @@ impl Workspace {
     /// What is at a normalised path now. A link there is read as a link; nothing there is [`State::Absent`].
     ///
     /// # Errors
-    /// When it is neither file nor link, or cannot be read.
+    /// When it is neither file nor link, a folder above it is a link, or it cannot be read.
     pub fn read(&self, path: &str) -> Result<Read, ReadError> {
-        read_at(&self.full(path), path)
+        let fail = |source| ReadError::Io { path: path.into(), source };
+        let (folder, name) = split(path);
+        match self.folder(folder) {
+            Ok(folder) => read_in(&folder, name.as_ref(), path),
+            Err(e) if is_absent(&e) => Ok(ABSENT),
+            Err(e) => Err(fail(e)),
+        }
+    }
+
+    /// The folder at a normalised path, opened without following a link.
+    ///
+    /// # Errors
+    /// When there is none, or it or one on the way is a link.
+    pub(super) fn folder(&self, path: &str) -> io::Result<Folder> {
+        Folder::open(&self.root)?.descend(Path::new(path))
     }
 
     /// What is at an absolute path, outside the workspace too: for reads that the person approved.
@@ -90,7 +126,14 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::read`].
     pub fn read_outside(&self, path: &Path) -> Result<Read, ReadError> {
-        read_at(path, &path.to_string_lossy())
+        let given = path.to_string_lossy();
+        let fail = |source| ReadError::Io { path: given.to_string(), source };
+        let name = path.file_name().ok_or_else(|| fail(io::ErrorKind::InvalidFilename.into()))?;
+        match Folder::open(disk::parent(path)) {
+            Ok(folder) => read_in(&folder, name, &given),
+            Err(e) if is_absent(&e) => Ok(ABSENT),
+            Err(e) => Err(fail(e)),
+        }
     }
 
     /// The text of a small file that nebula itself reads for its work: rules, templates, prompts. `None` where there is
@@ -142,46 +185,51 @@ impl Workspace {
 
     /// The stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
-        fs::symlink_metadata(self.full(path)).ok().map(|m| Stamp::of(&m))
+        let (folder, name) = split(path);
+        self.folder(folder).ok()?.stat(name).ok()?.map(|stat| Stamp::of_stat(&stat))
     }
 }
 
-fn read_at(full: &Path, name: &str) -> Result<Read, ReadError> {
-    let fail = |source| ReadError::Io { path: name.into(), source };
-    let absent = || Ok(Read { state: State::Absent, stamp: None });
-    let meta = match fs::symlink_metadata(full) {
-        Ok(meta) => meta,
-        Err(e) if is_absent(&e) => return absent(),
-        Err(e) => return Err(fail(e)),
-    };
-    if meta.is_symlink() {
-        let target = fs::read_link(full).map_err(fail)?;
-        return Ok(Read { state: State::Link { target }, stamp: Some(Stamp::of(&meta)) });
+/// Nothing there.
+const ABSENT: Read = Read { state: State::Absent, stamp: None };
+
+/// A normalised path's folder and name; the folder of a name alone is empty.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// What has a name in a folder; `path` is how it is called in errors.
+fn read_in(folder: &Folder, name: &OsStr, path: &str) -> Result<Read, ReadError> {
+    let fail = |source| ReadError::Io { path: path.into(), source };
+    if name.is_empty() {
+        return Err(ReadError::NotAFile { path: path.into(), kind: "a folder" });
     }
-    if !meta.is_file() {
-        return Err(ReadError::NotAFile { path: name.into(), kind: kind_of(meta.file_type()) });
+    let Some(stat) = folder.stat(name).or_else(|e| if is_absent(&e) { Ok(None) } else { Err(fail(e)) })? else {
+        return Ok(ABSENT);
+    };
+    if disk::is(&stat, FileType::Symlink) {
+        let target = folder.read_link(name).map_err(fail)?;
+        return Ok(Read { state: State::Link { target }, stamp: Some(Stamp::of_stat(&stat)) });
+    }
+    if !disk::is(&stat, FileType::RegularFile) {
+        return Err(ReadError::NotAFile { path: path.into(), kind: disk::kind_of_stat(&stat) });
     }
     // What was a file may have become a link or a pipe by now: neither is followed nor waited for.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(full) {
+    let file = match folder.open_file(name) {
         Ok(file) => file,
-        Err(e) if is_absent(&e) => return absent(),
+        Err(e) if is_absent(&e) => return Ok(ABSENT),
         Err(e) => return Err(fail(e)),
     };
     // The stamp is of before the bytes: a change while they are read shows.
     let meta = file.metadata().map_err(fail)?;
-    if !meta.is_file() {
-        return Err(ReadError::NotAFile { path: name.into(), kind: kind_of(meta.file_type()) });
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1));
-    file.read_to_end(&mut bytes).map_err(fail)?;
+    let bytes = disk::read_open(&file, u64::MAX).map_err(fail)?;
     let mode = Some(meta.permissions().mode() & 0o7777);
     Ok(Read { state: State::File { bytes: bytes.into(), mode }, stamp: Some(Stamp::of(&meta)) })
 }
 
-/// Nothing is there, or below a file, which comes to the same.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+/// Nothing is there, or below a file, which comes to the same. Below a linked folder something may be.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) && !disk::is_linked_folder(error)
 }
 
 /// Whether bytes look like text, by their beginning: UTF-16 with a byte order mark, or no NUL byte.

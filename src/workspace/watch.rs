@@ -11,7 +11,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Workspace;
-use crate::disk::TEMP_PREFIX;
+use crate::disk;
 
 /// Quiet after which changes are told.
 const QUIET: Duration = Duration::from_millis(100);
@@ -188,7 +188,7 @@ impl Teller {
         }
         changes.all |= event.need_rescan();
         for path in event.paths {
-            let temporary = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(TEMP_PREFIX));
+            let temporary = path.file_name().and_then(|n| n.to_str()).is_some_and(disk::is_temp_name);
             if temporary {
                 continue;
             }

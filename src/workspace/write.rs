@@ -1,175 +1,375 @@
-//! Replaces, makes and removes workspace files, atomically. Named only by `apply`.
+//! Replaces, makes and removes workspace files, atomically. Named only by the road's end.
 //!
-//! A write has two halves: [`stage`] puts the new state into a temporary file beside its target, [`Staged::commit`]
-//! renames it into place. Between them the temporary files of a whole proposal are flushed together.
+//! A write has three steps: [`Staging::stage`] puts the new state into a temporary file beside its target,
+//! [`Staged::commit`] exchanges the two in one step and looks at what came out, [`Staged::finish`] removes what came out.
+//! Until then [`Staged::undo`] puts it back, the very same file. Between the steps the files of a whole proposal are
+//! flushed together.
+//!
+//! All names are looked up in folders that were opened without following a link: a folder that is swapped for one
+//! meanwhile leads no write out of the workspace.
 
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::collections::HashMap;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use rustix::fs::{CWD, Gid, RenameFlags, Uid, fchown, renameat_with};
-use rustix::io::Errno;
+use rustix::fs::FileType;
 
-use super::{Access, Workspace, normalise};
-use crate::disk;
+use super::read::{Read, Stamp, is_absent, split};
+use super::{Access, Workspace};
+use crate::disk::{self, Folder};
 use crate::proposal::State;
+
+/// Prepares the files of one proposal.
+pub struct Staging<'a> {
+    workspace: &'a Workspace,
+    /// By normalised path.
+    folders: HashMap<String, Arc<Folder>>,
+}
 
 /// A state that is ready to be put in place.
 #[derive(Debug)]
 pub struct Staged {
-    target: PathBuf,
+    root: Arc<Folder>,
+    /// Normalised path of its folder.
+    folder_path: String,
+    folder: Arc<Folder>,
+    name: String,
     step: Step,
-    /// Folders that were made for it, outermost first.
-    made: Vec<PathBuf>,
+    done: Done,
+    /// Folders that were made for it, outermost first: each with the one it lies in and its normalised path.
+    made: Vec<(Arc<Folder>, String)>,
+    /// What the new file could not keep of the old one.
+    lost: Vec<String>,
+    /// The temporary file's.
+    inode: Option<u64>,
 }
 
+/// What is to be done. The temporary file is named.
 #[derive(Debug)]
 enum Step {
-    Replace(PathBuf),
-    Make(PathBuf),
-    Remove,
+    Replace(String),
+    Make(String),
+    Remove(String),
 }
 
-/// Prepares `after` at a normalised path where `now` is. The file handed back must be flushed before the commit.
-///
-/// # Errors
-/// Whatever the disk says; nothing is left behind then.
-pub fn stage(workspace: &Workspace, path: &str, now: &State, after: &State) -> io::Result<(Staged, Option<File>)> {
-    let target = workspace.full(path);
-    if after.is_absent() {
-        return Ok((Staged { target, step: Step::Remove, made: Vec::new() }, None));
-    }
-    let folder = disk::parent(&target).to_path_buf();
-    let mut made = Vec::new();
-    let temp = disk::temp_path(&folder);
-    let written = make_folders(&folder, &mut made).and_then(|()| write_temp(&temp, &target, now, after));
-    let step = if now.is_absent() { Step::Make(temp) } else { Step::Replace(temp) };
-    let staged = Staged { target, step, made };
-    match written {
-        Ok(file) => Ok((staged, file)),
-        Err(error) => {
-            staged.discard();
-            Err(error)
-        }
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Nothing,
+    /// What was there has the temporary name now.
+    Aside,
+    /// What was there is gone.
+    Over,
+}
+
+/// Why a state was not put in place. The target is as it was.
+#[derive(Debug)]
+pub enum Stop {
+    /// Someone else wrote the file, or its folder is another one now.
+    Changed,
+    /// The disk refused.
+    Disk(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Disk(error)
     }
 }
 
-fn write_temp(temp: &Path, target: &Path, now: &State, after: &State) -> io::Result<Option<File>> {
-    match after {
-        State::Link { target } => symlink(target, temp).map(|()| None),
-        State::File { bytes, mode } => {
-            let kept = match now {
-                State::File { mode, .. } => *mode,
-                _ => None,
-            };
-            let file = disk::write_new(temp, bytes, mode.or(kept))?;
-            if let Ok(old) = fs::symlink_metadata(target)
-                && old.is_file()
-            {
-                keep_owner(&file, &old);
+impl<'a> Staging<'a> {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When the root cannot be opened.
+    pub fn new(workspace: &'a Workspace) -> io::Result<Self> {
+        let root = Arc::new(Folder::open(workspace.root())?);
+        Ok(Staging { workspace, folders: HashMap::from([(String::new(), root)]) })
+    }
+
+    /// Prepares `after` at a normalised path where `now` is. The file handed back must be flushed before the commit.
+    ///
+    /// # Errors
+    /// Whatever the disk says; nothing is left behind then.
+    pub fn stage(&mut self, path: &str, now: &State, after: &State) -> io::Result<(Staged, Option<File>)> {
+        let (folder_path, name) = split(path);
+        let mut made = Vec::new();
+        let folder = match after.is_absent() {
+            true => self.folder(folder_path, &mut None),
+            false => self.folder(folder_path, &mut Some(&mut made)),
+        };
+        let temp = disk::temp_name();
+        let step = match (now.is_absent(), after.is_absent()) {
+            (_, true) => Step::Remove(temp.clone()),
+            (true, false) => Step::Make(temp.clone()),
+            (false, false) => Step::Replace(temp.clone()),
+        };
+        let folder = match folder {
+            Ok(folder) => folder,
+            Err(error) => {
+                remove_made(&made);
+                return Err(error);
             }
-            Ok(Some(file))
+        };
+        let mut staged = Staged {
+            root: Arc::clone(&self.folders[""]),
+            folder_path: folder_path.into(),
+            folder,
+            name: name.into(),
+            step,
+            done: Done::Nothing,
+            made,
+            lost: Vec::new(),
+            inode: None,
+        };
+        match staged.write_temp(&temp, now, after) {
+            Ok(file) => {
+                staged.inode = staged.folder.stat(&temp)?.map(|stat| stat.st_ino);
+                Ok((staged, file))
+            }
+            Err(error) => {
+                staged.discard();
+                // What was made for it is gone again.
+                staged.made.iter().for_each(|(_, path)| drop(self.folders.remove(path)));
+                Err(error)
+            }
         }
-        State::Absent => Ok(None),
+    }
+
+    /// The folder at a normalised path. Missing ones are made where `made` is there to name them.
+    fn folder(&mut self, path: &str, made: &mut Option<&mut Vec<(Arc<Folder>, String)>>) -> io::Result<Arc<Folder>> {
+        if let Some(folder) = self.folders.get(path) {
+            return Ok(Arc::clone(folder));
+        }
+        let (above, name) = split(path);
+        let above = self.folder(above, made)?;
+        let folder = match above.enter(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let Some(made) = made else { return Err(error) };
+                if above.make(name, 0o777)? {
+                    made.push((Arc::clone(&above), path.to_string()));
+                }
+                above.enter(name)?
+            }
+            other => other?,
+        };
+        let folder = Arc::new(folder);
+        self.folders.insert(path.to_string(), Arc::clone(&folder));
+        Ok(folder)
+    }
+
+    /// The workspace that is written.
+    pub fn workspace(&self) -> &Workspace {
+        self.workspace
     }
 }
 
-/// Gives a new file the owner of the one it replaces. Where that is not ours to give it stays as it is, as with any
-/// editor that saves by renaming.
-fn keep_owner(file: &File, old: &Metadata) {
-    let Ok(new) = file.metadata() else { return };
-    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
-        return;
+fn remove_made(made: &[(Arc<Folder>, String)]) {
+    for (above, path) in made.iter().rev() {
+        // One that is not empty any more stays.
+        let _ = above.remove_folder(split(path).1);
     }
-    if fchown(file, Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid()))).is_ok() {
-        // Changing the owner may have cleared bits.
-        let _ = file.set_permissions(new.permissions());
-    }
-}
-
-/// Makes the missing folders above a file, naming each in `made`.
-fn make_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
-    let missing: Vec<_> = folder.ancestors().take_while(|f| f.symlink_metadata().is_err()).collect();
-    for folder in missing.into_iter().rev() {
-        match DirBuilder::new().create(folder) {
-            Ok(()) => made.push(folder.to_path_buf()),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(())
 }
 
 impl Staged {
-    /// Puts the state in place. A file that appeared where none was is not overwritten.
+    fn write_temp(&mut self, temp: &str, now: &State, after: &State) -> io::Result<Option<File>> {
+        let (bytes, mode) = match after {
+            State::Absent => return Ok(None),
+            State::Link { target } => return self.folder.make_link(temp, target).map(|()| None),
+            State::File { bytes, mode } => (bytes, mode),
+        };
+        let State::File { mode: kept, .. } = now else {
+            return self.folder.write_new(temp, bytes, *mode).map(Some);
+        };
+        let file = self.folder.write_new(temp, bytes, mode.or(*kept))?;
+        let old = self.folder.open_file(&self.name)?;
+        let mode = mode.or(*kept).unwrap_or(0o600);
+        self.lost = disk::keep(&old, &file, mode)?;
+        let names = self.folder.stat(&self.name)?.map_or(1, |stat| u64::from(stat.st_nlink));
+        if names > 1 {
+            self.lost.push(format!("its {} other name{} (hard links)", names - 1, if names > 2 { "s" } else { "" }));
+        }
+        Ok(Some(file))
+    }
+
+    /// Puts the state in place where `now` was read. What was there is compared with it once it is out of the way, and is
+    /// put back where it is not the same: whatever someone else saved meanwhile stays.
     ///
     /// # Errors
-    /// Whatever the disk says; the target then is as it was.
-    pub fn commit(&self) -> io::Result<()> {
+    /// When the file changed meanwhile, or the disk refuses; the target then is as it was.
+    pub fn commit(&mut self, now: &Read) -> Result<(), Stop> {
+        let stamp = self.folder.stat(&self.name)?.map(|stat| Stamp::of_stat(&stat));
+        if stamp != now.stamp || !self.is_in_place()? {
+            return Err(Stop::Changed);
+        }
+        self.exchange(now)?;
+        if !self.is_in_place()? {
+            // Its folder was moved away in that very moment.
+            self.undo_unchecked()?;
+            return Err(Stop::Changed);
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, now: &Read) -> Result<(), Stop> {
         match &self.step {
-            Step::Replace(temp) => fs::rename(temp, &self.target),
-            Step::Make(temp) => rename_new(temp, &self.target),
-            Step::Remove => fs::remove_file(&self.target),
+            Step::Make(temp) => {
+                match self.folder.rename_new(temp, &self.folder, &self.name) {
+                    Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(Stop::Changed),
+                    other => other?,
+                }
+                self.done = Done::Over;
+            }
+            Step::Replace(temp) => {
+                if !self.folder.exchange(temp, &self.name)? {
+                    // A file system without exchange: the moment since the look at the stamp stays open.
+                    self.folder.rename(temp, &self.name)?;
+                    self.done = Done::Over;
+                    return Ok(());
+                }
+                self.done = Done::Aside;
+            }
+            Step::Remove(temp) => {
+                self.folder.rename_new(&self.name, &self.folder, temp)?;
+                self.done = Done::Aside;
+            }
+        }
+        if self.done == Done::Aside && !self.is_aside(now)? {
+            self.undo_unchecked()?;
+            return Err(Stop::Changed);
+        }
+        Ok(())
+    }
+
+    /// Whether what came out of the way is what was read.
+    fn is_aside(&self, now: &Read) -> io::Result<bool> {
+        let stamp = self.folder.stat(self.temp())?.map(|stat| Stamp::of_stat(&stat));
+        let same = stamp.zip(now.stamp).is_some_and(|(aside, read)| aside.is_same_file(&read));
+        Ok(same && self.holds(self.temp(), &now.state))
+    }
+
+    /// Whether what has this name in the folder is this state, but for its mode.
+    fn holds(&self, name: &str, state: &State) -> bool {
+        match state {
+            State::Absent => self.folder.stat(name).is_ok_and(|stat| stat.is_none()),
+            State::Link { target } => self.folder.read_link(name).is_ok_and(|found| found == *target),
+            State::File { bytes, .. } => {
+                let file = self.folder.open_file(name);
+                file.and_then(|file| disk::read_open(&file, bytes.len() as u64)).is_ok_and(|found| found == **bytes)
+            }
         }
     }
 
-    /// The folders to flush after the commit.
-    pub fn folders(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        let above = self.made.iter().map(|m| disk::parent(m).to_path_buf());
-        above.chain([disk::parent(&self.target).to_path_buf()])
+    /// Whether the folder still lies where the path leads.
+    fn is_in_place(&self) -> io::Result<bool> {
+        match self.root.descend(Path::new(&self.folder_path)) {
+            Ok(found) => found.is_same(&self.folder),
+            Err(error) if is_absent(&error) || disk::is_linked_folder(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts back what was there before the commit: the same file where it was kept aside, else `before` written anew.
+    /// `after` is what the commit put in place.
+    ///
+    /// # Errors
+    /// When someone else has written since, or the disk refuses.
+    pub fn undo(&mut self, before: &State, after: &State) -> io::Result<()> {
+        if self.done == Done::Nothing {
+            return Ok(());
+        }
+        if !self.holds(&self.name, after) {
+            return Err(io::Error::other("someone else has written since"));
+        }
+        if self.done == Done::Over && !before.is_absent() {
+            let temp = disk::temp_name();
+            let written = self.write_temp(&temp, after, before).and_then(|file| file.map_or(Ok(()), |f| f.sync_all()));
+            if let Err(error) = written.and_then(|()| self.folder.rename(&temp, &self.name)) {
+                // What cannot be removed now is swept at the next start.
+                let _ = self.folder.remove_file(&temp);
+                return Err(error);
+            }
+            self.done = Done::Nothing;
+        } else {
+            self.undo_unchecked()?;
+        }
+        self.folder.sync()
+    }
+
+    fn undo_unchecked(&mut self) -> io::Result<()> {
+        match (&self.step, self.done) {
+            (_, Done::Nothing) => {}
+            (Step::Replace(temp), _) => {
+                self.folder.exchange(temp, &self.name)?;
+                let back = self.folder.stat(temp)?.map(|stat| stat.st_ino);
+                if back != self.inode {
+                    return Err(self.keep_both(temp));
+                }
+            }
+            (Step::Make(temp), _) => self.folder.rename_new(&self.name, &self.folder, temp)?,
+            (Step::Remove(temp), _) => self.folder.rename_new(temp, &self.folder, &self.name)?,
+        }
+        self.done = Done::Nothing;
+        Ok(())
+    }
+
+    /// Someone saved the file, and then once more over what was put in place: the newest stays there, the earlier one
+    /// gets a name beside it.
+    fn keep_both(&self, temp: &str) -> io::Error {
+        let kept = format!("{}.saved-meanwhile", self.name);
+        let done =
+            self.folder.exchange(temp, &self.name).and_then(|_| self.folder.rename_new(temp, &self.folder, &kept));
+        match done {
+            Ok(()) => io::Error::other(format!("it was saved twice meanwhile; the earlier text is in {kept}")),
+            Err(error) => error,
+        }
+    }
+
+    fn temp(&self) -> &str {
+        let (Step::Replace(temp) | Step::Make(temp) | Step::Remove(temp)) = &self.step;
+        temp
+    }
+
+    /// Removes what was there before the commit.
+    pub fn finish(&self) {
+        if self.done == Done::Aside {
+            // What cannot be removed now is swept at the next start.
+            let _ = self.folder.remove_file(self.temp());
+        }
+    }
+
+    /// What the new file could not keep of the one it replaces, in a few words each.
+    pub fn lost(&self) -> &[String] {
+        &self.lost
     }
 
     /// The folders that were made for it, outermost first, as normalised paths.
-    pub fn made(&self, workspace: &Workspace) -> Vec<String> {
-        self.made.iter().map(|folder| normalise(workspace.root(), folder)).collect()
+    pub fn made(&self) -> impl Iterator<Item = String> + '_ {
+        self.made.iter().map(|(_, path)| path.clone())
     }
 
     /// Takes back the preparation: the temporary file, and folders made that are still empty.
     pub fn discard(&self) {
-        // What cannot be removed now is swept at the next start.
-        if let Step::Replace(temp) | Step::Make(temp) = &self.step {
-            let _ = fs::remove_file(temp);
+        if self.done == Done::Nothing && !matches!(self.step, Step::Remove(_)) {
+            // What cannot be removed now is swept at the next start.
+            let _ = self.folder.remove_file(self.temp());
         }
-        for folder in self.made.iter().rev() {
-            let _ = fs::remove_dir(folder);
-        }
+        remove_made(&self.made);
     }
 }
 
-/// Renames, but never over something.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            // A file system without such renames: a hard link refuses an existing name too.
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
-        other => Ok(other?),
-    }
-}
-
-/// Puts a state back in place, flushed: after a failure, from what was read before.
+/// Flushes the folders of files that were put in place.
 ///
 /// # Errors
-/// Whatever the disk says.
-pub fn put_back(workspace: &Workspace, path: &str, before: &State) -> io::Result<()> {
-    let target = workspace.full(path);
-    if before.is_absent() {
-        match fs::remove_file(&target) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => return disk::sync_folder(disk::parent(&target)),
-        }
-    }
-    let temp = disk::temp_path(disk::parent(&target));
-    let written = write_temp(&temp, &target, before, before)?;
-    let done = written.map_or(Ok(()), |file| file.sync_all()).and_then(|()| fs::rename(&temp, &target));
-    if let Err(error) = done {
-        // What cannot be removed now is swept at the next start.
-        let _ = fs::remove_file(&temp);
-        return Err(error);
-    }
-    disk::sync_folder(disk::parent(&target))
+/// The first that failed.
+pub fn sync_folders(staged: &[Staged]) -> io::Result<()> {
+    let all = staged.iter().flat_map(|s| s.made.iter().map(|(above, _)| above).chain([&s.folder]));
+    let mut folders: Vec<&Arc<Folder>> = all.collect();
+    folders.sort_by_key(|folder| Arc::as_ptr(folder));
+    folders.dedup_by_key(|folder| Arc::as_ptr(folder));
+    disk::each(&folders, |folder| folder.sync())
 }
 
 /// Removes folders (normalised paths) that are empty, in this order; those that went. One that is not empty, or not a
@@ -178,42 +378,213 @@ pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a
     let inside = |folder: &&String| workspace.resolve(folder, Access::Folder).is_ok_and(|real| real == **folder);
     let mut gone: Vec<String> = Vec::new();
     for folder in folders.filter(inside) {
-        if fs::remove_dir(workspace.full(folder)).is_ok() {
+        let (above, name) = split(folder);
+        if workspace.folder(above).and_then(|above| above.remove_folder(name)).is_ok() {
             gone.push(folder.clone());
         }
     }
     gone
 }
 
-/// Removes the temporary files of processes that are gone from a folder of the workspace; how many.
-pub fn sweep(folder: &Path) -> usize {
-    let Ok(entries) = fs::read_dir(folder) else { return 0 };
-    let left_over = |e: &fs::DirEntry| e.file_name().to_str().is_some_and(disk::is_left_over);
-    entries.flatten().filter(left_over).filter(|e| fs::remove_file(e.path()).is_ok()).count()
+/// Removes the temporary files of processes that are gone from a folder of the workspace, given by its path below `root`;
+/// how many.
+pub fn sweep(root: &Folder, folder: &Path) -> usize {
+    let Ok(folder) = root.descend(folder) else { return 0 };
+    let names = folder.names().unwrap_or_default();
+    let left_over = names.iter().filter(|name| name.to_str().is_some_and(disk::is_left_over));
+    let is_folder = |name: &&std::ffi::OsString| {
+        folder.stat(name).is_ok_and(|stat| stat.is_some_and(|stat| disk::is(&stat, FileType::Directory)))
+    };
+    left_over.filter(|name| !is_folder(name)).filter(|name| folder.remove_file(name).is_ok()).count()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    struct World {
+        dir: tempfile::TempDir,
+        workspace: Workspace,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a folder");
+            fs::create_dir(dir.path().join("w")).expect("made");
+            let workspace = Workspace::open(&dir.path().join("w")).expect("open");
+            World { dir, workspace }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.workspace.full(path)
+        }
+
+        fn text(&self, path: &str) -> String {
+            fs::read_to_string(self.at(path)).expect("there")
+        }
+
+        /// What lies in a folder, sorted.
+        fn names(&self, path: &str) -> Vec<String> {
+            let entries = fs::read_dir(self.at(path)).expect("there").flatten();
+            let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            names
+        }
+
+        fn stage(&self, path: &str, after: &State) -> (Staged, Read) {
+            let now = self.workspace.read(path).expect("read");
+            let mut staging = Staging::new(&self.workspace).expect("open");
+            (staging.stage(path, &now.state, after).expect("staged").0, now)
+        }
+    }
 
     #[test]
     fn a_file_that_appeared_is_not_overwritten() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let w = Workspace::open(dir.path()).expect("open");
-        let (staged, _) = stage(&w, "d/a", &State::Absent, &State::file(&b"new"[..])).expect("staged");
-        fs::write(dir.path().join("d/a"), "theirs").expect("written");
-        assert!(staged.commit().is_err());
+        let w = World::new();
+        let (mut staged, now) = w.stage("d/a", &State::file(&b"new"[..]));
+        fs::write(w.at("d/a"), "theirs").expect("written");
+        assert!(matches!(staged.commit(&now), Err(Stop::Changed)));
+        assert!(matches!(staged.exchange(&now), Err(Stop::Changed)), "as after the look at the stamp");
         staged.discard();
-        assert_eq!(fs::read(dir.path().join("d/a")).expect("there"), b"theirs");
-        assert_eq!(fs::read_dir(dir.path().join("d")).expect("there").count(), 1);
+        assert_eq!(w.text("d/a"), "theirs");
+        assert_eq!(w.names("d"), ["a"]);
     }
 
     #[test]
     fn discarding_leaves_no_trace() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let w = Workspace::open(dir.path()).expect("open");
-        let (staged, _) = stage(&w, "d/e/a", &State::Absent, &State::file(&b"new"[..])).expect("staged");
+        let w = World::new();
+        let (staged, _) = w.stage("d/e/a", &State::file(&b"new"[..]));
         staged.discard();
-        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0);
+        assert_eq!(w.names(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_save_in_the_last_moment_is_put_back() {
+        for after in [State::file(&b"new"[..]), State::Absent] {
+            let saves: [fn(&Path); 2] = [
+                |file| fs::write(file, "THEIRS").expect("written"),
+                |file| {
+                    fs::write(file.with_extension("new"), "THEIRS").expect("written");
+                    fs::rename(file.with_extension("new"), file).expect("renamed");
+                },
+            ];
+            for save in saves {
+                let w = World::new();
+                fs::write(w.at("a"), "before").expect("written");
+                let (mut staged, now) = w.stage("a", &after);
+                let time = fs::metadata(w.at("a")).and_then(|m| m.modified()).expect("a time");
+                save(&w.at("a"));
+                // Not even the time tells.
+                fs::File::open(w.at("a")).and_then(|f| f.set_modified(time)).expect("set");
+                // Saved after the look at the stamp: what came out of the way tells.
+                assert!(matches!(staged.exchange(&now), Err(Stop::Changed)));
+                staged.discard();
+                assert_eq!(w.text("a"), "THEIRS");
+                assert_eq!(w.names(""), ["a"]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_put_in_place_is_taken_back_as_the_same_file() {
+        let w = World::new();
+        fs::write(w.at("a"), "before").expect("written");
+        let inode = fs::metadata(w.at("a")).expect("there").ino();
+        for after in [State::file(&b"new"[..]), State::Absent, State::Link { target: "x".into() }] {
+            let (mut staged, now) = w.stage("a", &after);
+            staged.commit(&now).expect("written");
+            assert_eq!(w.workspace.read("a").expect("read").state.bytes(), after.bytes());
+            staged.undo(&now.state, &after).expect("taken back");
+            staged.discard();
+            assert_eq!(fs::metadata(w.at("a")).expect("there").ino(), inode);
+            assert_eq!(w.names(""), ["a"]);
+        }
+        let after = State::file(&b"new"[..]);
+        let (mut staged, now) = w.stage("a", &after);
+        staged.commit(&now).expect("written");
+        fs::write(w.at("a"), "theirs").expect("written");
+        assert!(staged.undo(&now.state, &after).is_err());
+        assert_eq!(w.text("a"), "theirs");
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_what_it_had_or_it_is_told() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let w = World::new();
+        fs::write(w.at("a"), "before").expect("written");
+        fs::set_permissions(w.at("a"), Permissions::from_mode(0o4754)).expect("set");
+        let has_attributes = setxattr(w.at("a"), "user.note", b"kept", XattrFlags::empty()).is_ok();
+        fs::hard_link(w.at("a"), w.at("b")).expect("linked");
+        let (mut staged, now) = w.stage("a", &State::file(&b"new"[..]));
+        staged.commit(&now).expect("written");
+        staged.finish();
+        assert_eq!(staged.lost(), ["its 1 other name (hard links)"]);
+        assert_eq!(fs::metadata(w.at("a")).expect("there").permissions().mode() & 0o7777, 0o4754);
+        assert_eq!((w.text("a"), w.text("b")), ("new".into(), "before".into()));
+        if has_attributes {
+            let mut value = [0; 16];
+            let length = getxattr(w.at("a"), "user.note", &mut value[..]).expect("kept");
+            assert_eq!(&value[..length], b"kept");
+        }
+        assert_eq!(w.names(""), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_linked_folder_is_refused_by_name() {
+        let w = World::new();
+        fs::create_dir(w.dir.path().join("out")).expect("made");
+        symlink("../out", w.at("d")).expect("linked");
+        let mut staging = Staging::new(&w.workspace).expect("open");
+        let error = staging.stage("d/a", &State::Absent, &State::file(&b"x"[..])).expect_err("a link");
+        assert!(error.to_string().contains("/d is a link to a folder"), "{error}");
+        assert!(w.workspace.read("d/a").is_err_and(|e| e.to_string().contains("is a link")));
+        assert_eq!(fs::read_dir(w.dir.path().join("out")).expect("there").count(), 0);
+    }
+
+    /// Rounds of the race; NEBULA_RACES asks for more.
+    fn rounds() -> usize {
+        std::env::var("NEBULA_RACES").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    }
+
+    #[test]
+    fn a_folder_swapped_for_a_link_leads_nothing_out() {
+        let w = World::new();
+        let out = w.dir.path().join("out");
+        fs::create_dir(&out).expect("made");
+        fs::create_dir(w.at("d")).expect("made");
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // The other half of the race may have made or removed something there.
+                    let _ = fs::rename(w.at("d"), w.at("aside"));
+                    let _ = symlink(&out, w.at("d"));
+                    let _ = fs::remove_file(w.at("d"));
+                    let _ = fs::rename(w.at("aside"), w.at("d"));
+                }
+            });
+            for round in 0..rounds() {
+                let path = format!("d/f{}", round % 7);
+                let after = if round % 3 == 2 { State::Absent } else { State::file(round.to_string().into_bytes()) };
+                let Ok(now) = w.workspace.read(&path) else { continue };
+                let Ok(mut staging) = Staging::new(&w.workspace) else { continue };
+                let Ok((mut staged, _)) = staging.stage(&path, &now.state, &after) else { continue };
+                if now.state.is_absent() && after.is_absent() {
+                    continue;
+                }
+                let done = staged.commit(&now);
+                staged.finish();
+                if done.is_err() {
+                    staged.discard();
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read_dir(&out).expect("there").count(), 0);
     }
 }

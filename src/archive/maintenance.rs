@@ -1,14 +1,14 @@
 //! Check, prune, size. Nothing but prune ever deletes a version.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::{
     Archive, Error, Id, Lock, Sha, Version, at,
     changeset::{self, Changeset},
-    is_folder_name, sha256, version,
+    changeset_name, is_folder_name, sha256, version,
 };
 use crate::disk;
 use crate::proposal::State;
@@ -70,14 +70,14 @@ impl Archive {
             } else if name.strip_suffix(".txt").and_then(Id::parse).is_none()
                 && name != ".gitignore"
                 // Someone is writing, or was killed while doing so: the next start sweeps it.
-                && !name.starts_with(disk::TEMP_PREFIX)
+                && !disk::is_temp_name(&name)
             {
                 damage(file, "no file of the archive has such a name");
             }
         }
         for id in self.list()? {
             let file = self.changeset_file(id);
-            let read = fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| changeset::read(&bytes));
+            let read = self.changeset_bytes(id).map_err(|e| e.to_string()).and_then(|bytes| changeset::read(&bytes));
             match read {
                 Err(why) => damage(file, &format!("the changeset cannot be read: {why}")),
                 Ok(Changeset { paths, .. }) => {
@@ -99,23 +99,25 @@ impl Archive {
         known: &dyn Fn(Id) -> Option<Sha>,
         damage: &mut impl FnMut(PathBuf, &str),
     ) -> Vec<Id> {
-        let Ok(entries) = fs::read_dir(folder) else {
+        let opened = self.open_versions(folder).ok().flatten();
+        let Some((open, names)) = opened.and_then(|open| open.names().ok().map(|names| (open, names))) else {
             damage(folder.clone(), "the folder cannot be read");
             return Vec::new();
         };
         let mut ids = Vec::new();
-        for entry in entries.flatten() {
-            let parsed = entry.file_name().to_str().and_then(|name| version::parse(folder, name));
+        for name in names {
+            let file = folder.join(&name);
+            let parsed = name.to_str().and_then(|name| version::parse(folder, name));
             let Some(version) = parsed else {
-                damage(entry.path(), "no version has such a name");
+                damage(file, "no version has such a name");
                 continue;
             };
             ids.push(version.id);
-            match version.state() {
-                Err(why) => damage(entry.path(), &format!("the version cannot be read: {why}")),
-                Ok(State::Absent) if version.size() > 0 => damage(entry.path(), "it should be empty"),
+            match version.state_in(&open) {
+                Err(why) => damage(file, &format!("the version cannot be read: {why}")),
+                Ok(State::Absent) if version.size() > 0 => damage(file, "it should be empty"),
                 Ok(State::File { bytes, .. }) if known(version.id).is_some_and(|sha| sha != sha256(&bytes)) => {
-                    damage(entry.path(), "its bytes are not those that were archived");
+                    damage(file, "its bytes are not those that were archived");
                 }
                 Ok(_) => {}
             }
@@ -141,7 +143,7 @@ impl Archive {
             add(self.changeset_file(id));
         }
         for folder in self.folders()? {
-            version::list(&folder).unwrap_or_default().into_iter().for_each(|v| add(v.file));
+            self.versions_in(&folder).unwrap_or_default().into_iter().for_each(|v| add(v.file));
         }
         Ok(sum)
     }
@@ -183,7 +185,7 @@ impl Archive {
     fn prune_steps(&self) -> Result<Vec<Step>, Error> {
         let mut all: BTreeMap<PathBuf, Vec<Version>> = BTreeMap::new();
         for folder in self.folders()? {
-            let versions = version::list(&folder).map_err(at(&folder))?;
+            let versions = self.versions_in(&folder)?;
             all.insert(folder, versions);
         }
         let (mut steps, mut taken) = (Vec::new(), BTreeSet::new());
@@ -218,18 +220,21 @@ impl Archive {
     /// # Errors
     /// Whatever the disk says; what is deleted by then is gone.
     pub fn prune(&self, _lock: &mut Lock, prune: &Prune) -> Result<(), Error> {
+        let folder = self.make_folder()?;
         for (id, stay) in &prune.changesets {
             if stay.is_empty() {
-                let file = self.changeset_file(*id);
-                fs::remove_file(&file).map_err(at(&file))?;
+                folder.remove_file(changeset_name(*id)).map_err(at(&self.changeset_file(*id)))?;
             } else {
                 let paths: Vec<_> = stay.iter().map(String::as_str).collect();
                 self.write_changeset(*id, &paths, self.approved(*id)?.as_deref())?;
             }
         }
-        disk::sync_folder(&self.folder).map_err(at(&self.folder))?;
-        for file in &prune.versions {
-            fs::remove_file(file).map_err(at(file))?;
+        folder.sync().map_err(at(&self.folder))?;
+        for version in &prune.versions {
+            let name = version.file_name().unwrap_or_default();
+            let removed = version.parent().and_then(|f| f.file_name()).ok_or(io::ErrorKind::NotFound.into());
+            let removed = removed.and_then(|of| folder.enter(of)).and_then(|open| open.remove_file(name));
+            removed.map_err(at(version))?;
         }
         Ok(())
     }

@@ -1,0 +1,85 @@
+//! The folders of the archive, opened without following a link: a clone may bring links of those names.
+
+use std::io;
+use std::path::{Component, Path};
+
+use super::{Archive, Error, Version, at};
+use crate::disk::{self, Folder};
+
+impl Archive {
+    /// `.shaft`; `None`: it is not there.
+    pub(super) fn open_home(&self) -> Result<Option<Folder>, Error> {
+        present(self.reach_folder(&self.home)).map_err(at(&self.home))
+    }
+
+    /// The folder of versions and changesets; `None`: it is not there.
+    pub(super) fn open_folder(&self) -> Result<Option<Folder>, Error> {
+        present(self.reach_folder(&self.folder)).map_err(at(&self.folder))
+    }
+
+    /// The folder of a file's versions; `None`: it is not there.
+    pub(super) fn open_versions(&self, folder: &Path) -> Result<Option<Folder>, Error> {
+        let Some(name) = folder.file_name() else { return Ok(None) };
+        match self.open_folder()? {
+            Some(open) => present(open.enter(name)).map_err(at(folder)),
+            None => Ok(None),
+        }
+    }
+
+    /// The folder that a version lies in.
+    pub(super) fn folder_of(&self, version: &Version) -> io::Result<Folder> {
+        let name = version.file.parent().and_then(Path::file_name).ok_or(io::ErrorKind::NotFound)?;
+        self.reach_folder(&self.folder)?.enter(name)
+    }
+
+    /// One in the workspace is reached from its root without following a link; one elsewhere the person has named.
+    fn reach_folder(&self, folder: &Path) -> io::Result<Folder> {
+        match folder.strip_prefix(&self.root) {
+            Ok(below) => Folder::open(&self.root)?.descend(below),
+            Err(_) => Folder::open(folder),
+        }
+    }
+
+    /// Opens `.shaft`, made where it is missing.
+    pub(super) fn make_home(&self) -> Result<Folder, Error> {
+        self.make(&self.home)
+    }
+
+    /// Opens the folder of versions and changesets, made where it is missing.
+    pub(super) fn make_folder(&self) -> Result<Folder, Error> {
+        self.make(&self.folder)
+    }
+
+    /// Makes what is missing of a folder, for its owner alone, and flushes the names.
+    fn make(&self, folder: &Path) -> Result<Folder, Error> {
+        let (mut open, below) = match folder.strip_prefix(&self.root) {
+            Ok(below) => (Folder::open(&self.root).map_err(at(&self.root))?, below),
+            Err(_) => {
+                let there = folder.ancestors().find(|f| f.is_dir()).unwrap_or(Path::new("/"));
+                let below = folder.strip_prefix(there).unwrap_or(Path::new(""));
+                (Folder::open(there).map_err(at(there))?, below)
+            }
+        };
+        for name in below.components() {
+            let Component::Normal(name) = name else { continue };
+            let path = open.path().join(name);
+            if open.make(name, 0o700).map_err(at(&path))? {
+                open.sync().map_err(at(open.path()))?;
+            }
+            open = open.enter(name).map_err(|e| match e.kind() {
+                io::ErrorKind::NotADirectory if !disk::is_linked_folder(&e) => Error::NotAFolder(path.clone()),
+                _ => at(&path)(e),
+            })?;
+        }
+        Ok(open)
+    }
+}
+
+/// A folder that is not there is none.
+fn present(opened: io::Result<Folder>) -> io::Result<Option<Folder>> {
+    match opened {
+        Ok(folder) => Ok(Some(folder)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,376 @@
+//! Open folders. A name in one is looked up in that very folder, wherever it lies by now, and no link is followed:
+//! neither in the name nor in the folders on the way to it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat, linkat, mkdirat, openat, readlinkat,
+    renameat, renameat_with, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::kind_of;
+
+/// An open folder.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    /// Where it lay when it was opened, for messages.
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens a folder by its path, links in it followed: for a root, and for what the person named.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        let fd = openat(CWD, path, FOLDER, Mode::empty())?;
+        Ok(Folder { fd, path: path.to_path_buf() })
+    }
+
+    /// Where it lay when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the folder of that name in this one.
+    ///
+    /// # Errors
+    /// When there is none, or it is a link or no folder; the message says so.
+    pub fn enter(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
+        let name = one_name(name.as_ref())?;
+        let path = self.path.join(name);
+        match openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+            Ok(fd) => Ok(Folder { fd, path }),
+            Err(Errno::NOTDIR | Errno::LOOP) => Err(self.no_folder(name)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the folder at a relative path below this one, itself where the path is empty.
+    ///
+    /// # Errors
+    /// As [`Folder::enter`], for each folder on the way.
+    pub fn descend(&self, path: &Path) -> io::Result<Folder> {
+        let mut folder = Folder { fd: rustix::io::fcntl_dupfd_cloexec(&self.fd, 0)?, path: self.path.clone() };
+        for part in path.components() {
+            match part {
+                Component::Normal(name) => folder = folder.enter(name)?,
+                Component::CurDir => {}
+                _ => return Err(io::Error::other(format!("{} leads out of the folder", path.display()))),
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Why what has this name cannot be entered.
+    fn no_folder(&self, name: &OsStr) -> io::Error {
+        let path = self.path.join(name);
+        match self.stat(name) {
+            Ok(Some(stat)) if is(&stat, FileType::Symlink) => {
+                io::Error::new(io::ErrorKind::NotADirectory, LinkedFolder { path })
+            }
+            _ => io::ErrorKind::NotADirectory.into(),
+        }
+    }
+
+    /// Makes a folder; whether it was missing. `mode` is cut by the process's mask.
+    ///
+    /// # Errors
+    /// Whatever the disk says; what is there already is not looked at.
+    pub fn make(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<bool> {
+        match mkdirat(&self.fd, one_name(name.as_ref())?, bits(mode)) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What has this name, a link itself; `None`: nothing.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stat>> {
+        match statat(&self.fd, one_name(name.as_ref())?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The names in it, without `.` and `..`.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_os_string();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Opens a regular file for reading. Waits for nobody.
+    ///
+    /// # Errors
+    /// When there is none, or it is anything else; the message says what.
+    pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        self.open_regular(name.as_ref(), OFlags::RDONLY, 0)
+    }
+
+    /// Opens a regular file for reading and writing, made where it is missing. A file of several names is refused: what is
+    /// written would appear under the others.
+    ///
+    /// # Errors
+    /// As [`Folder::open_file`].
+    pub fn open_or_make(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<File> {
+        use std::os::unix::fs::MetadataExt;
+        let file = self.open_regular(name.as_ref(), OFlags::RDWR | OFlags::CREATE, mode)?;
+        match file.metadata()?.nlink() {
+            0 | 1 => Ok(file),
+            _ => Err(io::Error::other(
+                "it is a file of several names (hard links): remove it, then nebula makes its own",
+            )),
+        }
+    }
+
+    fn open_regular(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
+        let name = one_name(name)?;
+        if let Some(stat) = self.stat(name)? {
+            check_regular(&stat)?;
+        }
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(openat(&self.fd, name, flags, bits(mode))?);
+        match file.metadata()?.file_type() {
+            kind if kind.is_file() => Ok(file),
+            kind => Err(io::Error::other(format!("it is {}, not a regular file", kind_of(kind)))),
+        }
+    }
+
+    /// Makes a new file for writing.
+    ///
+    /// # Errors
+    /// When the name is taken, by a link too, or the disk refuses.
+    pub fn make_file(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(openat(&self.fd, one_name(name.as_ref())?, flags, bits(mode))?))
+    }
+
+    /// Makes a link with this text.
+    ///
+    /// # Errors
+    /// When the name is taken, or the disk refuses.
+    pub fn make_link(&self, name: impl AsRef<OsStr>, target: &Path) -> io::Result<()> {
+        Ok(symlinkat(target, &self.fd, one_name(name.as_ref())?)?)
+    }
+
+    /// The text of a link.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read_link(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
+        let text = readlinkat(&self.fd, one_name(name.as_ref())?, Vec::new())?;
+        Ok(OsStr::from_bytes(text.to_bytes()).into())
+    }
+
+    /// Renames over whatever has the new name.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
+        Ok(renameat(&self.fd, one_name(from.as_ref())?, &self.fd, one_name(to.as_ref())?)?)
+    }
+
+    /// Renames, into another folder too, but never over something.
+    ///
+    /// # Errors
+    /// When the new name is taken, or the disk refuses.
+    pub fn rename_new(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let (from, name) = (one_name(from.as_ref())?, one_name(name.as_ref())?);
+        match renameat_with(&self.fd, from, &to.fd, name, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                // A file system without such renames: a hard link refuses an existing name too.
+                self.hard_link(from, to, name)?;
+                Ok(unlinkat(&self.fd, from, AtFlags::empty())?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Exchanges two names in one step; `false`: the file system cannot, and nothing was done.
+    ///
+    /// # Errors
+    /// When one of them is not there, or the disk refuses.
+    pub fn exchange(&self, a: impl AsRef<OsStr>, b: impl AsRef<OsStr>) -> io::Result<bool> {
+        let (a, b) = (one_name(a.as_ref())?, one_name(b.as_ref())?);
+        match renameat_with(&self.fd, a, &self.fd, b, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives a file one more name, in another folder too; a link is not followed.
+    ///
+    /// # Errors
+    /// When the new name is taken, or the file system cannot.
+    pub fn hard_link(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let (from, name) = (one_name(from.as_ref())?, one_name(name.as_ref())?);
+        Ok(linkat(&self.fd, from, &to.fd, name, AtFlags::empty())?)
+    }
+
+    /// Removes a file or link.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Flushes the names in it.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.fd)?)
+    }
+
+    /// Whether this and another are the same folder.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn is_same(&self, other: &Folder) -> io::Result<bool> {
+        let (a, b) = (rustix::fs::fstat(&self.fd)?, rustix::fs::fstat(&other.fd)?);
+        Ok((a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
+    }
+}
+
+/// How folders are opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// A folder on the way is a link.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is a link to a folder, which nebula does not follow here: put a folder in its place", path.display())]
+struct LinkedFolder {
+    path: PathBuf,
+}
+
+/// Whether an error says that a folder on the way is a link.
+pub fn is_linked_folder(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<LinkedFolder>())
+}
+
+/// What kind of thing a `stat` tells of.
+pub fn is(stat: &Stat, kind: FileType) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == kind
+}
+
+/// What a `stat` tells of, in a sentence.
+pub fn kind_of_stat(stat: &Stat) -> &'static str {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => "a file",
+        FileType::Directory => "a folder",
+        FileType::Symlink => "a link",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        _ => "a device",
+    }
+}
+
+fn check_regular(stat: &Stat) -> io::Result<()> {
+    match is(stat, FileType::RegularFile) {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("it is {}, not a regular file", kind_of_stat(stat)))),
+    }
+}
+
+/// A single name: a path would be looked up by the system, links on the way followed.
+fn one_name(name: &OsStr) -> io::Result<&OsStr> {
+    let is_one = !name.is_empty() && !name.as_bytes().contains(&b'/') && name != "." && name != "..";
+    is_one.then_some(name).ok_or_else(|| io::ErrorKind::InvalidFilename.into())
+}
+
+fn bits(mode: u32) -> Mode {
+    // Bits that do not fit are none that a file can have.
+    Mode::from_raw_mode(RawMode::try_from(mode).unwrap_or(0o600))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::mkfifoat;
+
+    use super::*;
+
+    #[test]
+    fn no_link_is_followed_on_the_way() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("in/deep")).expect("made");
+        fs::create_dir(dir.path().join("out")).expect("made");
+        symlink("../out", dir.path().join("in/linked")).expect("linked");
+        symlink("../out/new", dir.path().join("in/file")).expect("linked");
+        let folder = Folder::open(&dir.path().join("in")).expect("open");
+        assert!(folder.descend(Path::new("deep")).is_ok());
+        let error = folder.descend(Path::new("linked/x")).expect_err("a link");
+        assert!(is_linked_folder(&error) && error.to_string().contains("in/linked is a link"), "{error}");
+        for path in ["..", "deep/../..", "/"] {
+            assert!(folder.descend(Path::new(path)).is_err(), "{path}");
+        }
+        assert!(folder.open_file("file").is_err_and(|e| e.to_string().contains("a link")));
+        assert!(folder.open_or_make("file", 0o600).is_err());
+        assert!(folder.make_file("file", 0o600).is_err());
+        assert!(folder.make_file("../out/x", 0o600).is_err());
+        assert_eq!(fs::read_dir(dir.path().join("out")).expect("there").count(), 0);
+        assert_eq!(folder.read_link("linked").expect("a link"), Path::new("../out"));
+    }
+
+    #[test]
+    fn only_regular_files_of_one_name_are_written() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(dir.path()).expect("open");
+        mkfifoat(CWD, dir.path().join("pipe"), Mode::RUSR | Mode::WUSR).expect("a pipe");
+        assert!(folder.open_file("pipe").is_err_and(|e| e.to_string().contains("a pipe")));
+        assert!(folder.open_or_make("pipe", 0o600).is_err());
+        fs::write(dir.path().join("a"), "text").expect("written");
+        fs::hard_link(dir.path().join("a"), dir.path().join("b")).expect("linked");
+        assert!(folder.open_or_make("a", 0o600).is_err_and(|e| e.to_string().contains("several names")));
+        fs::remove_file(dir.path().join("b")).expect("removed");
+        assert!(folder.open_or_make("a", 0o600).is_ok());
+    }
+
+    #[test]
+    fn two_names_are_exchanged_in_one_step() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("a"), "1").expect("written");
+        fs::write(dir.path().join("b"), "2").expect("written");
+        let folder = Folder::open(dir.path()).expect("open");
+        if folder.exchange("a", "b").expect("exchanged") {
+            assert_eq!(fs::read(dir.path().join("a")).expect("there"), b"2");
+        }
+        assert!(folder.rename_new("a", &folder, "b").is_err());
+        let mut names = folder.names().expect("listed");
+        names.sort();
+        assert_eq!(names, ["a", "b"]);
+        fs::rename(dir.path().join("a"), dir.path().join("c")).expect("renamed");
+        assert!(folder.exchange("a", "b").is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! What a file keeps when another takes its place: owner, group, access list, extended attributes, capabilities, mode.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use rustix::fs::{Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr};
+use rustix::io::Errno;
+
+/// The largest extended attribute that Linux knows.
+const LARGEST: usize = 64 << 10;
+/// Attributes that hold access lists: where one is lost, the group's bits would mean more than before.
+const ACCESS_LIST: &str = "system.posix_acl_access";
+/// Set last, because writing and changing the owner take it away.
+const CAPABILITIES: &str = "security.capability";
+
+/// Gives `new` what `old` has, and `mode`; tells what could not be kept, in a few words each. Neither group nor others
+/// get rights that they did not have. To be called when all bytes are written.
+///
+/// # Errors
+/// When the mode cannot be set, which leaves the file to its owner alone.
+pub fn keep(old: &File, new: &File, mode: u32) -> io::Result<Vec<String>> {
+    let (was, is) = (old.metadata()?, new.metadata()?);
+    let mut lost = Vec::new();
+    let mut mode = mode;
+    if (was.uid(), was.gid()) != (is.uid(), is.gid()) {
+        let owner = fchown(new, Some(Uid::from_raw(was.uid())), Some(Gid::from_raw(was.gid())));
+        let group = owner.or_else(|_| fchown(new, None, Some(Gid::from_raw(was.gid()))));
+        if owner.is_err() && was.uid() != is.uid() {
+            lost.push(format!("owner {}", was.uid()));
+            mode &= !0o4000;
+        }
+        if group.is_err() && was.gid() != is.gid() {
+            lost.push(format!("group {}", was.gid()));
+            mode = without_group(mode) & !0o2000;
+        }
+    }
+    let attributes = copy_attributes(old, new);
+    if attributes.iter().any(|name| name == ACCESS_LIST) {
+        mode = without_group(mode);
+    }
+    lost.extend(attributes.into_iter().map(|name| match name.as_str() {
+        ACCESS_LIST => "access list".into(),
+        CAPABILITIES => "capabilities".into(),
+        _ => format!("attribute {name}"),
+    }));
+    new.set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(lost)
+}
+
+/// A mode whose group may do no more than everybody.
+fn without_group(mode: u32) -> u32 {
+    mode & !0o070 | (mode & 0o070 & ((mode & 0o007) << 3))
+}
+
+/// Copies extended attributes; the names of those that could not be.
+fn copy_attributes(old: &File, new: &File) -> Vec<String> {
+    let mut names = attribute_names(old);
+    names.sort_by_key(|name| name == CAPABILITIES);
+    let had = attribute_names(new);
+    let differs = |name: &String| value(old, name) != value(new, name);
+    // A list that the folder gave the new file, and the old one did not have, would give others rights.
+    let inherited = had.iter().any(|n| n == ACCESS_LIST) && !names.iter().any(|n| n == ACCESS_LIST);
+    if inherited {
+        // The mode that is set afterwards counts where there is no list; one that stays is told of.
+        let _ = rustix::fs::fremovexattr(new, ACCESS_LIST);
+    }
+    let mut lost: Vec<String> = names
+        .into_iter()
+        .filter(differs)
+        .filter(|name| {
+            let copied = value(old, name).and_then(|v| fsetxattr(new, name.as_str(), &v, XattrFlags::empty()));
+            copied.is_err()
+        })
+        .collect();
+    if inherited && attribute_names(new).iter().any(|n| n == ACCESS_LIST) {
+        lost.push(ACCESS_LIST.into());
+    }
+    lost
+}
+
+/// The names of a file's extended attributes; none where the file system has no such thing.
+fn attribute_names(file: &File) -> Vec<String> {
+    let mut list = vec![0; LARGEST];
+    let length = flistxattr(file, &mut list[..]).unwrap_or(0);
+    let names = list[..length].split(|b| *b == 0).filter(|n| !n.is_empty());
+    names.map(|n| String::from_utf8_lossy(n).into_owned()).collect()
+}
+
+fn value(file: &File, name: &str) -> Result<Vec<u8>, Errno> {
+    let mut bytes = vec![0; LARGEST];
+    let length = fgetxattr(file, name, &mut bytes[..])?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
