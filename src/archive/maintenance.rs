@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{
     Archive, Error, Id, Lock, Sha, Version, at,
@@ -95,13 +95,13 @@ impl Archive {
 
     fn check_folder(
         &self,
-        folder: &PathBuf,
+        folder: &Path,
         known: &dyn Fn(Id) -> Option<Sha>,
         damage: &mut impl FnMut(PathBuf, &str),
     ) -> Vec<Id> {
         let opened = self.open_versions(folder).ok().flatten();
         let Some((open, names)) = opened.and_then(|open| open.names().ok().map(|names| (open, names))) else {
-            damage(folder.clone(), "the folder cannot be read");
+            damage(folder.to_path_buf(), "the folder cannot be read");
             return Vec::new();
         };
         let mut ids = Vec::new();

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{Local, TimeZone};
-use ignore::WalkBuilder;
 
 use crate::disk::{self, Links};
 use crate::git::Repository;
+use crate::workspace::{Ignores, Workspace};
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -55,13 +56,16 @@ pub struct Live {
 }
 
 impl Live {
-    /// Looks at a workspace.
-    pub fn gather(root: &Path, limits: Limits) -> Live {
+    /// Looks at a workspace. Files of patterns (`.gitignore`) that were not read become lines of `complaints`.
+    pub fn gather(workspace: &Workspace, limits: Limits, complaints: &mut Vec<String>) -> Live {
+        let root = workspace.root();
+        let ignores = Arc::new(Ignores::new(root));
         // Git runs while the files are walked.
         let (files, git) = std::thread::scope(|scope| {
             let git = scope.spawn(|| git(root, limits.git));
-            (walk(root, limits), git.join().unwrap_or_default())
+            (walk(workspace, &ignores, limits), git.join().unwrap_or_default())
         });
+        complaints.extend(ignores.complaints());
         let (tree_title, tree) = tree(&files, limits);
         Live {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -136,11 +140,11 @@ struct Files {
 }
 
 /// Walks level by level, so that a tree too large to be walked whole shows its shape rather than its first corner.
-fn walk(root: &Path, limits: Limits) -> Files {
+fn walk(workspace: &Workspace, ignores: &Arc<Ignores>, limits: Limits) -> Files {
     let begun = Instant::now();
     let mut best = Files::default();
     for depth in [2, 3, 4, 6, 64] {
-        let Some(files) = walk_to(root, depth, limits, begun) else { break };
+        let Some(files) = walk_to(workspace, ignores, depth, limits, begun) else { break };
         best = files;
         if best.unseen.is_empty() {
             best.complete = true;
@@ -151,22 +155,22 @@ fn walk(root: &Path, limits: Limits) -> Files {
 }
 
 /// The files down to a depth, or `None` where a limit was reached. The first level is always taken as far as it goes.
-fn walk_to(root: &Path, depth: usize, limits: Limits, begun: Instant) -> Option<Files> {
+fn walk_to(
+    workspace: &Workspace,
+    ignores: &Arc<Ignores>,
+    depth: usize,
+    limits: Limits,
+    begun: Instant,
+) -> Option<Files> {
     let mut files = Files::default();
-    let skip_archive = |e: &ignore::DirEntry| !matches!(e.file_name().to_str(), Some(".git" | ".shaft"));
-    let walk = WalkBuilder::new(root)
-        .max_depth(Some(depth))
-        .hidden(false)
-        .require_git(false)
-        .sort_by_file_name(|a, b| a.cmp(b))
-        .filter_entry(skip_archive)
-        .build();
+    let mut walk = workspace.walk_with("", ignores);
+    let walk = walk.max_depth(Some(depth)).sort_by_file_name(|a, b| a.cmp(b)).build();
     for (n, entry) in walk.flatten().enumerate() {
         // What is small is seen whole, however slow the disk is.
         if n > limits.entries || n % 256 == 255 && begun.elapsed() > limits.walk {
             return (depth <= 2).then_some(files);
         }
-        let Ok(path) = entry.path().strip_prefix(root) else { continue };
+        let Ok(path) = entry.path().strip_prefix(workspace.root()) else { continue };
         let Some(path) = path.to_str() else { continue };
         let path = path.replace(std::path::MAIN_SEPARATOR, "/");
         if entry.file_type().is_some_and(|t| t.is_dir()) {
@@ -416,14 +420,18 @@ mod tests {
         dir
     }
 
+    fn gather(root: &Path, limits: Limits) -> Live {
+        Live::gather(&Workspace::open(root).unwrap(), limits, &mut Vec::new())
+    }
+
     #[test]
     fn a_small_project_is_shown_whole() {
         let dir = world(&["Cargo.toml", "src/main.rs", "src/lib.rs", "target/x", ".shaft/archives/y"]);
         fs::write(dir.path().join(".gitignore"), "target\n").unwrap();
-        let live = Live::gather(dir.path(), Limits::default());
+        let live = gather(dir.path(), Limits::default());
         assert_eq!(live.tree, "./: .gitignore Cargo.toml\nsrc/: lib.rs main.rs");
         assert_eq!((live.languages.as_str(), live.build.as_str()), ("Rust (2 files)", "Cargo.toml"));
-        assert_eq!(Live::gather(tempfile::tempdir().unwrap().path(), Limits::default()).tree, "");
+        assert_eq!(gather(tempfile::tempdir().unwrap().path(), Limits::default()).tree, "");
     }
 
     #[test]
@@ -462,12 +470,12 @@ mod tests {
         let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
         names.push("README.md");
         let dir = world(&names);
-        let live = Live::gather(dir.path(), Limits { whole: 20, folders: 12, ..Limits::default() });
+        let live = gather(dir.path(), Limits { whole: 20, folders: 12, ..Limits::default() });
         assert_eq!(live.tree.lines().count(), 10);
         assert!(live.tree.contains("src/m3/deep/: 10 files (rs)"), "{}", live.tree);
-        let few = Live::gather(dir.path(), Limits { whole: 20, folders: 5, ..Limits::default() });
+        let few = gather(dir.path(), Limits { whole: 20, folders: 5, ..Limits::default() });
         assert_eq!(few.tree, "./: README.md\nsrc/: 90 files (rs)");
-        let cut = Live::gather(dir.path(), Limits { whole: 20, entries: 30, ..Limits::default() });
+        let cut = gather(dir.path(), Limits { whole: 20, entries: 30, ..Limits::default() });
         assert!(cut.tree_title.starts_with("Its upper folders"), "{}", cut.tree);
     }
 

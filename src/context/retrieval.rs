@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
 
 use super::attach::decoded;
+use crate::disk::{self, Links};
 use crate::memory::rag::{Found, Rag, Seen, Source, SourceId};
 use crate::memory::{self};
-use crate::workspace::{Workspace, is_text};
+use crate::workspace::{Ignores, Workspace, is_text};
 
 /// Files larger than this are not indexed, in bytes: they are data more often than text.
 const MAX_FILE: u64 = 1 << 20;
@@ -287,9 +289,7 @@ impl<'a> Batch<'a> {
 }
 
 fn walk_of(path: &Path) -> WalkBuilder {
-    let mut walk = WalkBuilder::new(path);
-    walk.require_git(false);
-    walk
+    Arc::new(Ignores::new(path)).walk(path, |e| e.file_name().as_encoded_bytes().starts_with(b"."))
 }
 
 /// The files of a source that may be texts; `None`: it was stopped.
@@ -322,7 +322,7 @@ fn stamp(meta: &fs::Metadata, path: &str) -> Option<Seen> {
 
 /// A file's text, or nothing for one that is none or vanished meanwhile.
 fn text_of(path: &Path) -> String {
-    match fs::read(path) {
+    match disk::read_file(path, MAX_FILE, Links::Follow) {
         Ok(bytes) if is_text(&bytes) => decoded(&bytes),
         _ => String::new(),
     }

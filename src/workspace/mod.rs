@@ -5,6 +5,7 @@
 
 mod alike;
 pub mod find;
+mod ignores;
 mod index;
 mod path;
 mod read;
@@ -13,10 +14,12 @@ pub mod watch;
 pub mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::WalkBuilder;
 
 pub use alike::may_mean;
+pub use ignores::Ignores;
 pub use path::{Access, PathError, lexical, normalise};
 pub use read::{Read, ReadError, Stamp, is_text};
 
@@ -95,13 +98,16 @@ impl Workspace {
     /// A walk over files and folders from `folder` (normalised; empty: the root): `.gitignore` honoured, hidden files
     /// among them, without `.git`, `.shaft` and protected folders; links are named, not followed.
     pub fn walk(&self, folder: &str) -> WalkBuilder {
-        let mut walk = WalkBuilder::new(self.full(folder));
+        self.walk_with(folder, &Arc::new(Ignores::new(&self.root)))
+    }
+
+    /// As [`Workspace::walk`], with what files of patterns leave out handed in.
+    pub fn walk_with(&self, folder: &str, ignores: &Arc<Ignores>) -> WalkBuilder {
         let protected = self.protected.clone();
-        walk.hidden(false).require_git(false).follow_links(false).filter_entry(move |e| {
+        ignores.walk(&self.full(folder), move |e| {
             let name = e.file_name();
-            name != ".git" && name != ".shaft" && !protected.iter().any(|p| p == e.path())
-        });
-        walk
+            name == ".git" || name == ".shaft" || protected.iter().any(|p| p == e.path())
+        })
     }
 }
 

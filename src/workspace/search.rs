@@ -13,6 +13,9 @@ use super::Workspace;
 /// Bytes of a matching line that are kept.
 const MAX_LINE: usize = 400;
 
+/// Bytes of a file that are held at once; one with a longer line is passed over.
+const MAX_BUFFER: usize = 16 << 20;
+
 /// What to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
@@ -121,7 +124,11 @@ impl Read for Watched<'_> {
 
 fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize, watch: &dyn Watch) -> Found {
     let mut found = Found { path: path.into(), lines: Vec::new(), count: 0 };
-    let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).line_number(true).build();
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .heap_limit(Some(MAX_BUFFER))
+        .build();
     let sink = Lossy(|number, line| {
         found.count += 1;
         if found.lines.len() < max_lines {

@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -187,7 +188,7 @@ impl Staged {
         let old = self.folder.open_file(&self.name)?;
         let mode = mode.or(*kept).unwrap_or(0o600);
         self.lost = disk::keep(&old, &file, mode)?;
-        let names = self.folder.stat(&self.name)?.map_or(1, |stat| u64::from(stat.st_nlink));
+        let names = old.metadata()?.nlink();
         if names > 1 {
             self.lost.push(format!("its {} other name{} (hard links)", names - 1, if names > 2 { "s" } else { "" }));
         }
@@ -401,7 +402,7 @@ pub fn sweep(root: &Folder, folder: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
 

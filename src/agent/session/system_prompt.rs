@@ -72,9 +72,11 @@ const TOLD: &str = "changed since, told in the conversation";
 
 fn look(context: &SessionContext) -> (Live, Rules) {
     let workspace = &context.services.workspace;
-    let live = Live::gather(workspace.root(), Limits::default());
+    let mut complaints = Vec::new();
+    let live = Live::gather(workspace, Limits::default(), &mut complaints);
     let mut rules = Rules::load(workspace);
     rules.complaints.extend(templates_of(context).complaints());
+    rules.complaints.append(&mut complaints);
     (live, rules)
 }
 
@@ -197,8 +199,11 @@ async fn tell_rules(context: &SessionContext, session: &Session, view: RulesView
     }
     let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
     if !new.is_empty() {
-        let title =
-            if new.len() == 1 { "a rule or template is not used" } else { "some rules or templates are not used" };
+        let title = if new.len() == 1 {
+            "a file of this project is not used"
+        } else {
+            "some files of this project are not used"
+        };
         context.events.notice(Level::Warning, title, new.join("\n")).await;
     }
 }
