@@ -149,6 +149,10 @@ fn execute_decided(context: &SessionContext, decided: &Decided, cause: Cause) ->
             // Grown by what was there before, at most.
             let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
             context.services.report(Report::ArchiveGrew(grown));
+            if !applied.not_kept.is_empty() {
+                let title = "a file was replaced and could not keep all it had";
+                context.services.say(Level::Warning, title, applied.not_kept.join("\n"));
+            }
             Ok(applied.changeset.map(|id| id.to_string()))
         }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),

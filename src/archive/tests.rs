@@ -421,7 +421,7 @@ fn links_in_place_of_what_the_archive_owns_lead_no_write_out() {
         symlink(target, &link).expect("linked");
         let state = State::file(&b"text"[..]);
         let tried = Archive::open(&workspace, &Settings::default())
-            .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state)]));
+            .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state)], None));
         let said = tried.expect_err(name).to_string();
         assert!(said.contains("link"), "{name}: {said}");
         assert_eq!(fs::read_to_string(out.join("mine")).expect("there"), "precious", "{name}");

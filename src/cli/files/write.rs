@@ -22,7 +22,11 @@ impl Desk<'_> {
         for error in unrecorded {
             self.remembered::<()>(Err(error))?;
         }
-        Ok(applied?)
+        let applied = applied?;
+        for file in &applied.not_kept {
+            writeln!(self.err, "could not be kept: {file}")?;
+        }
+        Ok(applied)
     }
 
     /// Asks for each hunk.
