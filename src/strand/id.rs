@@ -78,6 +78,20 @@ pub struct OpId {
     low: u64,
 }
 
+/// The characters of a ULID, by what they stand for.
+const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// What each character of a ULID stands for; 255 for all others.
+const DIGITS_BACK: [u8; 256] = {
+    let mut back = [255; 256];
+    let mut digit = 0;
+    while digit < 32 {
+        back[DIGITS[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    back
+};
+
 /// The identity of a definition: the op-id of the `add` that made it.
 pub type DefId = OpId;
 
@@ -93,9 +107,20 @@ impl OpId {
 
     /// Reads `op_` and 26 upper-case Crockford characters; nothing else is an op-id.
     pub fn parse(text: &str) -> Option<OpId> {
-        let ulid = text.strip_prefix("op_")?;
-        let value = Ulid::from_string(ulid).ok()?;
-        (value.to_string() == ulid).then_some(OpId::new(value.0))
+        let ulid: &[u8; 26] = text.strip_prefix("op_")?.as_bytes().try_into().ok()?;
+        // The first character holds three bits, or it would be more than 128.
+        let start = if ulid[0] <= b'7' { 0u128 } else { return None };
+        let digit = |value: u128, byte: &u8| match DIGITS_BACK[usize::from(*byte)] {
+            32.. => None,
+            digit => Some(value << 5 | u128::from(digit)),
+        };
+        ulid.iter().try_fold(start, digit).map(OpId::new)
+    }
+
+    /// The 26 characters of its ULID.
+    fn digits(self) -> [u8; 26] {
+        let value = self.value();
+        std::array::from_fn(|at| DIGITS[(value >> (5 * (25 - at))) as usize & 31])
     }
 
     /// An op-id of the given time (unix milliseconds) and random part.
@@ -129,7 +154,9 @@ impl std::hash::Hash for OpId {
 
 impl fmt::Display for OpId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "op_{}", Ulid(self.value()))
+        let digits = self.digits();
+        f.write_str("op_")?;
+        f.write_str(std::str::from_utf8(&digits).unwrap_or_default())
     }
 }
 
@@ -147,8 +174,22 @@ impl Serialize for OpId {
 
 impl<'de> Deserialize<'de> for OpId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<OpId, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        OpId::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not an op-id")))
+        deserializer.deserialize_str(ReadsId)
+    }
+}
+
+/// Reads an op-id where it stands.
+struct ReadsId;
+
+impl serde::de::Visitor<'_> for ReadsId {
+    type Value = OpId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an op-id")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<OpId, E> {
+        OpId::parse(text).ok_or_else(|| E::custom(format!("'{text}' is not an op-id")))
     }
 }
 

@@ -163,7 +163,7 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
         layer: qname.layer,
         name: qname.name,
         body: Some(print::body(&body)),
-        author: HEALER.to_owned(),
+        author: HEALER.into(),
         ts: above.saturating_add(1),
         id: def,
         parents: parents.into_iter().collect(),
@@ -176,7 +176,7 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
         bundle: None,
         cause: Some("heal".to_owned()),
         doc: None,
-        extra: serde_json::Map::new(),
+        extra: None,
     };
     op.id = heal_id(&op);
     Some(op)
@@ -196,7 +196,7 @@ fn heal_id(op: &Op) -> OpId {
 pub fn is_heal(op: &Op, find: impl Fn(OpId) -> Option<(Kind, DefId)>) -> bool {
     let Some(def) = op.def else { return false };
     let made =
-        op.author == HEALER && op.kind == Kind::Add && op.cause.as_deref() == Some("heal") && op.bundle.is_none();
+        &*op.author == HEALER && op.kind == Kind::Add && op.cause.as_deref() == Some("heal") && op.bundle.is_none();
     if !made || op.id != heal_id(op) {
         return false;
     }

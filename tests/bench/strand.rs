@@ -192,7 +192,7 @@ fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
             ts: clock.now(),
             parents: vec![*head],
             def: Some(add.id),
-            bundle: Some(format!("bnd_{:026}", n / 1_000)),
+            bundle: Some(format!("bnd_{:026}", n / 1_000).into()),
             changes,
             depends,
             ..add.clone()

@@ -11,10 +11,11 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub use lattice::{Lattice, Summary};
-pub use void::{Parsed, ParsedChange};
+use void::Outline;
 
 use super::id::{DefId, Layer, OpId};
 use super::lang::ast::Body;
+use super::lang::parse::parse_body;
 use super::lazy::{AppendOnlyMap, ArchiveReader, At, IdMap, IdSet, Ids, LazySource, Name, name_hash};
 use super::one_or_many::OneOrMany;
 use super::op::{Kind, Op};
@@ -25,14 +26,14 @@ pub struct Node {
     /// The op.
     pub op: Op,
     /// Why it has no effect, if it has none.
-    pub void: Option<String>,
+    pub void: Option<Box<str>>,
     /// The greatest `ts` among it and its ancestors.
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
     /// Where its text stands, if it was moved out of the log and is not here.
     pub archived: Option<At>,
-    parsed: OnceCell<Parsed>,
+    outline: OnceCell<Outline>,
     /// Its body as it was parsed to see whether it is void, for the first who wants it.
     body: RefCell<Option<Box<Body>>>,
 }
@@ -40,12 +41,12 @@ pub struct Node {
 impl Node {
     /// An op of which nothing was found out yet.
     fn new(op: Op) -> Node {
-        let (parsed, body) = (OnceCell::new(), RefCell::default());
-        Node { op, void: None, max_ts: 0, anchored: false, archived: None, parsed, body }
+        let (outline, body) = (OnceCell::new(), RefCell::default());
+        Node { op, void: None, max_ts: 0, anchored: false, archived: None, outline, body }
     }
 
     /// An op about which everything was found out before. With `archived`, it comes without its text.
-    pub fn known(op: Op, void: Option<String>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
+    pub fn known(op: Op, void: Option<Box<str>>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
         Node { void, max_ts, anchored, archived, ..Node::new(op) }
     }
 
@@ -59,28 +60,26 @@ impl Node {
         }
     }
 
-    /// Its text, parsed. A void op has none.
-    pub fn parsed(&self) -> &Parsed {
-        self.parsed.get_or_init(|| match self.body.take() {
-            Some(body) => Parsed::Body(*body),
-            None if self.void.is_some() => Parsed::Nothing,
-            None => void::parse_known(&self.op),
-        })
+    /// What edits of its body must know about it; none if it brings no body.
+    fn outline(&self) -> Option<Outline> {
+        if let Some(outline) = self.outline.get() {
+            return Some(*outline);
+        }
+        let held = self.body.borrow().as_deref().map(Outline::of);
+        let found = match held {
+            Some(outline) => outline,
+            None => Outline::of(&self.body()?),
+        };
+        Some(*self.outline.get_or_init(|| found))
     }
 
-    /// The body it brings, for the caller to keep: most are asked for once only.
+    /// The body it brings, for the caller to keep. It is parsed anew but for the first time: most are asked for once.
     pub fn body(&self) -> Option<Body> {
         if let Some(body) = self.body.take() {
             return Some(*body);
         }
-        match self.parsed.get() {
-            Some(Parsed::Body(body)) => Some(body.clone()),
-            None if self.void.is_none() => match void::parse_known(&self.op) {
-                Parsed::Body(body) => Some(body),
-                _ => None,
-            },
-            _ => None,
-        }
+        let text = self.op.body.as_deref().filter(|_| self.void.is_none())?;
+        parse_body(self.op.layer, text).ok()
     }
 }
 
@@ -158,7 +157,7 @@ impl Graph {
             return Some(stub);
         }
         let found = self.lazy.as_ref()?.op(id)?;
-        let node = Node::known(found.op, found.void, found.max_ts, found.anchored, found.archived);
+        let node = Node::known(found.op, found.void.map(Into::into), found.max_ts, found.anchored, found.archived);
         let map = if found.archived.is_some() { &self.stubs } else { &self.nodes };
         Some(map.put(id, Box::new(node)))
     }

@@ -1,6 +1,6 @@
 //! Examines an op when its ancestors are known: parses its text, and finds whether it is void.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Graph, Node};
@@ -8,40 +8,8 @@ use crate::strand::id::{Layer, OpId, UnitId};
 use crate::strand::lang::ast::{Body, TypeBody};
 use crate::strand::lang::names::{is_upper, name_fault};
 use crate::strand::lang::parse::{Category, MAX_DEPTH, category, parse_body, parse_register};
-use crate::strand::lang::unit::{Reg, count, is_multi, mandatory, split};
+use crate::strand::lang::unit::{count, is_multi, mandatory, split};
 use crate::strand::op::{Change, Kind, LAST_TS, Op};
-
-/// The parsed text of an op.
-#[derive(Debug, Default)]
-pub enum Parsed {
-    /// It has none.
-    #[default]
-    Nothing,
-    /// The body of an add or replace.
-    Body(Body),
-    /// The changes of an edit.
-    Changes(Vec<ParsedChange>),
-}
-
-/// One parsed change of an edit.
-#[derive(Debug)]
-pub enum ParsedChange {
-    /// A register's new value; the unit is `None` for the header.
-    Set(Option<UnitId>, String, Option<Reg>),
-    /// A new unit.
-    Insert {
-        /// Its identity.
-        id: UnitId,
-        /// The sibling before it.
-        after: Option<UnitId>,
-        /// Its parent element.
-        parent: Option<UnitId>,
-        /// Its registers.
-        regs: BTreeMap<String, Reg>,
-    },
-    /// A deleted unit.
-    Delete(UnitId),
-}
 
 /// What stands in the way of an op having an effect.
 type Fault = String;
@@ -63,9 +31,8 @@ pub(super) fn examine(graph: &Graph, node: &mut Node) {
         parse(graph, &node.op)
     };
     match verdict {
-        Ok(Parsed::Body(body)) => node.body = RefCell::new(Some(Box::new(body))),
-        Ok(parsed) => node.parsed = OnceCell::from(parsed),
-        Err(fault) => node.void = Some(fault),
+        Ok(body) => node.body = RefCell::new(body.map(Box::new)),
+        Err(fault) => node.void = Some(fault.into()),
     }
 }
 
@@ -80,7 +47,8 @@ fn is_anchored(graph: &Graph, op: &Op) -> bool {
     op.parents.iter().any(by_parent) || graph.reaches(add, &op.parents)
 }
 
-fn parse(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
+/// Parses what an op says. Returns the body it brings, if it brings one.
+fn parse(graph: &Graph, op: &Op) -> Result<Option<Body>, Fault> {
     let name = if op.kind == Kind::Rename { op.name_new.as_deref() } else { Some(op.name.as_str()) };
     if matches!(op.kind, Kind::Add | Kind::Rename)
         && let Some(fault) = name.and_then(|name| name_fault(op.layer, name))
@@ -91,65 +59,46 @@ fn parse(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
         Kind::Add | Kind::Replace => {
             let text = op.body.as_deref().unwrap_or("");
             let body = parse_body(op.layer, text);
-            body.map(Parsed::Body).map_err(|faults| format!("its body does not parse: {}", faults[0].message))
+            body.map(Some).map_err(|faults| format!("its body does not parse: {}", faults[0].message))
         }
-        Kind::Edit => edit(graph, op),
+        Kind::Edit => edit(graph, op).map(|()| None),
         Kind::Link | Kind::Unlink if op.to_def().is_none() => {
             Err("depends-on does not say what it links to".to_owned())
         }
-        _ => Ok(Parsed::Nothing),
+        _ => Ok(None),
     }
 }
 
-/// Parses an op that was found not to be void before.
-pub(super) fn parse_known(op: &Op) -> Parsed {
-    let known = |unit: Option<UnitId>, name: &str, text: &str| {
-        parse_register(category(op.layer, unit.is_some(), name)?, text).ok()
-    };
-    match op.kind {
-        Kind::Add | Kind::Replace => {
-            parse_body(op.layer, op.body.as_deref().unwrap_or("")).map_or(Parsed::Nothing, Parsed::Body)
-        }
-        Kind::Edit => {
-            let changes = op.changes.iter().map(|change| match change {
-                Change::Set { unit, register, value } => {
-                    let value = value.as_deref().and_then(|text| known(*unit, register, text));
-                    ParsedChange::Set(*unit, register.clone(), value)
-                }
-                Change::Insert { id, after, parent, regs } => {
-                    let parsed =
-                        |(name, text): (&String, &String)| known(Some(*id), name, text).map(|reg| (name.clone(), reg));
-                    let regs = regs.iter().filter_map(parsed).collect();
-                    ParsedChange::Insert { id: *id, after: *after, parent: *parent, regs }
-                }
-                Change::Delete(unit) => ParsedChange::Delete(*unit),
-            });
-            Parsed::Changes(changes.collect())
-        }
-        _ => Parsed::Nothing,
-    }
-}
-
-fn edit(graph: &Graph, op: &Op) -> Result<Parsed, Fault> {
+fn edit(graph: &Graph, op: &Op) -> Result<(), Fault> {
     let base = op.base.and_then(|base| graph.node(base)).filter(|node| node.op.target() == op.target());
     let base = base.filter(|base| knows(graph, op, base)).ok_or("its base is not among its ancestors")?;
-    let Parsed::Body(body) = base.parsed() else { return Err("its base is not a body".to_owned()) };
+    let Outline { units, form } = base.outline().ok_or("its base is not a body")?;
     let mut check = EditCheck {
         graph,
         op,
         base: base.op.id,
-        units: if is_multi(body) { count(body) as u32 } else { 0 },
-        form: form(body),
+        units,
+        form,
         own: HashSet::new(),
         kinds: kinds_set(op),
         places: HashMap::new(),
         base_parents: None,
     };
-    let mut changes = Vec::with_capacity(op.changes.len());
-    for change in &op.changes {
-        changes.push(check.change(change)?);
+    op.changes.iter().try_for_each(|change| check.change(change))
+}
+
+/// What edits of a body must know about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outline {
+    /// How many units it has of its own.
+    units: u32,
+    form: &'static str,
+}
+
+impl Outline {
+    pub(super) fn of(body: &Body) -> Outline {
+        Outline { units: if is_multi(body) { count(body) as u32 } else { 0 }, form: form(body) }
     }
-    Ok(Parsed::Changes(changes))
 }
 
 /// Whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
@@ -198,15 +147,14 @@ struct EditCheck<'g> {
 }
 
 impl EditCheck<'_> {
-    fn change(&mut self, change: &Change) -> Result<ParsedChange, Fault> {
+    fn change(&mut self, change: &Change) -> Result<(), Fault> {
         match change {
             Change::Set { unit, register, value } => {
                 if let Some(unit) = unit {
                     self.known(*unit)?;
                     self.complete_kind(*unit)?;
                 }
-                let value = self.register(*unit, register, value.as_deref())?;
-                Ok(ParsedChange::Set(*unit, register.clone(), value))
+                self.register(*unit, register, value.as_deref())
             }
             Change::Insert { id, after, parent, regs } => self.insert(*id, *after, *parent, regs),
             Change::Delete(unit) => {
@@ -214,12 +162,12 @@ impl EditCheck<'_> {
                 if self.op.layer == Layer::Tile && *unit == (UnitId { op: self.base, n: 1 }) {
                     return Err("it deletes the root of a tile".to_owned());
                 }
-                Ok(ParsedChange::Delete(*unit))
+                Ok(())
             }
         }
     }
 
-    fn register(&self, unit: Option<UnitId>, name: &str, value: Option<&str>) -> Result<Option<Reg>, Fault> {
+    fn register(&self, unit: Option<UnitId>, name: &str, value: Option<&str>) -> Result<(), Fault> {
         let unknown = || format!("it names the register '{name}', which is not there");
         let category = category(self.op.layer, unit.is_some(), name).ok_or_else(unknown)?;
         if self.op.layer == Layer::Type && (unit.is_some() == (self.form == "plain")) && name != "doc" {
@@ -234,7 +182,7 @@ impl EditCheck<'_> {
             {
                 Err(format!("it clears '{name}', which must be set"))
             } else {
-                Ok(None)
+                Ok(())
             };
         };
         if name == "form" && !matches!(text, "alias" | "nominal") {
@@ -244,7 +192,7 @@ impl EditCheck<'_> {
             return Err(format!("'{text}' cannot be the name here"));
         }
         let reg = parse_register(category, text);
-        reg.map(Some).map_err(|fault| format!("the text of '{name}' does not parse: {}", fault.message))
+        reg.map(|_| ()).map_err(|fault| format!("the text of '{name}' does not parse: {}", fault.message))
     }
 
     /// A change of kind brings every register the new kind must have.
@@ -265,7 +213,7 @@ impl EditCheck<'_> {
         after: Option<UnitId>,
         parent: Option<UnitId>,
         regs: &BTreeMap<String, String>,
-    ) -> Result<ParsedChange, Fault> {
+    ) -> Result<(), Fault> {
         if id.op != self.op.id || id.n != self.own.len() as u32 + 1 {
             return Err("its inserts are not numbered in order".to_owned());
         }
@@ -292,11 +240,8 @@ impl EditCheck<'_> {
         if depth > MAX_DEPTH {
             return Err(format!("it inserts an element deeper than {MAX_DEPTH} levels"));
         }
-        let mut parsed = BTreeMap::new();
         for (name, text) in regs {
-            if let Some(reg) = self.register(Some(id), name, Some(text))? {
-                parsed.insert(name.clone(), reg);
-            }
+            self.register(Some(id), name, Some(text))?;
         }
         let needed: &[&str] = match (self.op.layer, self.form, regs.get("kind").map(String::as_str)) {
             (Layer::Tile, _, _) => &["elem"],
@@ -305,12 +250,12 @@ impl EditCheck<'_> {
             (_, "union", _) => &["name", "fields"],
             _ => &["name", "type"],
         };
-        if let Some(lacking) = needed.iter().find(|name| !parsed.contains_key(**name)) {
+        if let Some(lacking) = needed.iter().find(|name| !regs.contains_key(**name)) {
             return Err(format!("it inserts a unit without '{lacking}'"));
         }
         self.own.insert(id);
         self.places.insert(id, (parent, depth));
-        Ok(ParsedChange::Insert { id, after, parent, regs: parsed })
+        Ok(())
     }
 
     /// Units of the base, of ancestors on that base, or made earlier in this op.
@@ -355,8 +300,8 @@ impl EditCheck<'_> {
     fn parent_of(&mut self, unit: UnitId) -> Option<UnitId> {
         if unit.op == self.base {
             let parents = self.base_parents.get_or_insert_with(|| {
-                let Some(Parsed::Body(body)) = self.graph.node(self.base).map(Node::parsed) else { return Vec::new() };
-                split(body).units.iter().map(|unit| unit.parent).collect()
+                let Some(body) = self.graph.node(self.base).and_then(Node::body) else { return Vec::new() };
+                split(&body).units.iter().map(|unit| unit.parent).collect()
             });
             let parent = (*parents.get((unit.n as usize).checked_sub(1)?)?)?;
             return Some(UnitId { op: self.base, n: parent as u32 + 1 });

@@ -225,7 +225,7 @@ fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
         layer: qname.layer,
         name: qname.name.clone(),
         body: None,
-        author: issuer.author.clone(),
+        author: issuer.author.as_str().into(),
         ts: issuer.clock.now(),
         id: issuer.clock.op_id(),
         parents: Vec::new(),
@@ -235,10 +235,10 @@ fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
         base: None,
         changes: Vec::new(),
         to: None,
-        bundle: issuer.bundle.clone(),
+        bundle: issuer.bundle.as_deref().map(Into::into),
         cause: issuer.cause.clone(),
         doc: None,
-        extra: serde_json::Map::new(),
+        extra: None,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::strand::graph::{Graph, Parsed, ParsedChange, Summary};
+use crate::strand::graph::{Graph, Summary};
 use crate::strand::id::{Layer, OpId, UnitId};
 use crate::strand::lang::ast::{Body, Element, Ref, To, TypeBody};
+use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::resolve::{each_body_ref, each_ref};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, has_units, join, split, target_layer};
-use crate::strand::op::Op;
+use crate::strand::op::{Change, Op};
 
 /// A merged body, its names not yet resolved but bound as their writers bound them.
 pub struct Merged {
@@ -26,7 +27,7 @@ type Key = (i64, OpId, u32);
 type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>;
 
 /// One written register: the key of its writer, and its value.
-type Cell<'g> = (Key, Option<&'g Reg>, &'g Op);
+type Cell<'g> = (Key, Option<Reg>, &'g Op);
 
 /// Merges what a summary names. `None` cannot come from admitted ops; it means the parts do not
 /// make a body.
@@ -37,19 +38,18 @@ pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
         let (body, units) = unedited(epoch.body()?, &epoch.op);
         return Some(Merged { body, doc, units });
     }
-    let Parsed::Body(body) = epoch.parsed() else { return None };
-    let mut parts = split(body);
+    let mut parts = split(&epoch.body()?);
     for (index, unit) in parts.units.iter_mut().enumerate() {
         unit.id = Some(UnitId { op: summary.epoch, n: index as u32 + 1 });
     }
     bind_parts(&mut parts, layer, &epoch.op);
-    let edits = Edits::collect(graph, summary);
-    for (name, (_, value, op)) in &edits.header {
+    let mut edits = Edits::collect(graph, layer, summary);
+    for (name, (_, value, op)) in std::mem::take(&mut edits.header) {
         match value {
-            Some(Reg::Word(text)) if name == "doc" => doc = text.clone(),
+            Some(Reg::Word(text)) if name == "doc" => doc = text,
             None if name == "doc" => doc.clear(),
             Some(reg) => {
-                parts.header.insert(RegName::Owned(name.clone()), bound((*reg).clone(), layer, None, op));
+                parts.header.insert(RegName::Owned(name), bound(reg, layer, None, op));
             }
             None => {
                 parts.header.remove(name.as_str());
@@ -99,49 +99,59 @@ struct Inserted<'g> {
     id: UnitId,
     after: Option<UnitId>,
     parent: Option<UnitId>,
-    regs: &'g BTreeMap<String, Reg>,
+    regs: BTreeMap<String, Reg>,
     op: &'g Op,
 }
 
+/// The last that was written to each register, not parsed yet, by unit and name.
+type Last<'g> = BTreeMap<(Option<UnitId>, &'g str), (Key, Option<&'g str>, &'g Op)>;
+
 impl<'g> Edits<'g> {
-    fn collect(graph: &'g Graph, summary: &Summary) -> Edits<'g> {
+    /// Only what counts in the end is parsed.
+    fn collect(graph: &'g Graph, layer: Layer, summary: &Summary) -> Edits<'g> {
         let mut edits =
             Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };
+        let mut last: Last = BTreeMap::new();
         for node in summary.edits.iter().filter_map(|id| graph.light(*id)) {
-            let Parsed::Changes(changes) = node.parsed() else { continue };
-            for change in changes {
-                let (ts, id) = node.op.key();
+            let (ts, id) = node.op.key();
+            for change in &node.op.changes {
                 match change {
-                    ParsedChange::Set(unit, name, value) => {
-                        let cells = match unit {
-                            Some(unit) => edits.cells.entry(*unit).or_default(),
-                            None => &mut edits.header,
-                        };
-                        let cell = ((ts, id, 0), value.as_ref(), &node.op);
-                        match cells.get_mut(name) {
-                            Some(held) if held.0 > cell.0 => {}
-                            Some(held) => *held = cell,
-                            None => {
-                                cells.insert(name.clone(), cell);
-                            }
+                    Change::Set { unit, register, value } => {
+                        let cell = ((ts, id, 0), value.as_deref(), &node.op);
+                        let held = last.entry((*unit, register)).or_insert(cell);
+                        if held.0 <= cell.0 {
+                            *held = cell;
                         }
                     }
-                    ParsedChange::Insert { id: unit, after, parent, regs } => edits.inserts.push(Inserted {
-                        key: (ts, id, unit.n),
-                        id: *unit,
-                        after: *after,
-                        parent: *parent,
-                        regs,
-                        op: &node.op,
-                    }),
-                    ParsedChange::Delete(unit) => {
+                    Change::Insert { id: unit, after, parent, regs } => {
+                        let regs = regs
+                            .iter()
+                            .filter_map(|(name, text)| Some((name.clone(), parse_known(layer, true, name, text)?)));
+                        let (key, regs) = ((ts, id, unit.n), regs.collect());
+                        let (after, parent) = (*after, *parent);
+                        edits.inserts.push(Inserted { key, id: *unit, after, parent, regs, op: &node.op });
+                    }
+                    Change::Delete(unit) => {
                         edits.deleted.insert(*unit);
                     }
                 }
             }
         }
+        for ((unit, register), (key, text, op)) in last {
+            let value = text.and_then(|text| parse_known(layer, unit.is_some(), register, text));
+            let cells = match unit {
+                Some(unit) => edits.cells.entry(unit).or_default(),
+                None => &mut edits.header,
+            };
+            cells.insert(register.to_owned(), (key, value, op));
+        }
         edits
     }
+}
+
+/// The text of a register that was found to parse before.
+fn parse_known(layer: Layer, in_unit: bool, name: &str, text: &str) -> Option<Reg> {
+    parse_register(category(layer, in_unit, name)?, text).ok()
 }
 
 /// Puts units in order: each stands after the unit it was inserted after, later inserts first.
@@ -162,7 +172,7 @@ fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId))
         followers.entry((insert.parent, insert.after)).or_default().push((insert.key, insert.id));
         let kind = word(insert.regs.get("kind"));
         let regs = insert.regs.iter().map(|(name, reg)| {
-            (RegName::Owned(name.clone()), bound(reg.clone(), layer, Some((name, kind)), insert.op))
+            (RegName::Owned(name.clone()), bound(reg.clone(), layer, Some((name.as_str(), kind)), insert.op))
         });
         units.insert(insert.id, Unit { id: Some(insert.id), parent: None, regs: regs.collect() });
     }
@@ -194,7 +204,7 @@ fn write_cells(unit: &mut Unit, cells: &BTreeMap<String, Cell>, layer: Layer) {
     for (name, (_, value, op)) in cells {
         match value {
             Some(reg) => {
-                unit.regs.insert(RegName::Owned(name.clone()), bound((*reg).clone(), layer, Some((name, &kind)), op));
+                unit.regs.insert(RegName::Owned(name.clone()), bound(reg.clone(), layer, Some((name, &kind)), op));
             }
             None => {
                 unit.regs.remove(name.as_str());
@@ -289,8 +299,8 @@ mod tests {
                 let draft = crate::strand::issue::Draft::Add { qname, body, doc: None, def: None };
                 let op = crate::strand::issue::issue(&mut state, &draft, &me).unwrap().remove(0);
                 let node = state.graph().node(op.id).unwrap();
-                let Parsed::Body(body) = node.parsed() else { panic!("{text}") };
-                let mut parts = split(body);
+                let body = node.body().unwrap();
+                let mut parts = split(&body);
                 for (index, unit) in parts.units.iter_mut().enumerate() {
                     unit.id = Some(UnitId { op: op.id, n: index as u32 + 1 });
                 }

@@ -1,6 +1,7 @@
 //! Accepting sealed ops: the gate where edits of several authors meet.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -212,7 +213,7 @@ impl Gate<'_> {
 
     /// Puts aside bundles with an op-id of other content, or that touch what belongs to another.
     fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Gated) -> Vec<Op> {
-        let mut at: HashMap<String, usize> = HashMap::new();
+        let mut at: HashMap<Arc<str>, usize> = HashMap::new();
         let mut bundles: Vec<Vec<Op>> = Vec::new();
         for op in ops {
             let next = bundles.len();

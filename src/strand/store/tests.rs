@@ -372,7 +372,7 @@ fn only_what_healing_makes_passes_a_lock() {
     let lock = |owner: &str| super::Lock { owner: owner.into(), pattern: "slot.*".into(), since: 0 };
     push(&mut a, &mut master).unwrap();
     push(&mut b, &mut master).unwrap();
-    let healed = master.ops().into_iter().find(|op| op.author == "strand:heal").unwrap();
+    let healed = master.ops().into_iter().find(|op| &*op.author == "strand:heal").unwrap();
     // To a third store, with the remove it heals, though the slots belong to someone else there by then.
     let third_root = master.root().with_file_name("third");
     let mut third = Store::init(&third_root).unwrap();

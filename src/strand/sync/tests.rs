@@ -89,7 +89,7 @@ fn a_changed_file_becomes_the_smallest_edit() {
     );
     assert_eq!(world.sync().summary(), "+0 ~1 -0 files, 1 ops, 0 conflicts");
     let op = world.store.ops().pop().unwrap();
-    assert_eq!((op.kind.word(), op.changes.len(), op.author.as_str()), ("edit", 2, "strand:sync"));
+    assert_eq!((op.kind.word(), op.changes.len(), &*op.author), ("edit", 2, "strand:sync"));
     assert_eq!(world.read("tiles/T.strand"), world.text("tile.T"));
     assert!(world.text("tile.T").contains("row {\n      text(value=\"c\")"));
     assert_eq!(world.sync().summary(), "+0 ~0 -0 files, 0 ops, 0 conflicts");

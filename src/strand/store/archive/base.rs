@@ -130,7 +130,7 @@ fn kept(value: &Value, place: Place) -> Result<Kept, String> {
     let at = at(value).ok_or("an op of the base does not say where it is archived")?;
     let (op, archived) = read_op(value)?;
     let max_ts = value.get("max-ts").and_then(Value::as_i64).unwrap_or(op.ts);
-    let void = value.get("void").and_then(Value::as_str).map(str::to_owned);
+    let void = value.get("void").and_then(Value::as_str).map(Into::into);
     let node = Node::known(op, void, max_ts, value.get("loose").is_none(), archived);
     Ok(Kept { node, at, place })
 }

@@ -314,7 +314,7 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
             place.sum.into(),
             node.max_ts.into(),
             i64::from(node.anchored).into(),
-            node.void.clone().into(),
+            node.void.as_deref().map(str::to_owned).into(),
         ];
         put_row(&mut insert, row)?;
         edges.extend(held_names(graph, *id).into_iter().map(|key| ((kind::HELD, key, node.op.target()), None)));
@@ -361,6 +361,12 @@ fn put_definitions(
     let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
     let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
+    // What keeps its name keeps its place in the indexes.
+    let mut update = tx.prepare(
+        "UPDATE defs SET state = ?5, claim = ?6, by_add = ?7, epoch = ?8, absorber = ?9, settled = ?10, hash = ?11,
+            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, sum = ?17
+            WHERE def = ?1 AND layer = ?2 AND label IS ?3 AND name IS ?4",
+    )?;
     let mut insert = tx.prepare(
         "INSERT OR REPLACE INTO defs
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
@@ -368,6 +374,7 @@ fn put_definitions(
     for id in ids {
         let key = id.to_bytes();
         let old: Option<Option<Vec<u8>>> = find.query_row([&key[..]], |row| row.get(0)).optional()?;
+        let is_there = old.is_some();
         let old = old.flatten().and_then(|bytes| pack::read_watch(&bytes)).unwrap_or_default();
         let row = state.held(*id);
         let none = Watch::default();
@@ -393,7 +400,10 @@ fn put_definitions(
         if let Some(row) = row {
             put_view(&mut cells, row);
         }
-        put_row(&mut insert, cells)?;
+        cells.push(sum::of_row(&cells).into());
+        if !is_there || update.execute(params_from_iter(&cells))? == 0 {
+            insert.execute(params_from_iter(&cells))?;
+        }
     }
     Ok(())
 }

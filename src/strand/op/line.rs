@@ -1,0 +1,128 @@
+//! Reading the line of an op that is exactly as this program writes one, without a tree of values in between. Any other
+//! line is left to [`Op::from_json`], which also says what is wrong with it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Change, Dep, Kind, Op, author_is_valid, shared};
+use crate::strand::id::{Layer, OpId, UnitId};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Wire<'l> {
+    #[serde(borrow)]
+    op: Cow<'l, str>,
+    #[serde(borrow)]
+    layer: Cow<'l, str>,
+    name: String,
+    body: Option<String>,
+    #[serde(borrow)]
+    author: Cow<'l, str>,
+    ts: i64,
+    op_id: OpId,
+    parent_ops: Vec<OpId>,
+    #[serde(borrow)]
+    depends_on: Vec<Cow<'l, str>>,
+    def: Option<OpId>,
+    name_new: Option<String>,
+    #[serde(rename = "patch")]
+    _patch: Option<IgnoredAny>,
+    base: Option<OpId>,
+    #[serde(borrow)]
+    changes: Option<Vec<WireChange<'l>>>,
+    to: Option<String>,
+    #[serde(borrow)]
+    bundle: Option<Cow<'l, str>>,
+    cause: Option<String>,
+    doc: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum WireChange<'l> {
+    Set {
+        #[serde(borrow)]
+        reg: Cow<'l, str>,
+        set: Option<String>,
+    },
+    Insert {
+        #[serde(borrow)]
+        ins: Cow<'l, str>,
+        #[serde(borrow)]
+        after: Option<Cow<'l, str>>,
+        #[serde(borrow)]
+        parent: Option<Cow<'l, str>>,
+        regs: BTreeMap<String, String>,
+    },
+    Delete {
+        #[serde(borrow)]
+        del: Cow<'l, str>,
+    },
+}
+
+impl WireChange<'_> {
+    fn change(self) -> Option<Change> {
+        let optional = |unit: Option<Cow<str>>| match unit {
+            None => Some(None),
+            Some(text) => UnitId::parse(&text).map(Some),
+        };
+        Some(match self {
+            // A register that is cleared and one whose value is missing look alike here.
+            WireChange::Set { set: None, .. } => return None,
+            WireChange::Set { reg, set } => {
+                let (unit, register) = match reg.split_once('/') {
+                    Some((unit, register)) => (Some(UnitId::parse(unit)?), register),
+                    None => (None, &*reg),
+                };
+                Change::Set { unit, register: register.to_owned(), value: set }
+            }
+            WireChange::Insert { ins, after, parent, regs } => {
+                Change::Insert { id: UnitId::parse(&ins)?, after: optional(after)?, parent: optional(parent)?, regs }
+            }
+            WireChange::Delete { del } => Change::Delete(UnitId::parse(&del)?),
+        })
+    }
+}
+
+/// The op of a line that has every field its kind needs and none that is unknown.
+pub(super) fn read(line: &[u8]) -> Option<Op> {
+    let wire: Wire = serde_json::from_slice(line).ok()?;
+    let kind = Kind::named(&wire.op).ok()?;
+    let whole = match kind {
+        Kind::Add | Kind::Replace => wire.body.is_some(),
+        Kind::Rename => wire.name_new.is_some(),
+        Kind::Link | Kind::Unlink => wire.to.is_some(),
+        Kind::Edit => wire.base.is_some() && wire.changes.is_some(),
+        Kind::Remove => true,
+    };
+    if !whole || kind != Kind::Add && wire.def.is_none() || !author_is_valid(&wire.author) {
+        return None;
+    }
+    let mut parents = wire.parent_ops;
+    parents.sort_unstable();
+    parents.dedup();
+    let changes = wire.changes.filter(|_| kind == Kind::Edit).unwrap_or_default();
+    Some(Op {
+        kind,
+        layer: Layer::parse(&wire.layer)?,
+        name: wire.name,
+        body: wire.body,
+        author: shared(&wire.author),
+        ts: wire.ts,
+        id: wire.op_id,
+        parents,
+        depends: wire.depends_on.iter().map(|dep| Dep::parse(dep)).collect::<Option<_>>()?,
+        def: wire.def,
+        name_new: wire.name_new,
+        base: wire.base,
+        changes: changes.into_iter().map(WireChange::change).collect::<Option<_>>()?,
+        to: wire.to,
+        bundle: wire.bundle.as_deref().map(shared),
+        cause: wire.cause,
+        doc: wire.doc,
+        extra: None,
+    })
+}
