@@ -53,6 +53,14 @@ pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -
             drafts.push(Draft::from_json(value).map_err(|refusal| which(at, refusal))?);
         }
     }
+    if !drafts.is_empty() && !sealed.is_empty() {
+        let message = format!(
+            "{file} holds {} and {}; give them in files of their own",
+            plural(sealed.len(), "sealed op"),
+            plural(drafts.len(), "draft")
+        );
+        return Err(Refusal::Malformed(message).into());
+    }
     let mut result = if sealed.is_empty() {
         Accepted::default()
     } else if dry_run {

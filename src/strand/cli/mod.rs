@@ -138,8 +138,22 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
         return Ok(code);
     }
     let mut session = open(&args, out)?;
-    let s = &mut session;
-    let code = match args.command {
+    let code = perform(&mut session, args.command, out);
+    session.store.sound()?;
+    session.store.checkpoint();
+    for notice in session.store.take_notices() {
+        out.note(&notice);
+    }
+    // What was told stands on a part of the log only.
+    match (&code, session.store.whole()) {
+        (Ok(_), Err(damage)) => Ok(out.failure(&damage)),
+        _ => code,
+    }
+}
+
+/// Runs a command on an open store. Returns its exit code.
+fn perform(s: &mut Session, command: Command, out: &mut Out) -> Result<u8, Error> {
+    match command {
         Command::Init { .. } | Command::Store(StoreCommand::Repair) => Ok(0),
         Command::View(view) => read::view(s, out, &view),
         Command::List { layer, hash, long } => read::list(s, out, layer.as_deref(), hash, long),
@@ -182,15 +196,5 @@ fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {
         Command::Run(run) => run::run(s, out, &run),
         Command::Replay { episode, at_graph, update } => run::replay(s, out, &episode, at_graph, update),
         Command::Episodes => run::episodes(s, out),
-    };
-    session.store.sound()?;
-    session.store.checkpoint();
-    for notice in session.store.take_notices() {
-        out.note(&notice);
-    }
-    // What was told stands on a part of the log only.
-    match (&code, session.store.whole()) {
-        (Ok(_), Err(damage)) => Ok(out.failure(&damage)),
-        _ => code,
     }
 }

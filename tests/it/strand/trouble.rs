@@ -134,6 +134,13 @@ fn an_op_that_cannot_be_read_is_named_with_its_fault() {
         ),
         (format!("{good}\n{{\"op\":\"frob\"}}\n"), "malformed op: op 2: there is no op 'frob'; there are add, replace"),
         ("{\"op\":\"add\",\"layer\":\"slots\"}".to_owned(), "there is no layer 'slots'; there are type, slot"),
+        (
+            format!(
+                "{good}\n{}\n",
+                r#"{"op":"add","layer":"slot","name":"e","body":"Int = 1","author":"agent:a","ts":5,"op-id":"op_01JC0000000000000000000000","parent-ops":[],"depends-on":[]}"#
+            ),
+            "holds 1 sealed op and 1 draft",
+        ),
         ("3".to_owned(), "malformed op: an op is a JSON object"),
         ("{}".to_owned(), "malformed op: 'op' is missing"),
     ] {
