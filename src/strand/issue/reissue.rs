@@ -1,4 +1,4 @@
-//! Issuing refused ops again: what they meant, on the present state.
+//! Issues refused or withdrawn ops again on the present state.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a state has not loaded: values that come when they are first asked for, from a checkpoint.
+//! Lazy loading: the parts of a state that are read from a checkpoint when they are first needed.
 //!
 //! A state may stand on a [`LazySource`] source. Then it holds only what was asked for or has changed since; what it
 //! holds counts, and the source answers for everything else. Without a source everything is held.

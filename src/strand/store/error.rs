@@ -1,4 +1,4 @@
-//! What can go wrong with a store's files.
+//! Errors of a store, with their exit codes.
 
 use std::path::{Path, PathBuf};
 

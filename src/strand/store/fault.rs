@@ -1,4 +1,4 @@
-//! Where the steps of this thread stop, in tests.
+//! Fault injection for tests: ends a thread's file operations at a chosen step.
 
 use std::cell::Cell;
 use std::io;

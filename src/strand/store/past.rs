@@ -1,4 +1,4 @@
-//! What the log tells of the past, and whether it can be believed.
+//! Earlier states, histories, and the comparison of a store with its log.
 
 use std::collections::{BTreeSet, HashMap};
 

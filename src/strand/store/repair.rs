@@ -1,4 +1,4 @@
-//! Repairing a damaged log: what can be proved is kept, everything else is put aside for a person to look at.
+//! Repairs a damaged log: keeps the transactions whose sums hold and quarantines every other line.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Whose turn it is to write.
+//! The exclusive lock that a writer holds from reading the tail of the log to the commit.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -37,8 +37,8 @@ impl WriteLock {
     }
 }
 
-/// How long one waits. Whoever waits is let in by chance, so the wait begins anew each time another has had his turn:
-/// many that write at once are only slow, and only one that does nothing is in the way.
+/// How long a writer waits. The lock is given to waiters in no order, so the wait begins anew each time the log grows:
+/// many writers at once are only slow; a writer that holds the lock and does nothing makes the others give up.
 struct Patience {
     limit: Duration,
     since: Instant,

@@ -1,4 +1,4 @@
-//! Whether a file says what its definition said before: then nobody edited it, it was left behind.
+//! Recognises a file that holds an earlier text of its definition: nobody edited it, so it is no change.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What each file means to change: every file compared with what was recorded of it.
+//! Compares every file with its record and derives what the file means to change in the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The store's side into files, and what files said that found no place.
+//! Writes the store's definitions into files, and saves texts of files that conflict beside them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

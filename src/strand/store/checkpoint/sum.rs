@@ -1,4 +1,4 @@
-//! Sums over rows: a row that the disk gives back otherwise than it was written is no answer.
+//! Checksums of rows: a row that was altered on the disk is an error, not an answer.
 
 use std::hash::Hasher;
 

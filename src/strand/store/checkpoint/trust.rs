@@ -1,4 +1,5 @@
-//! What makes a checkpoint worth believing without reading all of it: nobody touched its file, or its log, since.
+//! Decides whether a checkpoint can be used without reading all of it: its file and its log are unchanged since it was
+//! written.
 //!
 //! SQLite keeps the pages of its file without sums, so a flipped bit in one may hide a row. The write-ahead log has sums
 //! of its own, and each row has one; for the rest, a file beside the checkpoint says how long it was and when it was

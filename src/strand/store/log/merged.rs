@@ -1,4 +1,4 @@
-//! Logs that Git merged line by line: transactions are found by their sums, wherever their lines stand.
+//! Reads logs that Git merged line by line: finds each transaction by its sum, wherever its lines stand.
 //!
 //! A union merge keeps the order of each side's lines but may put those of the other side between them, and leaves a
 //! line both sides have once. So the lines of a transaction are looked for among all lines before its commit line.

@@ -1,4 +1,4 @@
-//! Reading a stretch of the log: the transactions whose commit lines hold, up to the first damage.
+//! Parses a part of the log: the transactions whose sums hold, up to the first damaged line.
 
 use std::collections::{HashMap, HashSet};
 
