@@ -212,7 +212,8 @@ impl Desk<'_> {
     }
 }
 
-fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
+/// What a changeset is called, if memory knows its cause.
+pub(super) fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
     let cause = &record?.cause;
     Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
 }

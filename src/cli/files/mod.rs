@@ -51,9 +51,9 @@ pub enum FilesCmd {
     },
     /// List changesets, or one file's versions, newest first
     History(HistoryArgs),
-    /// Print an archived state
+    /// Print an archived state, or what a changeset holds and who approved it
     Show {
-        /// The version, by a unique beginning of its id.
+        /// The version or changeset, by a unique beginning of its id.
         version: String,
     },
     /// Compare an archived state with another, or with the file as it is now

@@ -1,19 +1,47 @@
-//! `show` and `diff`: archived states, byte for byte.
+//! `show` and `diff`: archived states, byte for byte, and changesets in words.
 
 use anyhow::{Result, anyhow, bail};
 
+use super::history::{cause, local};
 use super::{DONE, Desk};
-use crate::archive::Version;
+use crate::archive::{Id, Version};
 use crate::cli::diff::unified;
 use crate::proposal::{FileChange, State};
 
 impl Desk<'_> {
-    pub(super) fn show(&mut self, version: &str) -> Result<u8> {
-        let version = self.version(version)?;
+    pub(super) fn show(&mut self, name: &str) -> Result<u8> {
+        let version = match self.archive.find_version(None, name) {
+            Ok(version) => version,
+            Err(unknown) => match self.archive.find_changeset(name) {
+                Ok(id) => return self.show_changeset(id),
+                Err(_) => return Err(unknown.into()),
+            },
+        };
         match self.archive.show(&version)? {
             State::Absent => self.complain("there was no file then")?,
             State::File { bytes, .. } => self.out.write_all(&bytes)?,
             State::Link { target } => writeln!(self.out, "{}", target.display())?,
+        }
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    /// What a changeset holds, what made it and who approved that.
+    fn show_changeset(&mut self, id: Id) -> Result<u8> {
+        let known = self.memory.changeset(&self.project(), &id.to_string());
+        let record = self.remembered(known)?;
+        writeln!(self.out, "changeset  {id}")?;
+        writeln!(self.out, "time       {}", local(id))?;
+        if let Some(cause) = cause(record.as_ref()) {
+            writeln!(self.out, "cause      {}", self.shown(cause))?;
+        }
+        if let Some(approved) = self.archive.approved(id)? {
+            writeln!(self.out, "approved   {}", self.shown(&approved))?;
+        }
+        for path in self.archive.paths(id)? {
+            let version = self.archive.version_in(&path, id)?;
+            let version = version.map_or("missing".into(), |v| v.id.to_string());
+            writeln!(self.out, "file       {version}  {}", self.shown(&path))?;
         }
         self.out.flush()?;
         Ok(DONE)

@@ -333,7 +333,10 @@ fn versions_can_be_listed_shown_compared_and_checked() {
     assert!(w.run(&["diff", &version(1), &version(0)], None).out.ends_with("-one\n+two\n"));
     assert_eq!(w.run(&["show", "fff"], None).code, FAILED);
     let changeset = w.json(&["history", "--json"])[0]["id"].as_str().expect("an id").to_string();
-    for words in [&["show", &changeset][..], &["diff", &changeset], &["diff", &version(0), &changeset]] {
+    let shown = w.run(&["show", &changeset], None).out;
+    assert!(shown.contains("\ncause      make it better\napproved   person\nfile       "), "{shown}");
+    assert!(shown.ends_with(&format!("{}  a\n", version(0))), "{shown}");
+    for words in [&["diff", &changeset][..], &["diff", &version(0), &changeset]] {
         let ran = w.run(words, None);
         let says = "is a changeset: `nebula history FILE` lists the versions of one file";
         assert!(ran.code == FAILED && ran.err.contains(says), "{ran:?}");

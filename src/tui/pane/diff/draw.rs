@@ -158,6 +158,10 @@ impl View {
         } else {
             spans.extend([span(title, text), span(" ", dim)]);
         }
+        if hunk.hidden > 0 {
+            let hidden = format!("{}   ", plural(hunk.hidden, "hidden character"));
+            spans.push(span(hidden, theme.style(Role::Attention)));
+        }
         let about = self.about(f, h);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", Rung::word) } else { hunk.found.as_str() };

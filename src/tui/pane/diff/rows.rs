@@ -91,6 +91,8 @@ pub struct HunkView {
     pub found: String,
     /// Without the details.
     pub rung: Option<Rung>,
+    /// Characters in its added lines that hide what the text says.
+    pub hidden: usize,
     parts: Vec<Part>,
     note: Option<String>,
 }
@@ -172,6 +174,7 @@ impl FileView {
                 after: if lines { hunk.after.clone() } else { 0..0 },
                 found: hunk.found.as_ref().map(found).unwrap_or_default(),
                 rung: hunk.found.as_ref().map(|f| f.rung),
+                hidden: hunk.hidden,
                 parts: Vec::new(),
                 note: None,
             };
