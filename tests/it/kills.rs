@@ -47,6 +47,19 @@ struct Campaign {
     /// How long each command takes by itself.
     longest: BTreeMap<&'static str, Duration>,
     killed: usize,
+    /// The rounds so far: what ran, and whether it was killed.
+    told: Vec<String>,
+}
+
+impl Drop for Campaign {
+    /// What failed can be looked at.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.dir.disable_cleanup(true);
+            let last = self.told.len().saturating_sub(40);
+            eprintln!("kept in {}; the last rounds:\n{}", self.dir.path().display(), self.told[last..].join("\n"));
+        }
+    }
 }
 
 impl Campaign {
@@ -59,7 +72,16 @@ impl Campaign {
         for i in 0..FILES {
             fs::write(root.join(name(i)), format!("start of {i}\n")).expect("written");
         }
-        Campaign { dir, workspace, archive, random: seed, round: 0, longest: BTreeMap::new(), killed: 0 }
+        Campaign {
+            dir,
+            workspace,
+            archive,
+            random: seed,
+            round: 0,
+            longest: BTreeMap::new(),
+            killed: 0,
+            told: Vec::new(),
+        }
     }
 
     /// A number below `end`.
@@ -194,6 +216,9 @@ impl Campaign {
             }
             None => self.killed += 1,
         }
+        let changed = self.snapshot().into_iter().filter(|(path, now)| before[path] != *now).map(|(path, _)| path);
+        let (how, changed) = (output.status, changed.collect::<Vec<_>>().join(" "));
+        self.told.push(format!("{round} {}: {how}: {changed}", run.args.join(" ")));
         self.check_files(which, &run, &before, &kept);
         self.check_archive(which);
     }
