@@ -146,7 +146,7 @@ impl Actor {
         };
         self.stop().await;
         if let Some(id) = self.context.id().filter(|_| !stays) {
-            self.context.record_error(self.context.services.memory.end(&id));
+            self.context.services.memory.post(move |memory| memory.end(&id));
         }
     }
 
@@ -222,7 +222,9 @@ impl Actor {
                 }
             }
             None => {
-                self.session = open::reload(&self.context).ok();
+                let context = Arc::clone(&self.context);
+                let reloaded = tokio::task::spawn_blocking(move || open::reload(&context)).await;
+                self.session = reloaded.ok().and_then(Result::ok);
                 let message = "the turn failed in nebula itself".to_string();
                 let hint = "What was said is in memory.".to_string();
                 self.context.events.notice(Level::Error, &message, &hint).await;
@@ -315,9 +317,12 @@ impl Actor {
                 if let Some(session) = self.session.as_mut().filter(|s| s.id == id) {
                     session.title = Some(title.clone());
                 }
-                (memory.rename(&id, &title), format!("renamed to {title}"))
+                let said = format!("renamed to {title}");
+                (memory.ask(move |memory| memory.rename(&id, &title)).await, said)
             }
-            SessionChange::Delete(id) => (memory.delete(&id), "session deleted".to_string()),
+            SessionChange::Delete(id) => {
+                (memory.ask(move |memory| memory.delete(&id)).await, "session deleted".to_string())
+            }
             SessionChange::Export(id, format) => return self.export(&id, format).await,
         };
         match done {
@@ -328,7 +333,9 @@ impl Actor {
 
     /// Writes a session to a new file in the workspace's root, as a proposal.
     async fn export(&mut self, id: &str, format: ExportFormat) {
-        match export::proposal(&self.context, id, format) {
+        let (context, id) = (Arc::clone(&self.context), id.to_string());
+        let made = tokio::task::spawn_blocking(move || export::proposal(&context, &id, format)).await;
+        match made.unwrap_or_else(|_| Err("the export failed in nebula itself".into())) {
             Ok(proposal) => self.restores.begin_plain(&self.context, proposal, "export"),
             Err(why) => self.context.events.notice(Level::Error, why, "Nothing was written.").await,
         }

@@ -40,7 +40,7 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
 fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
         let other = SessionState::InUse { mine: false };
-        services.memory.in_use(id) && services.memory.get(id).is_ok_and(|session| session.state == other)
+        services.memory.in_use(id) && services.memory.sync().get(id).is_ok_and(|session| session.state == other)
     };
     record.cause.session.as_ref().is_some_and(elsewhere)
 }

@@ -75,8 +75,12 @@ pub async fn execute_proposal(
     }
     let settled = write(context, &proposal, decision, cause).await;
     context.events.send(EventBody::Settled(proposal.id, settled.outcome.clone())).await;
-    if let Some(changeset) = settled.changeset.as_deref().and_then(|id| archived(context, id)) {
-        context.events.send(EventBody::Archived(changeset)).await;
+    if let Some(id) = settled.changeset.clone() {
+        let context2 = Arc::clone(context);
+        let archived = tokio::task::spawn_blocking(move || archived(&context2, &id)).await;
+        if let Ok(Some(changeset)) = archived {
+            context.events.send(EventBody::Archived(changeset)).await;
+        }
     }
     settled
 }
@@ -170,6 +174,6 @@ fn archived(context: &SessionContext, id: &str) -> Option<crate::protocol::Chang
         }
         *newest = id;
     }
-    let record = context.services.memory.changeset(&context.services.project(), &id.to_string()).ok().flatten();
+    let record = context.services.memory.sync().changeset(&context.services.project(), &id.to_string()).ok().flatten();
     Some(changeset(&context.services, id, record.as_ref()))
 }

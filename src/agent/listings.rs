@@ -79,9 +79,9 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
     Ok(match query {
         Query::Sessions(words) => {
             let found = if words.trim().is_empty() {
-                services.memory.list(&project)
+                services.memory.sync().list(&project)
             } else {
-                services.memory.list_matching(&project, &words)
+                services.memory.sync().list_matching(&project, &words)
             };
             Listing::Sessions(found.map_err(say)?.iter().map(row).collect())
         }
@@ -102,14 +102,14 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         }
         Query::Text(path) => text(services, path)?,
         Query::Search(words) => {
-            let hits = services.memory.search(&project, &words, 100).map_err(say)?;
+            let hits = services.memory.sync().search(&project, &words, 100).map_err(say)?;
             Listing::Search(hits.into_iter().map(|h| (h.session, h.title, h.snippet)).collect())
         }
-        Query::Inputs => Listing::Inputs(services.memory.inputs(&project, INPUTS).map_err(say)?),
+        Query::Inputs => Listing::Inputs(services.memory.sync().inputs(&project, INPUTS).map_err(say)?),
         Query::Prompts => Listing::Prompts(request::prompts(services)),
         Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
         Query::Stats => {
-            let rows = services.memory.stats(None).map_err(say)?;
+            let rows = services.memory.sync().stats(None).map_err(say)?;
             Listing::Table { title: "edits by model and format".into(), text: stats(&rows) }
         }
         Query::Config => Listing::Table { title: "configuration".into(), text: config(services) },
@@ -137,10 +137,10 @@ fn state(s: &memory::Session) -> SessionState {
 }
 
 fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Error> {
-    let session = services.memory.get(id)?;
-    let rows = services.memory.last(id, PREVIEW)?;
+    let session = services.memory.sync().get(id)?;
+    let rows = services.memory.sync().last(id, PREVIEW)?;
     let mut files: Vec<(String, Option<i64>)> = Vec::new();
-    for changeset in services.memory.changesets_of_session(id)? {
+    for changeset in services.memory.sync().changesets_of_session(id)? {
         for file in changeset.files {
             if files.iter().all(|(p, _)| *p != file.path) {
                 let changed = changed_since(services, &file.path)?;
@@ -160,7 +160,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
 
 /// When a file was changed by someone else after nebula last wrote it; none: it is as nebula left it.
 fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
-    let Some(written) = services.memory.written(&services.project(), path)? else { return Ok(None) };
+    let Some(written) = services.memory.sync().written(&services.project(), path)? else { return Ok(None) };
     let Ok(read) = services.workspace.read(path) else { return Ok(None) };
     let sha = read.state.bytes().map(|b| crate::archive::sha256(b));
     Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
@@ -174,13 +174,13 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     let words = filter.to_lowercase();
     let row = |id: &Id| {
         // What memory cannot tell the archive does.
-        let known = services.memory.changeset(&project, &id.to_string()).ok().flatten();
+        let known = services.memory.sync().changeset(&project, &id.to_string()).ok().flatten();
         changeset(services, *id, known.as_ref())
     };
     let rows: Vec<Changeset> = if words.is_empty() {
         ids.iter().skip(skip).take(limit).map(row).collect()
     } else {
-        let known = services.memory.listing(&project).map_err(|e| e.to_string())?;
+        let known = services.memory.sync().listing(&project).map_err(|e| e.to_string())?;
         ids.iter().filter(|id| fits(archive, **id, &known, &words)).skip(skip).take(limit).map(row).collect()
     };
     let files = archive.file_count().map_err(|e| e.to_string())?;
@@ -199,7 +199,7 @@ fn fits(archive: &Archive, id: Id, known: &memory::Listing, words: &str) -> bool
 
 fn versions(services: &Services, path: String) -> Result<Listing, String> {
     let found = services.archive.versions(&path).map_err(|e| e.to_string())?;
-    let causes = services.memory.changesets_of_path(&services.project(), &path).unwrap_or_default();
+    let causes = services.memory.sync().changesets_of_path(&services.project(), &path).unwrap_or_default();
     let rows = found.iter().map(|v| {
         let id = v.id.to_string();
         let of = causes.iter().find(|c| c.files.iter().any(|f| f.version.as_deref() == Some(&id)));

@@ -114,7 +114,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 
 /// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
 fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)> {
-    let messages = context.services.memory.load(&context.id()?).ok()?;
+    let messages = context.services.memory.sync().load(&context.id()?).ok()?;
     let row = messages.iter().filter(|row| transcript::typed(row).is_some()).nth(number)?;
     Some((row.id, first_words(transcript::typed(row)?, 40)))
 }

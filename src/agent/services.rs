@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
@@ -14,12 +14,15 @@ use super::file_index::FileIndex;
 use crate::archive::{Archive, Id};
 use crate::config::Config;
 use crate::execute::Stores;
-use crate::memory::{self, Memory, Trouble};
+use crate::memory::{self, Trouble};
 use crate::protocol::{Level, Notice};
 use crate::provider::{self, Provider};
 use crate::tools::{Sha, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::Watch;
+
+/// How long a turn waits for memory.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Shared by all sessions and by the background tasks.
 pub struct Services {
@@ -28,7 +31,7 @@ pub struct Services {
     /// Its archive.
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
-    pub memory: Arc<Memory>,
+    pub memory: memory::Handle,
     /// The tools that every session begins with.
     pub tools: Arc<ToolSet>,
     /// The configuration as it was at the start, with what was set since.
@@ -83,6 +86,8 @@ pub enum Report {
     Looked,
     /// Memory has stopped being written.
     MemoryTrouble,
+    /// Memory is written again.
+    MemoryBack,
     /// The archive has grown by at most so many bytes.
     ArchiveGrew(u64),
 }
@@ -92,7 +97,7 @@ impl Services {
     pub fn new(
         workspace: Arc<Workspace>,
         archive: Arc<Archive>,
-        memory: Arc<Memory>,
+        memory: memory::Handle,
         events: Events,
         config: Config,
         reports: mpsc::UnboundedSender<Report>,
@@ -137,7 +142,7 @@ impl Services {
 
     /// Where changes go.
     pub fn stores(&self) -> Stores<'_> {
-        Stores { workspace: &self.workspace, archive: &self.archive, memory: &self.memory }
+        Stores { workspace: &self.workspace, archive: &self.archive, memory: self.memory.sync() }
     }
 
     /// Notes what is known of a file.
@@ -165,9 +170,19 @@ impl Services {
     pub fn record_error<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
         let record = |e: memory::Error| {
             self.memory.suspect(&e);
-            *lock(&self.trouble) = Some(e.to_string());
+            self.record_trouble(e.to_string());
         };
         result.map_err(record).ok()
+    }
+
+    /// Records for the banner why something could not be kept.
+    pub fn record_trouble(&self, what: String) {
+        *lock(&self.trouble) = Some(what);
+    }
+
+    /// Waits until memory has done what was posted, unless another program holds it up: then it is kept when that is over.
+    pub async fn settled(&self) {
+        let _ = tokio::time::timeout(PATIENCE, self.memory.settled()).await;
     }
 
     /// Forgets recorded errors of memory: it is written again.

@@ -14,7 +14,7 @@ use crate::agent::session::context::Settings;
 use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
 use crate::config::Config;
-use crate::memory::{self, Memory};
+use crate::memory;
 use crate::protocol::{Addressed, Event, EventBody, Level, Mode, Notice};
 use crate::provider::Provider;
 use crate::workspace::Workspace;
@@ -69,11 +69,9 @@ async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Repor
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),
     };
-    let listener = passing(&events);
-    let opened = tokio::task::spawn_blocking(move || Memory::open_telling(options, listener)).await;
-    let (memory, notices) = opened.unwrap_or_else(|_| Memory::open(memory::Options::nowhere()));
-    let services =
-        Arc::new(Services::new(Arc::new(workspace), Arc::new(archive), Arc::new(memory), events, config, reports));
+    // On its own thread: a database that another program holds keeps nobody waiting.
+    let (memory, opened) = memory::Handle::open(options, passing(&events));
+    let services = Arc::new(Services::new(Arc::new(workspace), Arc::new(archive), memory, events, config, reports));
     listen_to_memory(&services);
     *lock(&services.record) = record;
     match provider {
@@ -86,18 +84,9 @@ async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Repor
         None => model::connect(&services),
     }
     tell_configuration(&services, warnings, &untrusted);
-    for notice in notices {
-        match notice {
-            // Told with the session, as long as it lasts.
-            memory::Notice::InMemoryOnly { .. } => {
-                if let Some((title, detail)) = services.memory_trouble() {
-                    services.say(Level::Warning, title, detail);
-                }
-            }
-            lost => services.tell(Level::Warning, lost.to_string(), ""),
-        }
-    }
     services.report(Report::Status);
+    let services2 = Arc::clone(&services);
+    tokio::spawn(async move { tell_opened(&services2, opened.await.unwrap_or_default()) });
     let size = ArchiveSize::new(&services);
     maintenance::begin(&services, size.clone());
     watch::begin(&services);
@@ -118,6 +107,17 @@ fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[S
     }
 }
 
+/// Tells what there is to say of memory once it is open.
+fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
+    for notice in notices {
+        match notice {
+            // Told with the session, as long as it lasts.
+            memory::Notice::InMemoryOnly { .. } => services.report(Report::MemoryTrouble),
+            lost => services.tell(Level::Warning, lost.to_string(), ""),
+        }
+    }
+}
+
 /// The archive of a workspace, as the configuration says.
 ///
 /// # Errors
@@ -133,6 +133,8 @@ fn listen_to_memory(services: &Arc<Services>) {
     let say = passing(&services.events);
     services.memory.listen(Box::new(move |notice| match (&notice, weak.upgrade()) {
         (memory::Notice::InMemoryOnly { .. }, Some(services)) => services.report(Report::MemoryTrouble),
+        (memory::Notice::Back, Some(services)) => services.report(Report::MemoryBack),
+        (memory::Notice::Failed { error }, Some(services)) => services.record_trouble(error.clone()),
         (_, Some(_)) => say(notice),
         (_, None) => {}
     }));

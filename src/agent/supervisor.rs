@@ -164,6 +164,11 @@ impl Supervisor {
                 }
             }
             Report::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
+            Report::MemoryBack => {
+                self.services.forget_errors();
+                self.services.events.say(Level::Info, memory::Notice::Back.to_string(), "").await;
+                self.tell_status().await;
+            }
             Report::ArchiveGrew(bytes) => self.archive_size.grew(bytes),
         }
     }
@@ -182,10 +187,7 @@ impl Supervisor {
         self.services.closing.store(true, Ordering::Relaxed);
         let actors = self.sessions.drain().map(|(_, actor)| actor).chain([self.idle]);
         futures_util::future::join_all(actors.map(|actor| actor.close(false))).await;
-        let services = self.services;
-        if services.memory.banner().is_some() {
-            // The last chance to keep what is in RAM only; that it is was told all along.
-            let _ = services.memory.reconnect_now();
-        }
+        let memory = self.services.memory.clone();
+        let _ = tokio::task::spawn_blocking(move || memory.close()).await;
     }
 }

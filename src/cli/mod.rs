@@ -105,7 +105,7 @@ impl Context {
             workspace = workspace.protect(&folder);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(2)
             .enable_all()
             .build()
             .context("cannot start threads")?;
@@ -119,7 +119,8 @@ impl Context {
 
     /// The memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
-        let (memory, notices) = Memory::open(self.memory_options());
+        // Also while it is being opened and later: whoever waits for another program is told so.
+        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(print::complain));
         for notice in notices {
             print::complain(notice);
         }

@@ -113,7 +113,7 @@ impl Memory {
     /// count as nebula's, as do those before until the outcome is told.
     pub fn will_write(&self, project: &str, cause: &Cause, files: &[WillWrite]) -> Result<PendingId, Error> {
         let mut store = self.store();
-        let (message, turn) = (cause.message.map(|m| store.id(m)), cause.turn.map(|t| store.id(t)));
+        let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
         let now = now_ms();
         let sum = |f: fn(&WillWrite) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>().map(int);
         let (added, removed) = (sum(|f| f.added), sum(|f| f.removed));
@@ -191,6 +191,7 @@ impl Memory {
     /// Notes a changeset that was made without an announcement, as `shi` does: nothing was written.
     pub fn archived(&self, project: &str, cause: &Cause, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
         let mut store = self.store();
+        let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
         let now = now_ms();
         store.write(Safety::Normal, cause.session.as_deref(), |tx| {
             tx.execute(
@@ -199,8 +200,8 @@ impl Memory {
                 params![
                     project,
                     cause.session,
-                    cause.message,
-                    cause.turn,
+                    message,
+                    turn,
                     cause.tool_call,
                     cause.kind,
                     cause.title,

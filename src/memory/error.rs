@@ -47,6 +47,9 @@ pub enum Error {
     /// What was asked needs the database on disk, which cannot be written at present.
     #[error("{}; try again once memory is back", .0.word())]
     NotNow(Trouble),
+    /// The thread that memory runs on is gone.
+    #[error("memory has stopped; start nebula again")]
+    Stopped,
     /// SQLite's own complaint.
     #[error("memory: {0}")]
     Sql(#[from] rusqlite::Error),

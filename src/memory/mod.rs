@@ -1,9 +1,9 @@
 //! Memory: sessions, their messages, who caused which changeset, and what nebula last wrote to each path. The only
 //! place, beside Strand, that names SQL.
 //!
-//! [`Memory`] is one SQLite connection behind a std mutex, for short sections; nothing here waits on anything but
-//! the disk and, at most [`Options::wait`], another writer. All methods take `&self`; share it in an `Arc`. Records are
-//! this module's own: whoever uses them converts.
+//! [`Memory`] is one SQLite connection behind a std mutex. Its methods block: on the disk and, at most
+//! [`Options::wait`], on another writer. The command line calls them; the agent has them called on a thread of their own,
+//! through a [`Handle`]. Records are this module's own: whoever uses them converts.
 //!
 //! - Every method that changes something commits before it returns: with `synchronous=NORMAL` (safe against the
 //!   process being killed), and with `FULL` (safe against power loss) in [`Memory::will_write`] and [`Memory::end_turn`].
@@ -15,6 +15,7 @@
 
 mod changesets;
 mod error;
+mod handle;
 mod listing;
 mod locks;
 mod messages;
@@ -33,11 +34,12 @@ mod written;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use changesets::{Cause, ChangesetFile, ChangesetRecord, ChangesetState, PendingId};
 pub use error::{Error, Trouble};
+pub use handle::Handle;
 pub use listing::{ListedFile, Listing};
 pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
 pub use projects::ArchiveSize;
@@ -57,18 +59,25 @@ pub struct Options {
     pub locks: PathBuf,
     /// How long a locked database is waited for before memory goes on in RAM.
     pub wait: Duration,
+    /// How often, while memory lives in RAM for a cause that passes, the file is tried again.
+    pub retry: Duration,
 }
 
 impl Options {
     /// `memory.db` and `locks/` in nebula's own folder, and five seconds.
     pub fn in_folder(home: &Path) -> Self {
-        Options { path: home.join("memory.db"), locks: home.join("locks"), wait: Duration::from_secs(5) }
+        Options {
+            path: home.join("memory.db"),
+            locks: home.join("locks"),
+            wait: Duration::from_secs(5),
+            retry: Duration::from_secs(1),
+        }
     }
 
     /// For a person without a home: nothing can be kept, and memory lives in RAM.
     pub fn nowhere() -> Self {
         let none = Path::new("/dev/null");
-        Options { path: none.join("memory.db"), locks: none.join("locks"), wait: Duration::ZERO }
+        Options { wait: Duration::ZERO, ..Options::in_folder(none) }
     }
 }
 
@@ -87,6 +96,13 @@ pub enum Notice {
         /// Why.
         trouble: Trouble,
     },
+    /// It is written again, and what was kept in RAM is in it.
+    Back,
+    /// Something could not be kept that nobody waits for.
+    Failed {
+        /// What went wrong, and what to do.
+        error: String,
+    },
 }
 
 impl std::fmt::Display for Notice {
@@ -99,6 +115,8 @@ impl std::fmt::Display for Notice {
             Notice::InMemoryOnly { trouble } => {
                 write!(f, "{}: this session is kept in RAM only", trouble.word())
             }
+            Notice::Back => write!(f, "memory is written again; nothing was lost"),
+            Notice::Failed { error } => write!(f, "{error}"),
         }
     }
 }
@@ -113,6 +131,8 @@ pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
 pub struct Memory {
     options: Options,
     store: Mutex<Store>,
+    /// Why memory lives in RAM; beside the store, so that nobody waits for a write to learn it.
+    banner: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Memory {
@@ -129,7 +149,8 @@ impl Memory {
 
     fn opened(options: Options, listener: Option<Listener>) -> (Memory, Vec<Notice>) {
         let (store, notices) = Store::open(&options, listener);
-        (Memory { options, store: Mutex::new(store) }, notices)
+        let banner = Arc::clone(&store.banner);
+        (Memory { options, store: Mutex::new(store), banner }, notices)
     }
 
     /// Whom to tell about waiting for a locked database, and about going on in RAM.
@@ -139,20 +160,41 @@ impl Memory {
 
     /// Why memory lives in RAM at present; `None` while the file is written.
     pub fn banner(&self) -> Option<Trouble> {
-        self.store().trouble()
+        *self.banner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was read or written failed with this error: where it says that the file is damaged, the next start reads
     /// all of it, and moves it aside if that is so.
     pub fn suspect(&self, error: &Error) {
         if error.trouble() == Some(Trouble::Corrupt) {
-            store::suspect(&self.options.path);
+            self.suspect_damage();
         }
+    }
+
+    fn suspect_damage(&self) {
+        store::suspect(&self.options.path);
     }
 
     /// Tries the file again and carries into it what was kept in RAM. Ids given out meanwhile stay valid.
     pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
         self.store().reconnect(&self.options)
+    }
+
+    /// Tries the file again without waiting for it; tells the listener when that worked.
+    fn retry_now(&self) {
+        let mut store = self.store();
+        let tried = store.reconnect(&Options { wait: Duration::ZERO, ..self.options.clone() });
+        if let (Ok(notices), Some(listener)) = (tried, &store.listener) {
+            notices.into_iter().chain([Notice::Back]).for_each(listener);
+        }
+    }
+
+    /// Tells the listener of an error that nobody waits for.
+    fn report(&self, error: &Error) {
+        self.suspect(error);
+        if let Some(listener) = &self.store().listener {
+            listener(Notice::Failed { error: error.to_string() });
+        }
     }
 
     /// The same before the program ends, for a last try that keeps nobody waiting.

@@ -96,7 +96,7 @@ pub struct Summary {
 }
 
 /// A new session's id. A clock before 1970 counts as standing at its beginning: the crate would end the program.
-fn new_id() -> String {
+pub(super) fn new_id() -> String {
     let id = match now_ms() {
         0 => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
         _ => Uuid::now_v7(),
@@ -112,14 +112,20 @@ impl Memory {
     /// Begins a session and takes it. It is listed once something was said in it.
     pub fn create(&self, new: &NewSession) -> Result<String, Error> {
         let id = new_id();
-        let mut store = self.store();
-        store.take(self, &id)?;
-        let now = now_ms();
-        store.write(Safety::Normal, None, |tx| insert(tx, &id, new, now))?;
-        if let Some(spare) = &mut store.spare {
-            spare.made(&id);
-        }
+        self.create_as(&id, new)?;
         Ok(id)
+    }
+
+    /// The same with an id that was made before.
+    pub(super) fn create_as(&self, id: &str, new: &NewSession) -> Result<(), Error> {
+        let mut store = self.store();
+        store.take(self, id)?;
+        let now = now_ms();
+        store.write(Safety::Normal, None, |tx| insert(tx, id, new, now))?;
+        if let Some(spare) = &mut store.spare {
+            spare.made(id);
+        }
+        Ok(())
     }
 
     /// Takes a stored session again: it counts as not ended until [`Memory::end`].

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -21,6 +22,9 @@ pub(super) enum Safety {
     Full,
 }
 
+/// The first id that stands for a message before it is kept: above those of any file and of those made in RAM.
+pub(super) const PROVISIONAL: i64 = 1 << 60;
+
 /// How long SQLite itself waits for a lock, before we say that we are waiting.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
@@ -37,6 +41,8 @@ pub(super) struct Store {
     /// Ids given out while in RAM, and what they are in the file.
     pub(super) renamed: HashMap<i64, i64>,
     pub(super) listener: Option<Listener>,
+    /// Why `conn` is in RAM, for whoever may not wait for the store.
+    pub(super) banner: Arc<Mutex<Option<Trouble>>>,
     options: Options,
 }
 
@@ -51,16 +57,30 @@ impl Store {
             }
         };
         let (holds, unlocked, renamed) = (HashMap::new(), HashSet::new(), HashMap::new());
-        (Store { conn, spare, holds, unlocked, renamed, listener, options: options.clone() }, notices)
+        let banner = Arc::default();
+        let store = Store { conn, spare, holds, unlocked, renamed, listener, banner, options: options.clone() };
+        store.tell_trouble();
+        (store, notices)
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
         self.spare.as_ref().map(|s| s.trouble)
     }
 
+    /// Puts the trouble up where it can be read without the store.
+    fn tell_trouble(&self) {
+        *self.banner.lock().unwrap_or_else(PoisonError::into_inner) = self.trouble();
+    }
+
     /// The id a message or pending changeset has now.
     pub(super) fn id(&self, id: i64) -> i64 {
-        self.renamed.get(&id).copied().unwrap_or(id)
+        // From before it was kept to one in RAM, and from there to the one in the file.
+        std::iter::successors(Some(id), |id| self.renamed.get(id).copied()).last().unwrap_or(id)
+    }
+
+    /// The id a message has now; none for one that could not be kept.
+    pub(super) fn kept_id(&self, id: i64) -> Option<i64> {
+        Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
 
     /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked for.
@@ -114,6 +134,7 @@ impl Store {
         let (conn, spare) = Spare::begin(&self.options.path, trouble);
         self.conn = conn;
         self.spare = Some(spare);
+        self.tell_trouble();
         if let Some(listener) = &self.listener {
             listener(Notice::InMemoryOnly { trouble });
         }
@@ -137,6 +158,7 @@ impl Store {
         self.renamed.extend(renamed);
         self.conn = file;
         self.spare = None;
+        self.tell_trouble();
         Ok(notices)
     }
 }

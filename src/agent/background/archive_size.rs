@@ -38,7 +38,7 @@ impl ArchiveSize {
     /// At the start: measures the archive, unless that was done a short while ago. Waits for memory, not for the measure.
     pub fn look(&self) {
         let services = &self.services;
-        let known = services.memory.archive_size(&services.project()).ok().flatten();
+        let known = services.memory.sync().archive_size(&services.project()).ok().flatten();
         match known.filter(|size| now() - size.at < GOOD_FOR) {
             Some(known) => {
                 self.judge(known.bytes);
@@ -82,7 +82,8 @@ impl ArchiveSize {
                 // An archive that cannot be read is told of by whoever needs it.
                 let measured = services.archive.size().ok();
                 if let Some(bytes) = measured {
-                    services.record_error(services.memory.set_archive_size(&services.project(), bytes));
+                    let project = services.project();
+                    services.memory.post(move |memory| memory.set_archive_size(&project, bytes));
                     this.judge(bytes);
                 }
                 let mut size = lock(&this.size);

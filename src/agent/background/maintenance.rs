@@ -13,11 +13,11 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
     let services = Arc::clone(services);
     tokio::task::spawn_blocking(move || {
         // Sessions whose process is gone count as ended from now on.
-        let _ = services.memory.sweep();
+        services.memory.post(|memory| memory.sweep().map(drop));
         if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }
-        services.record_error(reconcile(&services.memory, &services.project(), &services.archive));
+        services.record_error(reconcile(services.memory.sync(), &services.project(), &services.archive));
         let count = services.archive.list().map(|l| l.len());
         if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {
             *lock(&services.archive_counts) = Some((changesets, files));

@@ -117,7 +117,7 @@ fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
     }
     drop(newest);
     let told = |id: &Id| {
-        let record = services.memory.changeset(&services.project(), &id.to_string()).ok().flatten();
+        let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
         changeset(services, *id, record.as_ref())
     };
     new.iter().rev().map(told).collect()

@@ -10,7 +10,7 @@ use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, results_json, sha};
 use crate::context::request::Window;
 use crate::edit::stream::Known;
-use crate::memory::{self, Memory, MessageMeta, NewMessage};
+use crate::memory::{self, MessageMeta, NewMessage};
 use crate::provider::{Message, Role, Takes, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
 
@@ -125,18 +125,13 @@ impl Session {
         open
     }
 
-    /// Keeps and adds the result of a call.
-    ///
-    /// # Errors
-    /// When memory cannot be written.
-    pub fn save_result(&mut self, memory: &Memory, result: ResultRecord, text: &str) -> Result<(), memory::Error> {
-        let mut message = NewMessage::text(memory::Role::Tool, text);
-        message.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
-        let told = ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok };
-        message.tool_results = Some(results_json(&[result]));
-        let row = memory.append(&self.id, &message)?;
-        self.push(Message::result(told), row);
-        Ok(())
+    /// The result of a call, for memory and for the model.
+    pub fn result(&self, result: ResultRecord, text: &str) -> (NewMessage, Message) {
+        let mut kept = NewMessage::text(memory::Role::Tool, text);
+        kept.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
+        let told = Message::result(ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok });
+        kept.tool_results = Some(results_json(&[result]));
+        (kept, told)
     }
 
     /// The words of the prompt that began the present turn: the cause of what it changes.
@@ -150,7 +145,7 @@ impl Session {
     pub fn add_hidden(&mut self, context: &SessionContext, text: &str) {
         let mut record = NewMessage::text(memory::Role::User, text);
         record.meta = MessageMeta { typed: Some(0), turn: self.turn, ..MessageMeta::default() };
-        let row = context.record_error(context.services.memory.append(&self.id, &record)).unwrap_or(0);
+        let row = context.services.memory.append(&self.id, record);
         self.push(Message::user(text), row);
     }
 }

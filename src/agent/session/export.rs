@@ -13,8 +13,8 @@ use crate::protocol::ExportFormat;
 /// # Errors
 /// When memory does not have the session, or no name is free.
 pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Result<Proposal, String> {
-    let session = context.services.memory.get(id).map_err(|e| e.to_string())?;
-    let messages = context.services.memory.load(id).map_err(|e| e.to_string())?;
+    let session = context.services.memory.sync().get(id).map_err(|e| e.to_string())?;
+    let messages = context.services.memory.sync().load(id).map_err(|e| e.to_string())?;
     let text = document(&session, &messages, format);
     let start = id.get(..8).unwrap_or(id);
     let names = (1..100).map(|n| match n {

@@ -95,7 +95,10 @@ impl Session {
     fn answer_what_is_open(&mut self, memory: &Memory) -> Result<(), memory::Error> {
         for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
-            self.save_result(memory, result, "nebula stopped before this call was run; nothing was changed by it")?;
+            let text = "nebula stopped before this call was run; nothing was changed by it";
+            let (kept, told) = self.result(result, text);
+            let row = memory.append(&self.id, &kept)?;
+            self.push(told, row);
         }
         Ok(())
     }

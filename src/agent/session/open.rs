@@ -29,17 +29,21 @@ pub fn open(
     choice: SessionChoice,
     taken: &[SessionId],
 ) -> Result<Opened, String> {
-    let memory = &services.memory;
+    if choice == SessionChoice::New {
+        // It needs nothing of what is stored: a locked memory does not hold it up.
+        return Ok(begin(services, settings));
+    }
+    let memory = services.memory.sync();
     let project = services.project();
     let say = |e: memory::Error| e.to_string();
     let is_taken = |id: &str| taken.iter().any(|t| &**t == id);
     let id = match choice {
-        SessionChoice::New => return begin(services, settings),
+        SessionChoice::New => return Ok(begin(services, settings)),
         SessionChoice::Continue => {
             let mut sessions = memory.list(&project).map_err(say)?.into_iter();
             match sessions.find(|s| !is_elsewhere(s) && !is_taken(&s.id)) {
                 Some(session) => session.id,
-                None => return begin(services, settings),
+                None => return Ok(begin(services, settings)),
             }
         }
         SessionChoice::Resume(beginning) => memory.find(&project, &beginning).map_err(say)?,
@@ -65,7 +69,7 @@ pub fn open(
 /// # Errors
 /// When memory cannot be read.
 pub fn reload(context: &SessionContext) -> Result<Session, memory::Error> {
-    let memory = &context.services.memory;
+    let memory = context.services.memory.sync();
     let record = memory.get(&context.id().unwrap_or_default())?;
     Ok(Session::load(memory, &record, &context.services.tools)?.0)
 }
@@ -75,7 +79,8 @@ fn is_elsewhere(session: &memory::Session) -> bool {
     matches!(session.state, memory::SessionState::InUse { mine: false })
 }
 
-fn begin(services: &Arc<Services>, settings: Settings) -> Result<Opened, String> {
+/// Makes a new session, without waiting.
+pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
     let connection = services.connection();
     let new = NewSession {
         project: services.project(),
@@ -84,8 +89,8 @@ fn begin(services: &Arc<Services>, settings: Settings) -> Result<Opened, String>
         provider: connection.provider.as_ref().map(|p| p.name().to_string()),
         format: Some(settings.format.name().into()),
     };
-    let id = services.memory.create(&new).map_err(|e| e.to_string())?;
+    let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
     let session = Session::new(id, Arc::clone(&services.tools));
-    Ok(Opened { context: Arc::new(context), session, items: Vec::new() })
+    Opened { context: Arc::new(context), session, items: Vec::new() }
 }

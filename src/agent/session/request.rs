@@ -79,7 +79,7 @@ pub async fn say(
         .iter()
         .map(|b| memory::Blob { name: b.name.clone(), kind: b.mime.clone(), bytes: b.bytes.to_vec() })
         .collect();
-    let row = context.record_error(context.services.memory.append(&session.id, &record)).unwrap_or(0);
+    let row = context.services.memory.append(&session.id, record);
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
     session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
@@ -87,6 +87,8 @@ pub async fn say(
         session.title = Some(first_words(&typed, 60));
     }
     session.prompt.look_again();
+    // What was typed is kept before anything of it is sent.
+    context.services.settled().await;
     context.events.add(Item::User { text: typed, at: now(), attached: files }).await;
     Ok(())
 }
@@ -113,8 +115,9 @@ pub async fn go_on(context: &Arc<SessionContext>, session: &mut Session) {
 pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Session) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
-        if let Some(row) = session.rows.pop().filter(|r| *r != 0) {
-            context.record_error(context.services.memory.remove_from(&session.id, row));
+        if let Some(row) = session.rows.pop() {
+            let id = session.id.clone();
+            context.services.memory.post(move |memory| memory.remove_from(&id, row));
         }
     }
 }
@@ -145,7 +148,8 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Resu
         // A resumed session leaves out the same.
         session.prompt.left_out = session.window.gone_through();
         if let Some(kept) = session.prompt.kept() {
-            context.record_error(context.services.memory.set_extra(&session.id, &kept));
+            let id = session.id.clone();
+            context.services.memory.post(move |memory| memory.set_extra(&id, &kept));
         }
         let title = format!("the context window is full: {} old results are left out", fitted.newly_left_out.len());
         context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
@@ -223,7 +227,8 @@ pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Session, usa
     if let Some(cost) = cost {
         *session.totals.cost.get_or_insert(0.0) += cost;
     }
-    context.record_error(context.services.memory.add_usage(&session.id, usage.input, usage.output, cost));
+    let id = session.id.clone();
+    context.services.memory.post(move |memory| memory.add_usage(&id, usage.input, usage.output, cost));
     context.show_totals(&session.totals);
     context.events.send(EventBody::Usage(usage.input, usage.output)).await;
     context.tell_status().await;

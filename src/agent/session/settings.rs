@@ -16,7 +16,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Mode(mode) => {
             context.change_settings(|settings| settings.mode = mode);
             if let Some(id) = context.id() {
-                context.record_error(services.memory.set_mode(&id, mode.word()));
+                services.memory.post(move |memory| memory.set_mode(&id, mode.word()));
             }
         }
         Setting::Model(name) => choose_model(context, &name),
@@ -48,7 +48,8 @@ fn choose_model(context: &SessionContext, name: &str) {
     context.change_settings(|settings| settings.model = Some(name.to_string()));
     services.change_connection(|connection| connection.model = name.to_string());
     if let Some(id) = context.id() {
-        context.record_error(services.memory.set_model(&id, name));
+        let name = name.to_string();
+        services.memory.post(move |memory| memory.set_model(&id, &name));
     }
     services.persist("model", name);
 }
@@ -62,7 +63,7 @@ async fn choose_format(context: &SessionContext, name: &str) {
     context.change_settings(|settings| settings.format = format);
     context.say(Level::Info, format!("from now on edits are written as {}", format.name()), "").await;
     if let Some(id) = context.id() {
-        context.record_error(context.services.memory.set_format(&id, name));
+        context.services.memory.post(move |memory| memory.set_format(&id, format.name()));
     }
 }
 
@@ -96,18 +97,15 @@ async fn trust(context: &SessionContext) -> bool {
 
 /// Tries to write memory's file again.
 async fn retry_memory(context: &Arc<SessionContext>) {
-    let services = Arc::clone(&context.services);
-    let tried = tokio::task::spawn_blocking(move || services.memory.reconnect()).await;
-    match tried {
-        Ok(Ok(_)) => {
+    match context.services.memory.ask(|memory| memory.reconnect()).await {
+        Ok(_) => {
             context.services.forget_errors();
             context.say(Level::Info, "memory is written again; nothing was lost", "").await;
         }
-        Ok(Err(e)) => {
+        Err(e) => {
             let actions = vec![NoticeAction::RetryMemory];
             let detail = "This session is kept in RAM until it works.";
             context.events.notice_with(Level::Error, e.to_string(), detail, actions).await;
         }
-        Err(_) => {}
     }
 }

@@ -110,7 +110,8 @@ async fn update(context: &Arc<SessionContext>, session: &mut Session, anew: bool
         show(context, session).await;
     }
     if let Some(kept) = session.prompt.kept() {
-        context.record_error(context.services.memory.set_extra(&session.id, &kept));
+        let id = session.id.clone();
+        context.services.memory.post(move |memory| memory.set_extra(&id, &kept));
     }
 }
 
@@ -132,7 +133,8 @@ fn tell(context: &SessionContext, session: &mut Session, news: &str, fresh: bool
         return session.add_hidden(context, news);
     };
     let (message, row) = (Message::clone(message).and_text(&format!("\n\n---\n{news}")), *row);
-    context.record_error(context.services.memory.checkpoint(&session.id, row, &message.text(), None));
+    let (id, text) = (session.id.clone(), message.text().into_owned());
+    context.services.memory.post(move |memory| memory.checkpoint(&id, row, &text, None));
     if let Some(last) = session.messages.last_mut() {
         *last = Arc::new(message);
     }
@@ -192,8 +194,9 @@ async fn tell_rules(context: &SessionContext, session: &Session, view: RulesView
     let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
     let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
     if !joined.is_empty() {
-        if let Some(row) = session.rows.last().filter(|row| **row != 0) {
-            context.record_error(context.services.memory.keep_extra(&session.id, *row, &JoinedRecord::write(&joined)));
+        if let Some(row) = session.rows.last().copied() {
+            let (id, kept) = (session.id.clone(), JoinedRecord::write(&joined));
+            context.services.memory.post(move |memory| memory.keep_extra(&id, row, &kept));
         }
         context.events.add(Item::Rules(joined)).await;
     }

@@ -136,10 +136,9 @@ async fn offer(
     if said.as_deref() != Some(USE_IT) {
         return;
     }
-    let upto = session.rows.last().copied().unwrap_or(0);
-    context.record_error(
-        context.services.memory.set_summary(&session.id, Some(&memory::Summary { text: text.clone(), upto })),
-    );
+    let Some(upto) = session.rows.last().copied() else { return };
+    let (id, summary) = (session.id.clone(), memory::Summary { text: text.clone(), upto });
+    context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
     // What was read is known no more: the texts are not in what is sent.

@@ -67,12 +67,9 @@ pub async fn run(
         true => compact::run(&context, &mut session, &stop).await,
         false => steps(&context, &mut session, &stop).await,
     };
-    let (memory, id) = (Arc::clone(&context.services.memory), session.id.clone());
-    // Safe against power loss: on the blocking pool, since it waits for the disk.
-    let kept = tokio::task::spawn_blocking(move || memory.end_turn(&id)).await;
-    if let Ok(kept) = kept {
-        context.record_error(kept);
-    }
+    let id = session.id.clone();
+    context.services.memory.post(move |memory| memory.end_turn(&id));
+    context.services.settled().await;
     (session, Ok((turn, end)))
 }
 

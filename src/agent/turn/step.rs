@@ -219,20 +219,16 @@ impl<'a> Intake<'a> {
         if self.row.is_none() {
             let message = Message::assistant("", Vec::new());
             let record = assistant_record(&message, MessageState::Streaming, self.meta());
-            self.row = self.context.record_error(self.context.services.memory.append(&self.session.id, &record));
+            self.row = Some(self.context.services.memory.append(&self.session.id, record));
         }
     }
 
     fn checkpoint(&mut self) {
         self.dirty = false;
         let Some(row) = self.row else { return };
-        let thinking = Some(self.answer.thinking.as_str()).filter(|t| !t.is_empty());
-        self.context.record_error(self.context.services.memory.checkpoint(
-            &self.session.id,
-            row,
-            &self.answer.text,
-            thinking,
-        ));
+        let thinking = Some(self.answer.thinking.clone()).filter(|t| !t.is_empty());
+        let (id, text) = (self.session.id.clone(), self.answer.text.clone());
+        self.context.services.memory.post(move |memory| memory.checkpoint(&id, row, &text, thinking.as_deref()));
     }
 
     fn meta(&self) -> MessageMeta {
@@ -488,7 +484,8 @@ impl<'a> Intake<'a> {
         message.origin.clone_from(&self.origin);
         let record = assistant_record(&message, state, meta);
         if let Some(row) = self.row {
-            self.context.record_error(self.context.services.memory.replace(&self.session.id, row, &record));
+            let id = self.session.id.clone();
+            self.context.services.memory.post(move |memory| memory.replace(&id, row, &record));
             self.session.push(message, row);
         }
         self.answer.usage = usage;

@@ -215,10 +215,9 @@ impl Work<'_> {
     /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.
     fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
         if native {
-            let kept = self.session.save_result(&self.context.services.memory, record, text);
-            if self.context.record_error(kept).is_none() {
-                self.session.push(Message::tool(call.id.clone(), text), 0);
-            }
+            let (kept, told) = self.session.result(record, text);
+            let row = self.context.services.memory.append(&self.session.id, kept);
+            self.session.push(told, row);
         } else {
             self.texts.push(format!("Result of {}:\n{text}", call.name));
             self.records.push((item, ResultRecord { told: Some(text.to_string()), ..record }));
@@ -230,11 +229,8 @@ impl Work<'_> {
         self.records.sort_by_key(|(item, _)| *item);
         let records: Vec<_> = std::mem::take(&mut self.records).into_iter().map(|(_, record)| record).collect();
         if let Some(row) = row.filter(|_| !records.is_empty()) {
-            self.context.record_error(self.context.services.memory.keep_results(
-                &self.session.id,
-                row,
-                &results_json(&records),
-            ));
+            let (id, results) = (self.session.id.clone(), results_json(&records));
+            self.context.services.memory.post(move |memory| memory.keep_results(&id, row, &results));
         }
     }
 
@@ -247,8 +243,7 @@ impl Work<'_> {
         let mut record = NewMessage::text(memory::Role::User, text.clone());
         // Nobody typed it: the screen and the history of the input leave it out.
         record.meta = MessageMeta { typed: Some(0), turn: self.session.turn, ..MessageMeta::default() };
-        let row =
-            self.context.record_error(self.context.services.memory.append(&self.session.id, &record)).unwrap_or(0);
+        let row = self.context.services.memory.append(&self.session.id, record);
         self.session.push(Message::user(text), row);
     }
 }

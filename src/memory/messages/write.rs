@@ -35,6 +35,13 @@ impl Memory {
         })
     }
 
+    /// The same for a message that has been named already; the name stands for its id from here on.
+    pub(in crate::memory) fn append_as(&self, name: i64, session: &str, message: &NewMessage) -> Result<(), Error> {
+        let id = self.append(session, message)?;
+        self.store().renamed.insert(name, id);
+        Ok(())
+    }
+
     /// Replaces a kept message, as when an answer that was arriving is complete.
     pub fn replace(&self, session: &str, id: i64, message: &NewMessage) -> Result<(), Error> {
         let mut store = self.store();
@@ -186,7 +193,7 @@ pub(in crate::memory) fn copy(tx: &Transaction<'_>, from: &str, to: &str, upto: 
 /// The message with the ids it names as they are now.
 fn current(store: &Store, message: &NewMessage) -> NewMessage {
     let mut message = message.clone();
-    message.meta.turn = message.meta.turn.map(|t| store.id(t));
+    message.meta.turn = message.meta.turn.and_then(|t| store.kept_id(t));
     message
 }
 

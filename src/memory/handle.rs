@@ -1,0 +1,197 @@
+//! Memory on a thread of its own: work goes in over a channel and is done in its order, answers come back.
+//!
+//! Whoever runs on an async worker uses [`Handle::post`], [`Handle::append`] and [`Handle::ask`], none of which waits for the
+//! disk or for another program's lock on that worker. Blocking code gets at [`Memory`] itself with [`Handle::sync`].
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use super::store::PROVISIONAL;
+use super::{Error, Listener, Memory, NewMessage, NewSession, Notice, Options, Trouble, locks, sessions};
+
+/// A piece of work for the thread.
+type Job = Box<dyn FnOnce(&Memory) + Send>;
+
+/// The way to a [`Memory`] that runs on its own thread. Clones lead to the same one.
+///
+/// The thread ends with [`Handle::close`], or with the last clone, after everything that was posted.
+#[derive(Clone)]
+pub struct Handle(Arc<Shared>);
+
+struct Shared {
+    memory: Arc<OnceLock<Memory>>,
+    /// The folder of the locks that live sessions hold.
+    locks: PathBuf,
+    listener: Arc<Mutex<Option<Arc<Listener>>>>,
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The next id that is given to a message before it is kept.
+    next: AtomicI64,
+}
+
+impl Handle {
+    /// Opens memory on a new thread. What [`Memory::open`] says of it arrives as an answer; a locked database is waited for
+    /// there, and the listener hears of it.
+    pub fn open(options: Options, listener: Listener) -> (Handle, oneshot::Receiver<Vec<Notice>>) {
+        let memory = Arc::new(OnceLock::new());
+        let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
+        let (jobs, work) = mpsc::channel();
+        let (opened, notices) = oneshot::channel();
+        let locks = options.locks.clone();
+        let (own, hears) = (Arc::clone(&memory), Arc::clone(&listener));
+        let life = move || {
+            let tell: Listener = Box::new(move |notice| {
+                let listener = hears.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(listener) = listener {
+                    listener(notice);
+                }
+            });
+            let (memory, notices) = Memory::open_telling(options, tell);
+            let memory = own.get_or_init(|| memory);
+            let _ = opened.send(notices);
+            run(memory, &work);
+        };
+        let thread = std::thread::Builder::new().name("memory".into()).spawn(life).ok();
+        let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
+        let next = AtomicI64::new(PROVISIONAL);
+        (Handle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
+    }
+
+    /// Has `work` done after everything that was posted before. An error reaches the listener as [`Notice::Failed`].
+    pub fn post(&self, work: impl FnOnce(&Memory) -> Result<(), Error> + Send + 'static) {
+        self.post_job(Box::new(move |memory| {
+            if let Err(error) = work(memory) {
+                memory.report(&error);
+            }
+        }));
+    }
+
+    /// Keeps a message at the end of a session, without waiting. The id stands for it from now on in everything asked of
+    /// this handle; what is read back carries the id that the database gave.
+    pub fn append(&self, session: &str, message: NewMessage) -> i64 {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let session = session.to_string();
+        self.post(move |memory| memory.append_as(id, &session, &message));
+        id
+    }
+
+    /// Begins a session and takes it, without waiting. It is listed once something was said in it.
+    pub fn create(&self, new: NewSession) -> String {
+        let id = sessions::new_id();
+        let own = id.clone();
+        self.post(move |memory| memory.create_as(&own, &new));
+        id
+    }
+
+    /// The answer to `work`, which is done after everything that was posted before. Dropping the future gives up the answer,
+    /// not the work.
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::Stopped`] when the thread is gone.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (answer, answered) = oneshot::channel();
+        self.post_job(Box::new(move |memory| drop(answer.send(work(memory)))));
+        answered.await.unwrap_or(Err(Error::Stopped))
+    }
+
+    /// Waits until everything that was posted is done.
+    pub async fn settled(&self) {
+        let _ = self.ask(|_| Ok(())).await;
+    }
+
+    /// Memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk and for locks.
+    pub fn sync(&self) -> &Memory {
+        let (done, wait) = mpsc::channel();
+        self.post_job(Box::new(move |_| drop(done.send(()))));
+        let _ = wait.recv();
+        // Opened by the thread, unless there could be none.
+        self.0.memory.get_or_init(|| Memory::open(Options::nowhere()).0)
+    }
+
+    /// What was read failed with this error: where it says that the file is damaged, the next start reads all of it.
+    pub fn suspect(&self, error: &Error) {
+        if error.trouble() == Some(Trouble::Corrupt) {
+            self.post_job(Box::new(Memory::suspect_damage));
+        }
+    }
+
+    /// Why memory lives in RAM at present; `None` while the file is written, and while it is being opened. Never waits.
+    pub fn banner(&self) -> Option<Trouble> {
+        self.0.memory.get().and_then(Memory::banner)
+    }
+
+    /// Whether a process, this one or another, has the session open. Looks at its lock alone.
+    pub fn in_use(&self, id: &str) -> bool {
+        locks::is_held(&self.0.locks, id)
+    }
+
+    /// Whom to tell from now on.
+    pub fn listen(&self, listener: Listener) {
+        *self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
+    }
+
+    /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For blocking
+    /// code. What is posted later is done where it is posted.
+    pub fn close(&self) {
+        self.post_job(Box::new(|memory| {
+            if memory.banner().is_some() {
+                // That it is only in RAM was told all along.
+                let _ = memory.reconnect_now();
+            }
+        }));
+        self.0.end();
+    }
+
+    fn post_job(&self, job: Job) {
+        let jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let left = match jobs {
+            Some(jobs) => jobs.send(job).err().map(|mpsc::SendError(job)| job),
+            None => Some(job),
+        };
+        if let Some((job, memory)) = left.zip(self.0.memory.get()) {
+            job(memory);
+        }
+    }
+}
+
+impl Shared {
+    fn end(&self) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Does the work in its order until nobody can post any more. While memory lives in RAM for a cause that passes, the file
+/// is tried again whenever there is nothing else to do for a while.
+fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
+    loop {
+        let passes = matches!(memory.banner(), Some(Trouble::Locked | Trouble::Full));
+        let job = if passes { work.recv_timeout(memory.options.retry) } else { work.recv().map_err(Into::into) };
+        match job {
+            // A panic loses one piece of work, not the thread: a transaction it left open was rolled back.
+            Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(memory)))),
+            Err(RecvTimeoutError::Timeout) => memory.retry_now(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
