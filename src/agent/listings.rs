@@ -109,8 +109,12 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Prompts => Listing::Prompts(request::prompts(services)),
         Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
         Query::Stats => {
-            let rows = services.memory.sync().stats(None).map_err(say)?;
-            Listing::Table { title: "edits by model and format".into(), text: stats(&rows) }
+            let (rows, unreadable) = services.memory.sync().stats(None).map_err(say)?;
+            let mut text = stats(&rows);
+            if unreadable > 0 {
+                text.push_str(&format!("\nThe results in {unreadable} messages cannot be read and are not counted.\n"));
+            }
+            Listing::Table { title: "edits by model and format".into(), text }
         }
         Query::Config => Listing::Table { title: "configuration".into(), text: config(services) },
         Query::Models => Listing::Models(Vec::new()),

@@ -140,7 +140,7 @@ impl Services {
         self.workspace.root().to_string_lossy().into_owned()
     }
 
-    /// Where changes go.
+    /// Where changes go. For blocking code alone: it waits for memory.
     pub fn stores(&self) -> Stores<'_> {
         Stores { workspace: &self.workspace, archive: &self.archive, memory: self.memory.sync() }
     }
@@ -201,17 +201,20 @@ impl Services {
     /// Why memory is kept in RAM only, if it is, and what to do about it.
     pub fn memory_trouble(&self) -> Option<(String, String)> {
         let trouble = self.memory.banner()?;
-        let Some(folder) = lock(&self.config).paths.folder().map(Path::to_path_buf) else {
-            let title = "there is no home folder: this session is kept in RAM only";
-            let detail =
-                "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays.";
-            return Some((title.into(), detail.into()));
-        };
-        let detail = match trouble {
-            Trouble::Full => format!(
+        let folder = lock(&self.config).paths.folder().map(Path::to_path_buf);
+        let detail = match (trouble, folder) {
+            (Trouble::NoHome, _) | (_, None) => {
+                "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays."
+                    .into()
+            }
+            (Trouble::Full, Some(folder)) => format!(
                 "Free some space where {} lies: then what was said is kept after all, at the latest when nebula ends.",
                 folder.display()
             ),
+            (Trouble::Locked, _) => "It is kept in the file as soon as the other program lets go of it.".into(),
+            (Trouble::Denied | Trouble::InTheWay, Some(folder)) => {
+                format!("See {}: {}.", folder.join("memory.db").display(), trouble.hint())
+            }
             _ => "The archive works as ever; only what is said would be lost with this window.".into(),
         };
         Some((format!("{}: this session is kept in RAM only", trouble.word()), detail))

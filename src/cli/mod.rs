@@ -127,6 +127,17 @@ impl Context {
         memory
     }
 
+    /// The memory of all sessions, for a command that is about what is in it.
+    ///
+    /// # Errors
+    /// When nothing of it can be read.
+    pub fn readable_memory(&self) -> Result<Memory, memory::Error> {
+        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(print::complain));
+        memory.readable()?;
+        notices.iter().for_each(print::complain);
+        Ok(memory)
+    }
+
     fn memory_options(&self) -> memory::Options {
         self.config.paths.folder().map_or_else(memory::Options::nowhere, memory::Options::in_folder)
     }

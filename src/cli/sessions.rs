@@ -15,7 +15,7 @@ use crate::memory::{self, Memory, SessionState};
 /// # Errors
 /// When there is no such session, or memory cannot be used.
 pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
-    let memory = context.memory();
+    let memory = context.readable_memory()?;
     let project = context.project();
     match what {
         SessionsCmd::List(args) => {
@@ -32,7 +32,12 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
             let text = export::document(&memory.get(&id)?, &memory.load(&id)?, format);
             io::stdout().write_all(text.as_bytes())?;
         }
-        SessionsCmd::Rename { id, title } => memory.rename(&memory.find(&project, &id)?, &title.join(" "))?,
+        SessionsCmd::Rename { id, title } => {
+            let id = memory.find(&project, &id)?;
+            memory.rename(&id, &title.join(" "))?;
+            // Locked while it was written: what is only in RAM ends with this command.
+            memory.writable()?;
+        }
         SessionsCmd::Delete { id, yes } => return delete(&memory, &memory.find(&project, &id)?, yes),
         SessionsCmd::Search { words, json } => search(&memory, &project, &words.join(" "), json)?,
     }

@@ -197,16 +197,7 @@ impl Memory {
             tx.execute(
                 "INSERT INTO changesets(project_path, session_id, message_id, turn, tool_call, kind, title, state,
                    at_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)",
-                params![
-                    project,
-                    cause.session,
-                    message,
-                    turn,
-                    cause.tool_call,
-                    cause.kind,
-                    cause.title,
-                    now
-                ],
+                params![project, cause.session, message, turn, cause.tool_call, cause.kind, cause.title, now],
             )?;
             finish(tx, tx.last_insert_rowid(), Some(id), ChangesetState::Applied, files)
         })

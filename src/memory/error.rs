@@ -28,6 +28,14 @@ pub enum Error {
         /// The newest version this program knows.
         known: i64,
     },
+    /// Nothing that was kept can be read, or nothing can be kept.
+    #[error("{} ({}); {}", .trouble.word(), path.display(), .trouble.hint())]
+    Unusable {
+        /// Why.
+        trouble: Trouble,
+        /// The database.
+        path: PathBuf,
+    },
     /// A lock file or its folder could not be used.
     #[error("{}: {source}; check who owns the folder", path.display())]
     Lock {
@@ -60,8 +68,14 @@ pub enum Error {
 pub enum Trouble {
     /// Another process holds it.
     Locked,
-    /// It, its folder or its file system is read-only, or access is denied.
+    /// It or its file system is read-only.
     ReadOnly,
+    /// The person may not read or write it, or its folder.
+    Denied,
+    /// Something of another kind lies in its place, or in that of its folder.
+    InTheWay,
+    /// The person has no home folder for it.
+    NoHome,
     /// The disk is full.
     Full,
     /// Reading or writing failed.
@@ -78,10 +92,30 @@ impl Trouble {
         match self {
             Trouble::Locked => "memory is locked by another program",
             Trouble::ReadOnly => "memory is read-only",
+            Trouble::Denied => "memory may not be read or written: no permission",
+            Trouble::InTheWay => "something else lies in the place of memory",
+            Trouble::NoHome => "there is no home folder for memory",
             Trouble::Full => "the disk that holds memory is full",
             Trouble::Io => "memory could not be read or written",
             Trouble::Corrupt => "memory is damaged",
             Trouble::Newer => "memory was written by a newer nebula",
+        }
+    }
+}
+
+impl Trouble {
+    /// What to do about it.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Trouble::Locked => "end the other program, or try again later",
+            Trouble::ReadOnly => "let it be written",
+            Trouble::Denied => "check who owns it and its folder",
+            Trouble::InTheWay => "move that away; memory is a file in a folder",
+            Trouble::NoHome => "set HOME, or NEBULA_HOME to a folder that can be written",
+            Trouble::Full => "free some space there",
+            Trouble::Io => "check the disk",
+            Trouble::Corrupt => "start nebula again: it moves what is damaged aside",
+            Trouble::Newer => "update this nebula",
         }
     }
 }
@@ -92,9 +126,13 @@ impl Error {
         let Error::Sql(e) = self else {
             return match self {
                 Error::Newer { .. } => Some(Trouble::Newer),
+                Error::Unusable { trouble, .. } | Error::NotNow(trouble) => Some(*trouble),
                 Error::File { source, .. } | Error::Lock { source, .. } => Some(match source.kind() {
                     ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Trouble::Full,
-                    _ => Trouble::ReadOnly,
+                    ErrorKind::PermissionDenied => Trouble::Denied,
+                    ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => Trouble::InTheWay,
+                    ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
+                    _ => Trouble::Io,
                 }),
                 _ => None,
             };
@@ -103,7 +141,8 @@ impl Error {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
                 Some(Trouble::Locked)
             }
-            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => Some(Trouble::ReadOnly),
+            ErrorCode::ReadOnly => Some(Trouble::ReadOnly),
+            ErrorCode::PermissionDenied | ErrorCode::CannotOpen => Some(Trouble::Denied),
             ErrorCode::DiskFull => Some(Trouble::Full),
             ErrorCode::SystemIoFailure => Some(Trouble::Io),
             // SQLite's general error: our statements are right, so it is the schema or the header that is not.

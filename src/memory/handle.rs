@@ -111,7 +111,9 @@ impl Handle {
     /// Memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk and for locks.
     pub fn sync(&self) -> &Memory {
         let (done, wait) = mpsc::channel();
-        self.post_job(Box::new(move |_| drop(done.send(()))));
+        self.post_job(Box::new(move |_| {
+            let _ = done.send(());
+        }));
         let _ = wait.recv();
         // Opened by the thread, unless there could be none.
         self.0.memory.get_or_init(|| Memory::open(Options::nowhere()).0)
@@ -193,5 +195,150 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
             Err(RecvTimeoutError::Timeout) => memory.retry_now(),
             Err(RecvTimeoutError::Disconnected) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Cause, MessageMeta, Role};
+    use std::path::Path;
+    use std::time::Duration;
+
+    /// Longer than any of these tests takes on a busy machine.
+    const LONG: Duration = Duration::from_secs(120);
+
+    struct World {
+        dir: tempfile::TempDir,
+        told: mpsc::Receiver<Notice>,
+        tell: mpsc::Sender<Notice>,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a folder");
+            drop(Memory::open(Options::in_folder(dir.path())));
+            let (tell, told) = mpsc::channel();
+            World { dir, told, tell }
+        }
+
+        fn open(&self, wait: Duration) -> Handle {
+            let options = Options { wait, retry: Duration::from_millis(1), ..Options::in_folder(self.dir.path()) };
+            let tell = Mutex::new(self.tell.clone());
+            let listener: Listener = Box::new(move |notice| {
+                let _ = tell.lock().expect("whole").send(notice);
+            });
+            Handle::open(options, listener).0
+        }
+
+        fn heard(&self) -> Notice {
+            self.told.recv_timeout(LONG).expect("a notice")
+        }
+
+        /// Takes the lock of another program; dropping it lets go.
+        fn lock(&self) -> rusqlite::Connection {
+            let other = rusqlite::Connection::open(self.dir.path().join("memory.db")).expect("a database");
+            other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+            other
+        }
+    }
+
+    fn new() -> NewSession {
+        NewSession { project: "/p".into(), model: "m".into(), ..NewSession::default() }
+    }
+
+    fn said(text: &str) -> NewMessage {
+        NewMessage::text(Role::User, text)
+    }
+
+    /// What another program finds in the file.
+    fn in_file(dir: &Path) -> Vec<String> {
+        let other = rusqlite::Connection::open(dir.join("memory.db")).expect("a database");
+        let mut select = other.prepare("SELECT content FROM messages ORDER BY id").expect("a table");
+        select.query_map([], |row| row.get(0)).expect("rows").map(|row| row.expect("text")).collect()
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_lock_and_everything_is_kept_in_its_order() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        memory.settled().await;
+        let other = w.lock();
+        let session = memory.create(new());
+        let asked = memory.append(&session, said("one"));
+        let mut answer = NewMessage::text(Role::Assistant, "");
+        answer.meta = MessageMeta { turn: Some(asked), ..MessageMeta::default() };
+        let id = memory.append(&session, answer.clone());
+        answer.content = Some("two".into());
+        let own = session.clone();
+        memory.post(move |m| m.replace(&own, id, &answer));
+        assert_eq!(w.heard(), Notice::Waiting);
+        // Whoever gives up waiting for an answer takes nothing from the work.
+        let own = session.clone();
+        let asking = memory.ask(move |m| m.rename(&own, "a title"));
+        assert!(tokio::time::timeout(Duration::ZERO, asking).await.is_err());
+        assert_eq!((memory.banner(), in_file(w.dir.path())), (None, vec![]));
+        drop(other);
+        let own = session.clone();
+        let kept = memory.ask(move |m| Ok((m.load(&own)?, m.get(&own)?.title))).await.expect("read");
+        let texts: Vec<_> = kept.0.iter().map(|m| m.message.content.as_deref().unwrap_or_default()).collect();
+        assert_eq!((texts, kept.1.as_deref()), (vec!["one", "two"], Some("a title")));
+        assert_eq!(kept.0[1].message.meta.turn, Some(kept.0[0].id), "the id it was given stands for it");
+        assert_eq!(in_file(w.dir.path()), ["one", "two"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_in_ram_is_kept_as_soon_as_the_lock_goes() {
+        let w = World::new();
+        let memory = w.open(Duration::ZERO);
+        memory.settled().await;
+        let other = w.lock();
+        let session = memory.create(new());
+        let id = memory.append(&session, said("one"));
+        assert_eq!(w.heard(), Notice::InMemoryOnly { trouble: Trouble::Locked });
+        memory.settled().await;
+        assert_eq!(memory.banner(), Some(Trouble::Locked));
+        drop(other);
+        assert_eq!(w.heard(), Notice::Back);
+        assert_eq!(memory.banner(), None);
+        // The id leads from before it was kept over the one in RAM to the one in the file.
+        let own = session.clone();
+        memory.post(move |m| m.replace(&own, id, &said("one, again")));
+        let cause = Cause { session: Some(session.clone()), message: Some(id), ..Cause::default() };
+        let record =
+            memory.ask(move |m| m.archived("/p", &cause, "1", &[]).and_then(|()| m.changeset("/p", "1"))).await;
+        let row = memory.ask(move |m| Ok(m.load(&session)?[0].id)).await.expect("read");
+        assert_eq!(record.expect("read").expect("known").cause.message, Some(row));
+        assert_eq!(in_file(w.dir.path()), ["one, again"]);
+    }
+
+    #[test]
+    fn closing_keeps_what_was_posted() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        let session = memory.create(new());
+        for n in 0..200 {
+            memory.append(&session, said(&n.to_string()));
+        }
+        memory.close();
+        assert_eq!(in_file(w.dir.path()).len(), 200);
+        // Later work is done all the same, by whoever posts it.
+        memory.append(&session, said("late"));
+        assert_eq!(memory.sync().load(&session).expect("read").len(), 201);
+        drop(memory);
+    }
+
+    #[tokio::test]
+    async fn an_error_or_a_panic_in_one_piece_of_work_ends_no_other() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        memory.post(|m| m.keep_extra("none", 7, "{}"));
+        assert!(matches!(w.heard(), Notice::Failed { error } if error.contains("no message 7")));
+        let lost: Result<(), Error> = memory.ask(|_| panic!("a fault")).await;
+        assert!(matches!(lost, Err(Error::Stopped)));
+        let session = memory.create(new());
+        memory.append(&session, said("still here"));
+        memory.settled().await;
+        assert_eq!(in_file(w.dir.path()), ["still here"]);
     }
 }

@@ -76,7 +76,7 @@ impl Options {
 
     /// For a person without a home: nothing can be kept, and memory lives in RAM.
     pub fn nowhere() -> Self {
-        let none = Path::new("/dev/null");
+        let none = Path::new(store::NOWHERE);
         Options { wait: Duration::ZERO, ..Options::in_folder(none) }
     }
 }
@@ -161,6 +161,22 @@ impl Memory {
     /// Why memory lives in RAM at present; `None` while the file is written.
     pub fn banner(&self) -> Option<Trouble> {
         *self.banner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what was kept can be read: from the file, or from a copy of it.
+    ///
+    /// # Errors
+    /// Why not, with the path and what to do.
+    pub fn readable(&self) -> Result<(), Error> {
+        self.store().readable()
+    }
+
+    /// Whether what is kept now lasts.
+    ///
+    /// # Errors
+    /// Why not, with the path and what to do.
+    pub fn writable(&self) -> Result<(), Error> {
+        self.store().writable()
     }
 
     /// What was read or written failed with this error: where it says that the file is damaged, the next start reads

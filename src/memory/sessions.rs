@@ -182,7 +182,7 @@ impl Memory {
             statement.query_map([project, beginning], |row| row.get(0))?.collect::<Result<_, _>>()?;
         match found.as_slice() {
             [one] if !beginning.is_empty() => Ok(one.clone()),
-            [] => Err(Error::NoSession(beginning.to_string())),
+            [] => Err(store.no_session(beginning)),
             _ => Err(Error::Ambiguous(beginning.to_string())),
         }
     }
@@ -381,7 +381,7 @@ impl Store {
         let sql =
             format!("SELECT {COLUMNS} FROM sessions s JOIN session_meta m ON m.session_id = s.id WHERE s.id = ?1");
         let found = self.conn.prepare_cached(&sql)?.query_row([id], |row| self.read_session(memory, row)).optional()?;
-        found.ok_or_else(|| Error::NoSession(id.to_string()))
+        found.ok_or_else(|| self.no_session(id))
     }
 
     fn read_session(&self, memory: &Memory, row: &Row<'_>) -> rusqlite::Result<Session> {

@@ -50,9 +50,9 @@ struct KeptEdit {
 }
 
 impl Memory {
-    /// How edits fared by model and format, in this project or (`None`) everywhere. Results that cannot be read count
-    /// for nothing.
-    pub fn stats(&self, project: Option<&str>) -> Result<Vec<StatsRow>, Error> {
+    /// How edits fared by model and format, in this project or (`None`) everywhere; and how many messages hold results that
+    /// cannot be read.
+    pub fn stats(&self, project: Option<&str>) -> Result<(Vec<StatsRow>, u64), Error> {
         let store = self.store();
         let mut statement = store.conn.prepare(
             "SELECT m.session_id, coalesce(x.model, s.model_used), m.tool_results
@@ -60,17 +60,19 @@ impl Memory {
              WHERE m.tool_results IS NOT NULL AND (?1 IS NULL OR s.project_path = ?1) ORDER BY m.session_id, m.id",
         )?;
         let mut rows = statement.query([project])?;
-        let mut tally = Tally::default();
+        let (mut tally, mut unreadable) = (Tally::default(), 0);
         while let Some(row) = rows.next()? {
             let (session, model): (String, String) = (row.get(0)?, row.get(1)?);
-            let results: Vec<Kept> = serde_json::from_str(row.get_ref(2)?.as_str().unwrap_or("")).unwrap_or_default();
-            for result in results {
+            let results: Option<Vec<Kept>> =
+                row.get_ref(2)?.as_str().ok().and_then(|json| serde_json::from_str(json).ok());
+            unreadable += u64::from(results.is_none());
+            for result in results.unwrap_or_default() {
                 for edit in &result.edits {
                     tally.add(&session, &model, edit, edit.ok.unwrap_or(result.ok));
                 }
             }
         }
-        Ok(tally.rows())
+        Ok((tally.rows(), unreadable))
     }
 }
 

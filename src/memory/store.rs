@@ -67,6 +67,22 @@ impl Store {
         self.spare.as_ref().map(|s| s.trouble)
     }
 
+    pub(super) fn writable(&self) -> Result<(), Error> {
+        match self.trouble() {
+            Some(trouble) => Err(Error::Unusable { trouble, path: self.options.path.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn readable(&self) -> Result<(), Error> {
+        if self.spare.as_ref().is_some_and(|spare| spare.reads_disk) { Ok(()) } else { self.writable() }
+    }
+
+    /// There is no such session, or nobody can tell.
+    pub(super) fn no_session(&self, id: &str) -> Error {
+        self.readable().err().unwrap_or_else(|| Error::NoSession(id.to_string()))
+    }
+
     /// Puts the trouble up where it can be read without the store.
     fn tell_trouble(&self) {
         *self.banner.lock().unwrap_or_else(PoisonError::into_inner) = self.trouble();
@@ -163,13 +179,18 @@ impl Store {
     }
 }
 
+/// The place of memory for a person without a home: nothing can be below it.
+pub(super) const NOWHERE: &str = "/dev/null";
+
 /// What an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for its
 /// shared memory it tells only that reading or writing failed.
 fn trouble_of(error: &Error, path: &Path) -> Option<Trouble> {
     let cannot_open = matches!(error, Error::Sql(e) if e.sqlite_error_code() == Some(ErrorCode::CannotOpen));
     match error.trouble()? {
+        _ if path.starts_with(NOWHERE) => Some(Trouble::NoHome),
         Trouble::Io if is_full(path) => Some(Trouble::Full),
-        Trouble::ReadOnly if cannot_open && is_full(path) => Some(Trouble::Full),
+        _ if cannot_open && path.symlink_metadata().is_ok_and(|m| !m.is_file()) => Some(Trouble::InTheWay),
+        Trouble::Denied if cannot_open && is_full(path) => Some(Trouble::Full),
         other => Some(other),
     }
 }

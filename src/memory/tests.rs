@@ -375,9 +375,9 @@ fn edits_are_counted_by_model_and_format() {
         retried: 0,
         ..row.clone()
     };
-    assert_eq!(memory.stats(Some("/p")).unwrap(), [row, mixed]);
-    assert_eq!(memory.stats(None).unwrap().len(), 2);
-    assert_eq!(memory.stats(Some("/q")).unwrap(), []);
+    assert_eq!(memory.stats(Some("/p")).unwrap(), (vec![row, mixed], 1));
+    assert_eq!(memory.stats(None).unwrap().0.len(), 2);
+    assert_eq!(memory.stats(Some("/q")).unwrap(), (vec![], 0));
 }
 
 #[test]

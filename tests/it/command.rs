@@ -248,4 +248,57 @@ fn a_file_that_acts_later_is_refused_where_nobody_can_approve_it() {
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains(".github/workflows/ci.yml acts later: only a person may approve it"), "{err}");
     assert!(!w.path("work/.github").exists());
+
+fn a_command_about_memory_says_why_it_cannot_be_used() {
+    let commands: [&[&str]; 4] = [
+        &["sessions", "list", "--json"],
+        &["sessions", "search", "x"],
+        &["sessions", "show", "0"],
+        &["stats", "--json"],
+    ];
+    let fails = |w: &World, says: &[&str]| {
+        for words in commands {
+            let output = w.run(words);
+            let err = String::from_utf8(output.stderr).expect("text");
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{words:?}: {err}");
+            assert!(says.iter().all(|part| err.contains(part)), "{words:?}: {err}");
+            assert_eq!(err.lines().count(), 1, "{words:?}: {err}");
+        }
+    };
+    let w = World::new();
+    fs::create_dir_all(w.path("home/.nebula/memory.db")).expect("made");
+    fails(&w, &["something else lies in the place of memory", "home/.nebula/memory.db", "move that away"]);
+    let w = World::new();
+    fs::write(w.path("home/.nebula"), "").expect("written");
+    fails(&w, &["something else lies in the place of memory", "move that away"]);
+    // Without a home there is nothing to read either.
+    let w = World::new();
+    let output = w.command(&["sessions", "list", "--json"]).env_remove("HOME").output().expect("it runs");
+    let err = String::from_utf8(output.stderr).expect("text");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{err}");
+    assert!(err.contains("there is no home folder for memory") && err.contains("set HOME"), "{err}");
+}
+
+#[test]
+fn a_patch_says_that_it_waits_for_memory() {
+    let w = World::new();
+    w.run(&["sessions", "list"]);
+    let other = rusqlite::Connection::open(w.path("home/.nebula/memory.db")).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    fs::write(w.path("work/a.txt"), "one\n").expect("written");
+    fs::write(w.path("fix.patch"), "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n").expect("written");
+    let mut command = w.command(&["patch", "../fix.patch", "--yes"]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    while let Some(Ok(line)) = lines.next() {
+        said.push_str(&line);
+        if line.contains("waiting for it") {
+            break;
+        }
+    }
+    assert!(said.contains("memory is locked by another program; waiting for it"), "{said}");
+    drop(other);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert_eq!(fs::read_to_string(w.path("work/a.txt")).expect("there"), "two\n");
 }

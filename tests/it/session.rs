@@ -127,6 +127,28 @@ async fn a_locked_memory_is_waited_for_and_that_is_said_meanwhile() {
     live.close().await;
 }
 
+/// Another program keeps memory locked during a whole turn: the answer arrives all the same, and is kept when the lock goes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_goes_on_while_memory_is_locked() {
+    let world =
+        World::new().file("a.rs", "fn a() {}\n").model([call("readFile", json!({"path": "a.rs"})), say("Hello.")]);
+    let database = world.home().join(".nebula/memory.db");
+    world.start().close().await;
+    let other = rusqlite::Connection::open(&database).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let mut live = world.start();
+    live.submit("hi");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let count = |sql: &str| -> i64 { other.query_row(sql, [], |row| row.get(0)).expect("counted") };
+    assert_eq!(count("SELECT count(*) FROM messages"), 0, "the lock still stands");
+    live.send(Command::Interrupt);
+    other.execute_batch("ROLLBACK").expect("let go");
+    live.close().await;
+    assert_eq!(count("SELECT count(*) FROM messages"), 4, "prompt, call, result and answer");
+    assert_eq!(count("SELECT count(*) FROM messages WHERE content = 'Hello.'"), 1);
+    assert_eq!(count("SELECT count(*) FROM sessions WHERE ended_at IS NULL"), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_cut_is_not_run_and_a_whole_one_before_the_cut_is() {
     let edit = |arguments: &str| Delta::Call {

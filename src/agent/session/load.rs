@@ -74,7 +74,14 @@ impl Session {
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
             }
             memory::Role::Tool => {
-                for result in read_results(m.tool_results.as_deref()) {
+                let mut results = read_results(m.tool_results.as_deref());
+                let open = self.open_calls();
+                if results.is_empty() {
+                    // It cannot be read: it stands for the first call that waits for one.
+                    results.extend(open.first().map(|call| ResultRecord::failed(&call.id, &call.name)));
+                }
+                // Without its call, which cannot be read then, no model takes a result.
+                for result in results.into_iter().filter(|result| open.iter().any(|call| call.id == result.id)) {
                     self.take_seen(&result);
                     let result = ToolResult { call: result.id, text: text.clone(), ok: result.ok };
                     self.push(Message::result(result).with_blobs(m.blobs.iter().map(blob)), row.id);
@@ -101,5 +108,36 @@ impl Session {
             self.push(told, row);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::NewMessage;
+
+    #[test]
+    fn a_session_whose_records_are_damaged_still_pairs_calls_and_results() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
+        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
+        let id = memory.create(&new).expect("made");
+        let keep = |role, calls: Option<&str>, results: Option<&str>| {
+            let mut message = NewMessage::text(role, "text");
+            (message.tool_calls, message.tool_results) = (calls.map(Into::into), results.map(Into::into));
+            memory.append(&id, &message).expect("kept");
+        };
+        let calls = r#"[{"id":"a","name":"list","arguments":"{}"},{"id":"b","name":"list","arguments":"{}"}]"#;
+        keep(memory::Role::Assistant, Some(calls), None);
+        keep(memory::Role::Tool, None, Some("torn ["));
+        keep(memory::Role::Tool, None, Some(r#"[{"id":"b","name":"list","ok":true}]"#));
+        keep(memory::Role::Assistant, Some("torn ["), None);
+        keep(memory::Role::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
+        let record = memory.get(&id).expect("there");
+        let (session, items) = Session::load(&memory, &record).expect("loaded");
+        let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
+        assert_eq!(answers, [None, Some("a"), Some("b"), None]);
+        let told = items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
+        assert_eq!(told, 2);
     }
 }

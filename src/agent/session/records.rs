@@ -94,6 +94,14 @@ pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
     records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
 }
 
+/// Whether what was kept beside a message can be read; [`read_calls`] and [`read_results`] take what cannot for none.
+pub fn is_readable(message: &NewMessage) -> bool {
+    let calls = message.tool_calls.as_deref().filter(|text| !text.trim().is_empty());
+    let results = message.tool_results.as_deref().filter(|text| !text.trim().is_empty());
+    calls.is_none_or(|text| serde_json::from_str::<Vec<CallRecord>>(text).is_ok())
+        && results.is_none_or(|text| serde_json::from_str::<Vec<ResultRecord>>(text).is_ok())
+}
+
 /// Results as memory keeps them.
 pub fn results_json(results: &[ResultRecord]) -> String {
     to_json(&results)

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
-use crate::agent::session::records::{EditRecord, ResultRecord, arguments, read_attached, read_calls, read_results};
+use crate::agent::session::records::{
+    EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results,
+};
 use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
@@ -33,6 +35,14 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
                     }
                 }
             }
+        }
+        if !is_readable(m) {
+            items.push(Item::Notice(Notice {
+                level: Level::Warning,
+                title: format!("the calls of message {} cannot be read", row.id),
+                detail: "They are damaged in memory, and left out of what the model is sent. The text is above.".into(),
+                actions: Vec::new(),
+            }));
         }
         let joined = prompt_state::joined(m.meta.extra.as_deref());
         if !joined.is_empty() {
