@@ -12,7 +12,7 @@ use crate::context::commit as staged;
 use crate::context::templates::Templates;
 use crate::git::{Repository, Trust};
 use crate::protocol::{EventBody, Level};
-use crate::provider::{Answer, Hurry, Message, Provider, Request};
+use crate::provider::{Answer, Message, Provider, Request, SkipBackoff};
 
 /// Asks the model for a message and hands it to the person. Cancelling the token ends that.
 pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
@@ -77,7 +77,7 @@ pub async fn propose(
     templates: Templates,
     root: std::path::PathBuf,
     language: Option<String>,
-    hurry: Hurry,
+    skip_backoff: SkipBackoff,
 ) -> Result<String, (String, String)> {
     let prepared = tokio::task::spawn_blocking(move || {
         staged::staged(&root).map(|staged| staged::prompt(&templates, &staged, language.as_deref()))
@@ -88,7 +88,8 @@ pub async fn propose(
         Err(_) => return Err(("git could not be run".into(), String::new())),
     };
     let messages = vec![Arc::new(Message::user(prompt))];
-    let mut deltas = provider.stream(Request { model: model.to_string(), messages, hurry, ..Request::default() });
+    let mut deltas =
+        provider.stream(Request { model: model.to_string(), messages, skip_backoff, ..Request::default() });
     let mut answer = Answer::default();
     while let Some(delta) = deltas.next().await {
         answer.push(&delta.map_err(|e| (e.message, e.hint))?);

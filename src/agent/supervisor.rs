@@ -166,7 +166,7 @@ impl Supervisor {
             Report::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
             Report::MemoryBack => {
                 self.services.forget_errors();
-                self.services.events.say(Level::Info, memory::Notice::Back.to_string(), "").await;
+                self.services.events.say(Level::Info, crate::memory::Notice::Back.to_string(), "").await;
                 self.tell_status().await;
             }
             Report::ArchiveGrew(bytes) => self.archive_size.grew(bytes),

@@ -12,7 +12,7 @@ use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::git::Trust;
-use crate::provider::Hurry;
+use crate::provider::SkipBackoff;
 
 /// Exit code for what was not approved.
 const NOT_APPROVED: i32 = 3;
@@ -33,7 +33,8 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
-    let proposed = context.block_on(commit::propose(&*provider, &model, templates, root, language, Hurry::default()));
+    let proposed =
+        context.block_on(commit::propose(&*provider, &model, templates, root, language, SkipBackoff::default()));
     let mut message = match proposed {
         Ok(message) => message,
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::mention::{Target, mentions};
 use super::retrieval::Passage;
-use crate::provider::{Blob, Takes};
+use crate::provider::{Blob, Capabilities};
 use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
 
 /// The longest text that is attached, in bytes; of longer ones, lines can be.
@@ -65,8 +65,14 @@ pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
 ///
 /// # Errors
 /// When something mentioned is missing, lies outside the workspace, is too large or of a kind the model does not take.
-pub fn compose(workspace: &Workspace, typed: &str, takes: Takes, retrieve: Retrieve<'_>) -> Result<Composed, Refused> {
-    let mut making = Making { workspace, takes, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
+pub fn compose(
+    workspace: &Workspace,
+    typed: &str,
+    capabilities: Capabilities,
+    retrieve: Retrieve<'_>,
+) -> Result<Composed, Refused> {
+    let mut making =
+        Making { workspace, capabilities, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
     let mut problems = Vec::new();
     let mut seen = HashSet::new();
     for mention in mentions(typed) {
@@ -98,7 +104,7 @@ pub fn compose(workspace: &Workspace, typed: &str, takes: Takes, retrieve: Retri
 
 struct Making<'a> {
     workspace: &'a Workspace,
-    takes: Takes,
+    capabilities: Capabilities,
     blocks: Vec<String>,
     attached: Vec<Attachment>,
     blobs: Vec<Blob>,
@@ -177,8 +183,8 @@ impl Making<'_> {
 
     fn blob(&mut self, path: &str, mime: &str, bytes: &Arc<[u8]>) -> Result<(), String> {
         let (taken, kind, key) = match mime {
-            "application/pdf" => (self.takes.documents, "PDFs", "pdfs"),
-            _ => (self.takes.images, "images", "images"),
+            "application/pdf" => (self.capabilities.documents, "PDFs", "pdfs"),
+            _ => (self.capabilities.images, "images", "images"),
         };
         if !taken {
             return Err(format!(
@@ -348,12 +354,12 @@ mod tests {
 
     fn ok(typed: &str) -> Composed {
         let (_dir, w) = world();
-        compose(&w, typed, Takes { images: true, documents: true }, &none).unwrap()
+        compose(&w, typed, Capabilities { images: true, documents: true }, &none).unwrap()
     }
 
     fn refused(typed: &str) -> String {
         let (_dir, w) = world();
-        compose(&w, typed, Takes::default(), &none).unwrap_err().to_string()
+        compose(&w, typed, Capabilities::default(), &none).unwrap_err().to_string()
     }
 
     #[test]
@@ -412,7 +418,7 @@ mod tests {
             assert_eq!(words, "prices");
             Ok(vec![Passage { path: "docs/p.md".into(), lines: (4, 5), text: "a\nb".into() }])
         };
-        let made = compose(&w, "@rag prices", Takes::default(), &find).unwrap();
+        let made = compose(&w, "@rag prices", Capabilities::default(), &find).unwrap();
         assert!(made.text.ends_with("```markdown title=\"docs/p.md:4-5\"\na\nb\n```\n"));
         assert_eq!(made.attached[0].range, Some((4, 5)));
     }

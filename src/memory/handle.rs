@@ -12,8 +12,8 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use super::store::PROVISIONAL;
-use super::{Error, Listener, Memory, NewMessage, NewSession, Notice, Options, Trouble, locks, sessions};
+use super::store::{PROVISIONAL, locks};
+use super::{Error, Listener, Memory, NewMessage, NewSession, Notice, Options, Trouble, sessions};
 
 /// A piece of work for the thread.
 type Job = Box<dyn FnOnce(&Memory) + Send>;

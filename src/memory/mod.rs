@@ -16,19 +16,13 @@
 mod changesets;
 mod error;
 mod handle;
-mod listing;
-mod locks;
 mod messages;
 mod projects;
 pub mod rag;
-mod schema;
 mod search;
 mod sessions;
-mod spare;
 mod stats;
 mod store;
-mod tokens;
-mod written;
 
 #[cfg(test)]
 mod tests;
@@ -37,16 +31,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub use changesets::{Cause, ChangesetFile, ChangesetRecord, ChangesetState, PendingId};
+pub use changesets::{
+    Cause, ChangesetFile, ChangesetRecord, ChangesetState, ListedFile, Listing, MAX_KEPT, PendingId, Sha256, WillWrite,
+    Written,
+};
 pub use error::{Error, Trouble};
 pub use handle::Handle;
-pub use listing::{ListedFile, Listing};
 pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
 pub use projects::ArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionState, Summary, Totals};
 pub use stats::StatsRow;
-pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
 
 use store::Store;
 

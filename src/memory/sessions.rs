@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use uuid::{NoContext, Timestamp, Uuid};
 
-use super::locks::{self, Hold};
+use super::store::locks::{self, Hold};
 use super::store::{Safety, Store};
 use super::{Error, Memory, Trouble, count, int, now_ms};
 
@@ -122,8 +122,8 @@ impl Memory {
         store.take(self, id)?;
         let now = now_ms();
         store.write(Safety::Normal, None, |tx| insert(tx, id, new, now))?;
-        if let Some(spare) = &mut store.spare {
-            spare.made(id);
+        if let Some(fallback) = &mut store.fallback {
+            fallback.made(id);
         }
         Ok(())
     }
@@ -263,8 +263,8 @@ impl Memory {
             )?;
             Ok(())
         })?;
-        if let Some(spare) = &mut store.spare {
-            spare.made(&new);
+        if let Some(fallback) = &mut store.fallback {
+            fallback.made(&new);
         }
         Ok(new)
     }
@@ -325,7 +325,7 @@ impl Memory {
             let held = |id: &String| store.holds.contains_key(id) || locks::is_held(&self.options.locks, id);
             all.into_iter().filter(|id| !held(id)).collect()
         };
-        if gone.is_empty() || store.spare.is_some() {
+        if gone.is_empty() || store.fallback.is_some() {
             return Ok(0);
         }
         store.write(Safety::Normal, None, |tx| {
@@ -369,7 +369,7 @@ impl Store {
             // stays here.
             Err(e) => {
                 self.unlocked.insert(id.to_string());
-                if self.spare.is_none() {
+                if self.fallback.is_none() {
                     self.go_on_in_ram(e.trouble().unwrap_or(Trouble::Io));
                 }
                 Ok(())

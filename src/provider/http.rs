@@ -179,13 +179,13 @@ impl Server {
         let location = header("location").map(|to| self.clean(to));
         let url = response.url().clone();
         let body = read_limited(response, 64 << 10).await.unwrap_or_default();
-        let told = Told::read(&body);
+        let told = ErrorBody::read(&body);
         self.explain(status, &told, wait, location, &url, model)
     }
 
     /// What an error object inside a stream means; it has no status of its own but may name one.
     pub fn complaint(&self, error: &serde_json::Value, model: &str) -> Failure {
-        let told = Told::of(error);
+        let told = ErrorBody::of(error);
         let status = told.code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
         let status = status.filter(|status| !status.is_success()).unwrap_or(match told.code.as_str() {
             "rate_limit_exceeded" | "rate_limit_error" => StatusCode::TOO_MANY_REQUESTS,
@@ -198,7 +198,7 @@ impl Server {
     fn explain(
         &self,
         status: StatusCode,
-        told: &Told,
+        told: &ErrorBody,
         wait: Option<Duration>,
         location: Option<String>,
         url: &Url,
@@ -338,13 +338,13 @@ const BROKEN: Kind = Kind::Broken { after_first_token: false };
 
 /// What a server says about a failure.
 #[derive(Debug, Default)]
-struct Told {
+struct ErrorBody {
     message: String,
     /// `code`, else `type`, else `status`.
     code: String,
 }
 
-impl Told {
+impl ErrorBody {
     /// From the body of a refusal: JSON in one of the usual shapes, or any text.
     fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<serde_json::Value>(body) {

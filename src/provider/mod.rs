@@ -13,28 +13,28 @@
 //! Not here: what joins a prompt (`context`), running tools (`agent`), repairing the meaning of arguments.
 
 mod answer;
+mod async_stream;
+mod capabilities;
 mod error;
-mod flow;
 mod http;
 mod local;
 mod message;
 mod openai;
+mod reasoning_tags;
 mod recording;
 mod replay;
 mod retry;
 mod sse;
-mod takes;
-mod think;
 mod usage;
 
 pub use answer::Answer;
+pub use capabilities::Capabilities;
 pub use error::{Error, Kind};
 pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};
 pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Span, ToolCall, ToolResult, Wire};
 pub use openai::OpenAi;
 pub use recording::Recording;
 pub use replay::{Recorder, Replay};
-pub use takes::Takes;
 pub use usage::Usage;
 
 use std::sync::Arc;
@@ -62,8 +62,8 @@ pub trait Provider: Send + Sync {
     }
 
     /// What a model takes beside text, as far as its name tells. The configuration may know better.
-    fn takes(&self, model: &str) -> Takes {
-        Takes::by_name(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        Capabilities::by_name(model)
     }
 
     /// Where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
@@ -125,7 +125,7 @@ pub struct Request {
     /// At most so many tokens of answer; `None`: the server's default.
     pub max_output: Option<u32>,
     /// Ends a pause between tries early.
-    pub hurry: Hurry,
+    pub skip_backoff: SkipBackoff,
 }
 
 /// What a model is told of a tool.
@@ -207,9 +207,9 @@ pub struct Wait {
 
 /// Ends pauses between tries: clones share the same pauses.
 #[derive(Debug, Clone, Default)]
-pub struct Hurry(Arc<Notify>);
+pub struct SkipBackoff(Arc<Notify>);
 
-impl Hurry {
+impl SkipBackoff {
     /// Ends the pause that is under way, if one is; a later pause is not shortened.
     pub fn now(&self) {
         self.0.notify_waiters();

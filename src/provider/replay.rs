@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::time::Instant;
 
 use super::recording::{Recording, delta_line, head_line, step_line};
-use super::{Delta, Deltas, Error, Kind, Message, Origin, Provider, Request, Role, Takes, Wire};
+use super::{Capabilities, Delta, Deltas, Error, Kind, Message, Origin, Provider, Request, Role, Wire};
 
 /// Plays a recording.
 ///
@@ -126,8 +126,8 @@ impl Provider for Replay {
         true
     }
 
-    fn takes(&self, _model: &str) -> Takes {
-        Takes::ALL
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities::ALL
     }
 
     fn origin(&self, model: &str) -> Origin {
@@ -311,8 +311,8 @@ impl Provider for Recorder {
         self.inner.recorded()
     }
 
-    fn takes(&self, model: &str) -> Takes {
-        self.inner.takes(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.inner.capabilities(model)
     }
 
     fn origin(&self, model: &str) -> Origin {

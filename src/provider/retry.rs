@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
-use super::flow::flow;
-use super::{Delta, Deltas, Error, Hurry, Kind, Wait};
+use super::async_stream::async_stream;
+use super::{Delta, Deltas, Error, Kind, SkipBackoff, Wait};
 
 /// Requests of one step, in all.
 pub(super) const TRIES: u32 = 5;
@@ -44,8 +44,8 @@ pub(super) enum Again {
 pub(super) type Attempt = BoxStream<'static, Result<Delta, Failure>>;
 
 /// Asks through `attempt` until an answer begins, at most [`TRIES`] times.
-pub(super) fn retry(hurry: Hurry, attempt: impl Fn() -> Attempt + Send + Sync + 'static) -> Deltas {
-    flow(move |out| async move {
+pub(super) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attempt + Send + Sync + 'static) -> Deltas {
+    async_stream(move |out| async move {
         for number in 1.. {
             let mut answer = attempt();
             let mut begun = false;
@@ -71,8 +71,8 @@ pub(super) fn retry(hurry: Hurry, attempt: impl Fn() -> Attempt + Send + Sync + 
                 }
             };
             if !pause.is_zero() {
-                let mut hurried = pin!(hurry.0.notified());
-                // From here on a hurry counts, also one that answers the message below.
+                let mut hurried = pin!(skip.0.notified());
+                // From here on a skip counts, also one that answers the message below.
                 hurried.as_mut().enable();
                 let wait =
                     Wait { attempt: number + 1, of: TRIES, until: until(pause), why: failure.error.message.clone() };
@@ -156,12 +156,12 @@ mod tests {
 
     /// A stream whose n-th attempt gives what `script` says.
     fn run(
-        hurry: Hurry,
+        skip: SkipBackoff,
         script: impl Fn(u32) -> Vec<Result<Delta, Failure>> + Send + Sync + 'static,
     ) -> (Deltas, Arc<AtomicU32>) {
         let count = Arc::new(AtomicU32::new(0));
         let counter = count.clone();
-        let deltas = retry(hurry, move || stream::iter(script(counter.fetch_add(1, Ordering::SeqCst) + 1)).boxed());
+        let deltas = retry(skip, move || stream::iter(script(counter.fetch_add(1, Ordering::SeqCst) + 1)).boxed());
         (deltas, count)
     }
 
@@ -172,7 +172,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn five_requests_at_most_with_growing_pauses() {
         let begin = Instant::now();
-        let (deltas, count) = run(Hurry::default(), |_| vec![Err(failure(Again::Later))]);
+        let (deltas, count) = run(SkipBackoff::default(), |_| vec![Err(failure(Again::Later))]);
         let got: Vec<_> = deltas.collect().await;
         assert_eq!(count.load(Ordering::SeqCst), 5);
         assert_eq!(got.len(), 5);
@@ -193,24 +193,24 @@ mod tests {
     async fn the_server_says_how_long_up_to_five_minutes() {
         let begin = Instant::now();
         let script = |n| if n == 1 { vec![Err(failure(Again::After(Duration::from_secs(77))))] } else { good() };
-        let got: Vec<_> = run(Hurry::default(), script).0.collect().await;
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
         assert_eq!(got.len(), 3);
         assert_eq!(begin.elapsed().as_secs(), 77);
         let script = |_| vec![Err(failure(Again::After(Duration::from_secs(301))))];
-        let got: Vec<_> = run(Hurry::default(), script).0.collect().await;
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
         assert_eq!(got.len(), 1);
         assert!(got[0].as_ref().unwrap_err().message.ends_with("6 min"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_hurry_ends_the_pause() {
-        let hurry = Hurry::default();
-        hurry.now();
+        let skip = SkipBackoff::default();
+        skip.now();
         let begin = Instant::now();
         let script = |n| if n == 1 { vec![Err(failure(Again::After(Duration::from_secs(100))))] } else { good() };
-        let (mut deltas, _) = run(hurry.clone(), script);
+        let (mut deltas, _) = run(skip.clone(), script);
         assert!(matches!(deltas.next().await, Some(Ok(Delta::Retrying(_)))));
-        hurry.now();
+        skip.now();
         assert_eq!(deltas.next().await, Some(Ok(Delta::Text("a".into()))));
         assert_eq!(begin.elapsed().as_secs(), 0);
     }
@@ -218,7 +218,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nothing_is_tried_again_after_the_first_token() {
         let script = |_| vec![Ok(Delta::Text("a".into())), Err(failure(Again::Later))];
-        let (deltas, count) = run(Hurry::default(), script);
+        let (deltas, count) = run(SkipBackoff::default(), script);
         let got: Vec<_> = deltas.collect().await;
         assert_eq!(count.load(Ordering::SeqCst), 1);
         assert_eq!(got[1].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: true });
@@ -226,7 +226,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_cannot_help_is_not_tried() {
-        let (deltas, count) = run(Hurry::default(), |_| vec![Err(failure(Again::Never))]);
+        let (deltas, count) = run(SkipBackoff::default(), |_| vec![Err(failure(Again::Never))]);
         assert_eq!(deltas.count().await, 1);
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }

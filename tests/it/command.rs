@@ -248,7 +248,9 @@ fn a_file_that_acts_later_is_refused_where_nobody_can_approve_it() {
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains(".github/workflows/ci.yml acts later: only a person may approve it"), "{err}");
     assert!(!w.path("work/.github").exists());
+}
 
+#[test]
 fn a_command_about_memory_says_why_it_cannot_be_used() {
     let commands: [&[&str]; 4] = [
         &["sessions", "list", "--json"],

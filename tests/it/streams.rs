@@ -41,12 +41,12 @@ fn hello() -> Request {
 /// Everything a provider answers; pauses between tries are cut short.
 async fn all(provider: &OpenAi) -> Vec<Result<Delta, Error>> {
     let request = hello();
-    let hurry = request.hurry.clone();
+    let skip = request.skip_backoff.clone();
     provider
         .stream(request)
         .inspect(|item| {
             if let Ok(Delta::Retrying(_)) = item {
-                hurry.now()
+                skip.now()
             }
         })
         .collect()

@@ -12,7 +12,7 @@ use crate::proposal::Consent;
 use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
-use crate::provider::Hurry;
+use crate::provider::SkipBackoff;
 use crate::tools::{Tool, ToolKind};
 
 /// One session beside its conversation; before a session is open, the one in waiting.
@@ -26,7 +26,7 @@ pub struct SessionContext {
     /// Proposals and questions that wait for the person.
     pub approvals: PendingApprovals,
     /// Ends a pause between tries.
-    pub skip_backoff: Hurry,
+    pub skip_backoff: SkipBackoff,
     /// The rules and the system prompt that was sent last.
     pub rules: Mutex<RulesView>,
     /// What happened beside the conversation and the model must hear of with the next message.
@@ -108,7 +108,7 @@ impl SessionContext {
             session,
             events,
             approvals: PendingApprovals::default(),
-            skip_backoff: Hurry::default(),
+            skip_backoff: SkipBackoff::default(),
             rules: Mutex::new(RulesView::default()),
             notes: Mutex::new(Vec::new()),
             settings: Mutex::new(settings),

@@ -11,7 +11,7 @@ use crate::agent::session::records::{ResultRecord, results_json, sha};
 use crate::context::request::Window;
 use crate::edit::stream::Known;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::provider::{Message, Role, Takes, ToolCall, ToolResult, ToolSpec};
+use crate::provider::{Message, Role, Capabilities, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
 
 /// An open session. The turn that runs owns it.
@@ -41,7 +41,7 @@ pub struct Session {
     /// What the system prompt rests on.
     pub prompt: PromptState,
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
-    pub plain: Vec<(Arc<Message>, Takes, Arc<Message>)>,
+    pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
     /// What its model may do.
     pub tools: Arc<ToolSet>,
     /// What the model is told of its tools, with and without those that write.

@@ -15,7 +15,7 @@ use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, EventBody, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
-use crate::provider::{Blob, Body, Message, Request, Role, Takes, Usage};
+use crate::provider::{Blob, Body, Capabilities, Message, Request, Role, Usage};
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -36,10 +36,10 @@ pub async fn say(
     stop: &CancellationToken,
 ) -> Result<(), String> {
     let (text, context2, stop2) = (expanded(context, &prompt.text)?, Arc::clone(context), stop.clone());
-    let takes = takes(context);
+    let capabilities = capabilities(context);
     let composed = tokio::task::spawn_blocking(move || {
         let retrieve = |words: &str| rag::retrieve(&context2, words, &stop2);
-        compose(&context2.services.workspace, &text, takes, &retrieve)
+        compose(&context2.services.workspace, &text, capabilities, &retrieve)
     });
     let composed = composed.await;
     let composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?;
@@ -163,10 +163,10 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Resu
     Ok(Request {
         model,
         system,
-        messages: takeable(session, fitted.messages, takes(context)),
+        messages: takeable(session, fitted.messages, capabilities(context)),
         tools,
         max_output: None,
-        hurry: context.skip_backoff.clone(),
+        skip_backoff: context.skip_backoff.clone(),
     })
 }
 
@@ -177,21 +177,21 @@ pub fn to_summarise(context: &SessionContext, session: &mut Session, system: usi
     // Of the session's own window nothing is left out: the person may drop the summary.
     let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
-    (takeable(session, fitted.messages, takes(context)), room)
+    (takeable(session, fitted.messages, capabilities(context)), room)
 }
 
 /// What the model in force takes beside text: the configuration's word counts, then what its name tells.
-fn takes(context: &SessionContext) -> Takes {
+fn capabilities(context: &SessionContext) -> Capabilities {
     let (provider, model) = (context.services.connection().provider, context.model());
-    let known = provider.map_or_else(|| Takes::by_name(&model), |p| p.takes(&model));
+    let known = provider.map_or_else(|| Capabilities::by_name(&model), |p| p.capabilities(&model));
     let said = lock(&context.services.config).model_config(&model);
-    Takes { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
+    Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
 /// The messages as this model takes them: an attachment of an earlier message that it does not take, as after a change
 /// of the model, is named instead.
-fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) -> Vec<Arc<Message>> {
-    let taken = |b: &Blob| if b.mime.starts_with("image/") { takes.images } else { takes.documents };
+fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, capabilities: Capabilities) -> Vec<Arc<Message>> {
+    let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);
     if messages.iter().all(all) {
         return messages;
@@ -201,7 +201,7 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) ->
             return m;
         }
         // The same message every time: what was serialised before is told by identity.
-        let made = session.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == takes);
+        let made = session.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == capabilities);
         if let Some((_, _, made)) = made {
             return Arc::clone(made);
         }
@@ -210,7 +210,7 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, takes: Takes) ->
         let mut made = (*m).clone();
         made.parts.retain(|part| !matches!(&part.body, Body::Blob(blob) if !taken(blob)));
         let made = Arc::new(made.and_text(&note));
-        session.plain.push((m, takes, Arc::clone(&made)));
+        session.plain.push((m, capabilities, Arc::clone(&made)));
         made
     };
     messages.into_iter().map(&mut plain).collect()

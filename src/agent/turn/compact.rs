@@ -62,8 +62,8 @@ async fn summarise(
     loop {
         let (newest, left_out) = newest(&messages, kept, room);
         let model = context.keep_model();
-        let (system, hurry) = (system.as_str().into(), context.skip_backoff.clone());
-        let request = Request { model, system, messages: newest, hurry, ..Request::default() };
+        let (system, skip_backoff) = (system.as_str().into(), context.skip_backoff.clone());
+        let request = Request { model, system, messages: newest, skip_backoff, ..Request::default() };
         match listen(context, request, stop).await {
             Ok(answer) => {
                 request::add_usage(context, session, answer.usage).await;

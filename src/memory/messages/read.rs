@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Row, params};
 
-use super::super::{Error, Memory, count};
 use super::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+use crate::memory::{Error, Memory, count};
 
 const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0), m.role, m.content, m.tool_calls,
     m.tool_results, x.state, x.typed, x.turn, x.thinking, x.model, x.format, x.input_tokens, x.output_tokens,

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::super::store::{Safety, Store};
-use super::super::{Error, Memory, int, now_ms};
 use super::{NewMessage, Role, typed_part};
+use crate::memory::store::{Safety, Store};
+use crate::memory::{Error, Memory, int, now_ms};
 
 /// The tables that hold more of a message, by its id.
 pub(in crate::memory) const BESIDE: [&str; 3] = ["message_meta", "message_blobs", "message_parts"];
@@ -46,7 +46,7 @@ impl Memory {
     pub fn replace(&self, session: &str, id: i64, message: &NewMessage) -> Result<(), Error> {
         let mut store = self.store();
         let message = &self::current(&store, message);
-        let (id, in_ram) = (store.id(id), store.spare.is_some());
+        let (id, in_ram) = (store.id(id), store.fallback.is_some());
         let now = now_ms();
         store.write(Safety::Normal, Some(session), |tx| {
             let at: Option<i64> = tx

@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::search::tokens;
 use super::store::{make_folder, restrict};
-use super::{Error, Trouble, count, int, now_ms, tokens};
+use super::{Error, Trouble, count, int, now_ms};
 
 /// Counts up when the schema or what is indexed changes.
 const VERSION: i64 = 1;

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::Found;
-use crate::memory::{Error, count, tokens};
+use crate::memory::search::tokens;
+use crate::memory::{Error, count};
 
 /// Passages a query looks at, in all.
 const MOST: usize = 40_000;

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use self::reader::{Reader, Trouble};
 use self::request::{Cache, Dialect, SentReasoning, carries_reasoning};
-use super::flow::{Sender, flow};
+use super::async_stream::{Sender, async_stream};
 use super::http::{FIRST_BYTE, LARGEST, NEXT_BYTE, Server, read_limited};
 use super::retry::{Again, Attempt, Failure, retry};
 use super::{Delta, Deltas, Error, Kind, Origin, Provider, Request, Wire, sse};
@@ -69,9 +69,9 @@ impl Provider for OpenAi {
 
     fn stream(&self, request: Request) -> Deltas {
         let shared = Arc::clone(&self.shared);
-        let hurry = request.hurry.clone();
+        let skip_backoff = request.skip_backoff.clone();
         let request = Arc::new(request);
-        retry(hurry, move || attempt(Arc::clone(&shared), Arc::clone(&request)))
+        retry(skip_backoff, move || attempt(Arc::clone(&shared), Arc::clone(&request)))
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>> {
@@ -82,7 +82,7 @@ impl Provider for OpenAi {
 
 /// One request and its answer.
 fn attempt(shared: Arc<Shared>, request: Arc<Request>) -> Attempt {
-    flow(move |out| async move {
+    async_stream(move |out| async move {
         if let Err(failure) = shared.ask(&request, &out).await {
             let _ = out.send(Err(failure)).await;
         }

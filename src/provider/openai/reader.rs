@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::reasoning::Reasoning;
-use crate::provider::think::Thoughts;
+use crate::provider::reasoning_tags::ReasoningTags;
 use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason};
 
@@ -154,7 +154,7 @@ pub(super) struct Reader {
     /// Begins the ids that are made up; differs from step to step.
     stem: String,
     slots: Vec<Slot>,
-    thoughts: Thoughts,
+    thoughts: ReasoningTags,
     reasoning: Reasoning,
     end: Option<EndReason>,
 }
@@ -165,7 +165,7 @@ impl Reader {
         Self {
             stem: format!("call_{messages}"),
             slots: Vec::new(),
-            thoughts: Thoughts::default(),
+            thoughts: ReasoningTags::default(),
             reasoning: Reasoning::default(),
             end: None,
         }

@@ -3,7 +3,7 @@
 
 /// The text as the word index gets it: every run of CJK text becomes its overlapping pairs and its last character
 /// (`価格表` → `価格 格表 表`), so that any part of the run is found, down to one character.
-pub(super) fn indexed(text: &str) -> String {
+pub(in crate::memory) fn indexed(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     for piece in pieces(text) {
         match piece {
@@ -24,15 +24,15 @@ pub(super) fn indexed(text: &str) -> String {
 
 /// One searched word as queries for the two indexes: FTS5 expressions for the word index and the trigram index.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Term {
+pub(in crate::memory) struct Term {
     /// For the index of [`indexed`] texts; `None`: the word holds nothing that is indexed there.
-    pub(super) words: Option<String>,
+    pub(in crate::memory) words: Option<String>,
     /// For the trigram index; `None` under three characters.
-    pub(super) grams: Option<String>,
+    pub(in crate::memory) grams: Option<String>,
 }
 
 /// The words of a query, each to be found. Empty when there is nothing to look for.
-pub(super) fn terms(query: &str) -> Vec<Term> {
+pub(in crate::memory) fn terms(query: &str) -> Vec<Term> {
     query
         .split_whitespace()
         .map(|word| {
@@ -47,7 +47,7 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
 
 /// The single words of a question, each to be looked for by itself: plain words, and the pairs of CJK runs. Pairs of
 /// kana alone are endings and particles more often than not, so they only count where there is nothing else.
-pub(super) fn single_words(question: &str) -> Vec<String> {
+pub(in crate::memory) fn single_words(question: &str) -> Vec<String> {
     let (mut words, mut kana): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for piece in pieces(question) {
         match piece {
@@ -72,14 +72,14 @@ pub(super) fn single_words(question: &str) -> Vec<String> {
 }
 
 /// One of [`single_words`] as a query of a word index; a single CJK character is found where a pair begins with it.
-pub(super) fn single_query(word: &str) -> String {
+pub(in crate::memory) fn single_query(word: &str) -> String {
     let mut chars = word.chars();
     let alone = chars.next().is_some_and(is_cjk) && chars.next().is_none();
     format!("{}{}", quoted(word), if alone { "*" } else { "" })
 }
 
 /// A part of a word for a trigram index that keeps no positions: all its trigrams. `None` under three characters.
-pub(super) fn trigrams(word: &str) -> Option<String> {
+pub(in crate::memory) fn trigrams(word: &str) -> Option<String> {
     let chars: Vec<char> = word.chars().collect();
     let grams: Vec<String> = chars.windows(3).map(|g| quoted(&g.iter().collect::<String>())).collect();
     (!grams.is_empty()).then(|| format!("({})", grams.join(" AND ")))
@@ -101,7 +101,7 @@ fn word_query(piece: Piece<'_>) -> Option<String> {
 }
 
 /// A string in FTS5's query language: nothing in it has a meaning there.
-pub(super) fn quoted(s: &str) -> String {
+pub(in crate::memory) fn quoted(s: &str) -> String {
     format!("\"{}\"", s.replace('"', "\"\"").replace('\0', " "))
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 
-use super::changesets::{COLUMNS, file_of_row, of_row};
-use super::{ChangesetFile, ChangesetRecord, Error, Memory, Sha256, count};
+use super::{COLUMNS, ChangesetFile, ChangesetRecord, Sha256, file_of_row, of_row};
+use crate::memory::{Error, Memory, count};
 
 /// A file of a changeset, as [`Listing`] keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

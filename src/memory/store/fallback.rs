@@ -10,8 +10,9 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params, params_from_iter};
 
-use super::messages::BESIDE;
-use super::{Error, Trouble, now_ms, schema};
+use super::schema;
+use crate::memory::messages::{self, BESIDE};
+use crate::memory::{Error, Trouble, now_ms};
 
 /// The first id of a message made in RAM, less one.
 const MESSAGES_FROM: i64 = 1 << 52;
@@ -19,11 +20,11 @@ const MESSAGES_FROM: i64 = 1 << 52;
 const CHANGESETS_FROM: i64 = 1 << 53;
 
 /// What is known about the time in RAM.
-pub(super) struct Spare {
+pub(in crate::memory) struct InMemoryFallback {
     /// Why the file is not used.
-    pub(super) trouble: Trouble,
+    pub(in crate::memory) trouble: Trouble,
     /// The file can be read: it is attached as `disk`.
-    pub(super) reads_disk: bool,
+    pub(in crate::memory) reads_disk: bool,
     /// Sessions whose messages are here, fetched or new.
     fetched: HashSet<String>,
     /// Sessions that changed here.
@@ -33,10 +34,10 @@ pub(super) struct Spare {
     since_ms: i64,
 }
 
-impl Spare {
+impl InMemoryFallback {
     /// A database in RAM that knows the file's sessions, if the file can be read.
-    pub(super) fn begin(path: &Path, trouble: Trouble) -> (Connection, Spare) {
-        let mut spare = Spare {
+    pub(in crate::memory) fn begin(path: &Path, trouble: Trouble) -> (Connection, InMemoryFallback) {
+        let mut fallback = InMemoryFallback {
             trouble,
             reads_disk: false,
             fetched: HashSet::new(),
@@ -50,13 +51,13 @@ impl Spare {
             Err(e) => panic!("no memory left for a database in RAM: {e}"),
         };
         if !matches!(trouble, Trouble::Corrupt | Trouble::Newer) {
-            spare.reads_disk = attach(&conn, path).is_ok();
+            fallback.reads_disk = attach(&conn, path).is_ok();
         }
-        (conn, spare)
+        (conn, fallback)
     }
 
     /// Copies a session's messages from the file, the first time they are asked for.
-    pub(super) fn fetch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
+    pub(in crate::memory) fn fetch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
         if !self.reads_disk || !self.fetched.insert(session.to_string()) {
             return Ok(());
         }
@@ -69,7 +70,7 @@ impl Spare {
     }
 
     /// Makes sure that a session's row is here before something of it changes.
-    pub(super) fn touch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
+    pub(in crate::memory) fn touch(&mut self, conn: &Connection, session: &str) -> Result<(), Error> {
         self.fetch(conn, session)?;
         self.touched.insert(session.to_string());
         let known: bool =
@@ -83,13 +84,17 @@ impl Spare {
     }
 
     /// A session that was made here is no stub.
-    pub(super) fn made(&mut self, session: &str) {
+    pub(in crate::memory) fn made(&mut self, session: &str) {
         self.fetched.insert(session.to_string());
         self.touched.insert(session.to_string());
     }
 
     /// Writes what changed here into the file, in one transaction. Gives the new ids of what was made here.
-    pub(super) fn carry_over(&self, ram: &Connection, file: &mut Connection) -> Result<HashMap<i64, i64>, Error> {
+    pub(in crate::memory) fn carry_over(
+        &self,
+        ram: &Connection,
+        file: &mut Connection,
+    ) -> Result<HashMap<i64, i64>, Error> {
         let mut ids = HashMap::new();
         let tx = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for session in &self.touched {
@@ -189,7 +194,7 @@ fn drop_removed(ram: &Connection, tx: &Transaction<'_>, session: &str) -> Result
     let mut there = tx.prepare("SELECT id FROM messages WHERE session_id = ?1")?;
     let there: Vec<i64> = there.query_map([session], |r| r.get(0))?.collect::<Result<_, _>>()?;
     for id in there.into_iter().filter(|id| !here.contains(id)) {
-        super::messages::delete(tx, id)?;
+        messages::delete(tx, id)?;
     }
     Ok(())
 }

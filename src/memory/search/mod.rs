@@ -1,13 +1,15 @@
 //! Searching what was said. The index follows the messages at the end of each turn and before each search, so that
 //! keeping a message costs nothing extra.
 
+pub(in crate::memory) mod tokens;
+
 use std::ops::Range;
 
 use rusqlite::{ToSql, Transaction, params, params_from_iter};
 
 use super::messages::typed_part;
 use super::store::Safety;
-use super::{Error, Memory, Role, Session, tokens};
+use super::{Error, Memory, Role, Session};
 
 /// A message, or a title, in which all words were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl Memory {
 }
 
 /// Indexes messages that are not yet, a batch at most.
-pub(super) fn index_pending(tx: &Transaction<'_>) -> Result<(), Error> {
+pub(in crate::memory) fn index_pending(tx: &Transaction<'_>) -> Result<(), Error> {
     let mut waiting = tx.prepare_cached(
         "SELECT x.message_id, m.role, m.content, x.typed FROM message_meta x JOIN messages m ON m.id = x.message_id
          WHERE x.indexed = 0 AND x.state <> 'streaming' LIMIT ?1",

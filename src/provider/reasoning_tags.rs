@@ -10,7 +10,7 @@ const NAMES: [&str; 2] = ["think", "thinking"];
 
 /// Takes the text of one answer apart. The same in any chunking.
 #[derive(Debug)]
-pub(super) struct Thoughts {
+pub(super) struct ReasoningTags {
     state: State,
     /// What is not decided yet: the beginning of a tag.
     held: String,
@@ -26,13 +26,13 @@ enum State {
     Text,
 }
 
-impl Default for Thoughts {
+impl Default for ReasoningTags {
     fn default() -> Self {
         Self { state: State::Before { thought: false }, held: String::new() }
     }
 }
 
-impl Thoughts {
+impl ReasoningTags {
     /// The next piece of text.
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
         if self.state == State::Text {
@@ -113,7 +113,7 @@ mod tests {
 
     /// Text and thinking of an answer that comes in these pieces.
     fn read<'a>(pieces: impl Iterator<Item = &'a str>) -> (String, String) {
-        let (mut thoughts, mut out) = (Thoughts::default(), Vec::new());
+        let (mut thoughts, mut out) = (ReasoningTags::default(), Vec::new());
         pieces.for_each(|piece| thoughts.push(piece, &mut out));
         thoughts.finish(&mut out);
         let mut answer = Answer::default();
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn text_that_cannot_be_a_tag_is_told_at_once() {
-        let (mut thoughts, mut out) = (Thoughts::default(), Vec::new());
+        let (mut thoughts, mut out) = (ReasoningTags::default(), Vec::new());
         thoughts.push("Y", &mut out);
         thoughts.push("<think>", &mut out);
         assert_eq!(out, [Delta::Text("Y".into()), Delta::Text("<think>".into())]);

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::Error;
-use super::store::Store;
+use crate::memory::Error;
+use crate::memory::store::Store;
 
 /// The SHA-256 of a file's bytes.
 pub type Sha256 = [u8; 32];
@@ -51,13 +51,13 @@ impl Written {
 const COLUMNS: &str = "sha256, bytes, at_ms, pending, had_before, before_sha256, before_bytes, before_ms";
 
 /// What nebula last wrote to a path of a project, if it ever did.
-pub(super) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Written>, Error> {
+pub(in crate::memory) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Written>, Error> {
     let find = |schema: &str| {
         let sql = format!("SELECT {COLUMNS} FROM {schema}.written WHERE project_path = ?1 AND path = ?2");
         store.conn.prepare_cached(&sql)?.query_row([project, path], of_row).optional()
     };
     match find("main")? {
-        None if store.spare.as_ref().is_some_and(|s| s.reads_disk) => Ok(find("disk")?),
+        None if store.fallback.as_ref().is_some_and(|s| s.reads_disk) => Ok(find("disk")?),
         found => Ok(found),
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Wr
 /// Notes that a path is about to be written; what was there of nebula before is kept until it is known how that ended.
 /// Where the write before never told its outcome, that is whichever of its two states is replaced now: a process that died
 /// before it wrote has left the older one.
-pub(super) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i64, now: i64) -> Result<(), Error> {
+pub(in crate::memory) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i64, now: i64) -> Result<(), Error> {
     let bytes = file.bytes.as_deref().filter(|b| b.len() <= MAX_KEPT);
     tx.prepare_cached(
         "UPDATE written SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms
@@ -83,7 +83,7 @@ pub(super) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i6
 }
 
 /// The writes happened: what was before them does not matter any more.
-pub(super) fn settle(conn: &Connection, n: i64) -> Result<(), Error> {
+pub(in crate::memory) fn settle(conn: &Connection, n: i64) -> Result<(), Error> {
     conn.prepare_cached(
         "UPDATE written SET pending = NULL, had_before = 0, before_sha256 = NULL, before_bytes = NULL,
            before_ms = NULL WHERE pending = ?1",
@@ -93,7 +93,7 @@ pub(super) fn settle(conn: &Connection, n: i64) -> Result<(), Error> {
 }
 
 /// The writes did not happen: back to what was noted before them.
-pub(super) fn take_back(conn: &Connection, n: i64) -> Result<(), Error> {
+pub(in crate::memory) fn take_back(conn: &Connection, n: i64) -> Result<(), Error> {
     conn.execute("DELETE FROM written WHERE pending = ?1 AND had_before = 0", [n])?;
     conn.execute(
         "UPDATE written SET sha256 = before_sha256, bytes = before_bytes, at_ms = before_ms, pending = NULL,

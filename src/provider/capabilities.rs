@@ -2,7 +2,7 @@
 
 /// What a model takes beside text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Takes {
+pub struct Capabilities {
     /// Images.
     pub images: bool,
     /// PDFs.
@@ -57,9 +57,9 @@ const NEITHER: &[&str] =
 /// Parts of a name that promise images, whoever made the model: `qwen2.5-vl`, `llama3.2-vision`.
 const PARTS: &[&str] = &["vl", "vision", "omni", "multimodal"];
 
-impl Takes {
+impl Capabilities {
     /// Everything: what a recording answers to does not matter.
-    pub const ALL: Takes = Takes { images: true, documents: true };
+    pub const ALL: Capabilities = Capabilities { images: true, documents: true };
 
     /// What a model of this name takes, as far as it is known; nothing, where it is not.
     pub fn by_name(model: &str) -> Self {
@@ -69,13 +69,13 @@ impl Takes {
         let longest = |list: &[&str]| list.iter().filter(|start| name.starts_with(**start)).map(|s| s.len()).max();
         let (both, images, neither) = (longest(BOTH), longest(IMAGES), longest(NEITHER));
         if neither > both.max(images) {
-            return Takes::default();
+            return Capabilities::default();
         }
         if both.is_some() && both >= images {
-            return Takes::ALL;
+            return Capabilities::ALL;
         }
         let mut parts = name.split(|c: char| !c.is_ascii_alphabetic());
-        Takes { images: images.is_some() || parts.any(|part| PARTS.contains(&part)), documents: false }
+        Capabilities { images: images.is_some() || parts.any(|part| PARTS.contains(&part)), documents: false }
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
             ("deepseek-r1:8b", false, false),
             ("", false, false),
         ] {
-            assert_eq!(Takes::by_name(model), Takes { images, documents }, "{model}");
+            assert_eq!(Capabilities::by_name(model), Capabilities { images, documents }, "{model}");
         }
     }
 }

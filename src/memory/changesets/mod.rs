@@ -3,10 +3,16 @@
 //! A write is announced ([`Memory::will_write`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
 
+mod listing;
+mod written;
+
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::store::Safety;
-use super::{Error, Memory, Sha256, WillWrite, Written, count, int, now_ms, written};
+use super::{Error, Memory, count, int, now_ms};
+
+pub use listing::{ListedFile, Listing};
+pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
 
 /// Names a write that was announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,12 +106,12 @@ pub struct ChangesetRecord {
 
 impl ChangesetRecord {
     /// Its row.
-    pub(super) fn number(&self) -> i64 {
+    pub(in crate::memory) fn number(&self) -> i64 {
         self.pending.0
     }
 }
 
-pub(super) const COLUMNS: &str =
+pub(in crate::memory) const COLUMNS: &str =
     "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved";
 
 impl Memory {
@@ -362,7 +368,7 @@ fn finish(
     Ok(())
 }
 
-pub(super) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
+pub(in crate::memory) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
     Ok(ChangesetRecord {
         pending: PendingId(row.get(0)?),
         id: row.get(1)?,
@@ -383,7 +389,7 @@ pub(super) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetRecord> {
     })
 }
 
-pub(super) fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
+pub(in crate::memory) fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
     Ok(ChangesetFile {
         path: row.get(from)?,
         version: row.get(from + 1)?,

@@ -1,5 +1,9 @@
 //! The connection: opening it, writing with patience, and going on in RAM when the file cannot be written.
 
+mod fallback;
+pub(in crate::memory) mod locks;
+pub(in crate::memory) mod schema;
+
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +13,14 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::StatVfsMountFlags;
 
-use super::locks::Hold;
-use super::spare::Spare;
-use super::{Error, Listener, Notice, Options, Trouble, now_ms, schema};
+use fallback::InMemoryFallback;
+use locks::Hold;
+
+use super::{Error, Listener, Notice, Options, Trouble, now_ms};
 
 /// How safe a commit must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Safety {
+pub(in crate::memory) enum Safety {
     /// Against the process being killed.
     Normal,
     /// Against power loss.
@@ -23,63 +28,63 @@ pub(super) enum Safety {
 }
 
 /// The first id that stands for a message before it is kept: above those of any file and of those made in RAM.
-pub(super) const PROVISIONAL: i64 = 1 << 60;
+pub(in crate::memory) const PROVISIONAL: i64 = 1 << 60;
 
 /// How long SQLite itself waits for a lock, before we say that we are waiting.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// The open database, on disk or, meanwhile, in RAM.
-pub(super) struct Store {
+pub(in crate::memory) struct Store {
     /// Where everything is read and written.
-    pub(super) conn: Connection,
+    pub(in crate::memory) conn: Connection,
     /// Set while `conn` is in RAM because the file cannot be used.
-    pub(super) spare: Option<Spare>,
+    pub(in crate::memory) fallback: Option<InMemoryFallback>,
     /// Locks on the sessions this process has.
-    pub(super) holds: HashMap<String, Hold>,
+    pub(in crate::memory) holds: HashMap<String, Hold>,
     /// Sessions this process has without a lock, which could not be had: memory lives in RAM meanwhile.
-    pub(super) unlocked: HashSet<String>,
+    pub(in crate::memory) unlocked: HashSet<String>,
     /// Ids given out while in RAM, and what they are in the file.
-    pub(super) renamed: HashMap<i64, i64>,
-    pub(super) listener: Option<Listener>,
+    pub(in crate::memory) renamed: HashMap<i64, i64>,
+    pub(in crate::memory) listener: Option<Listener>,
     /// Why `conn` is in RAM, for whoever may not wait for the store.
-    pub(super) banner: Arc<Mutex<Option<Trouble>>>,
+    pub(in crate::memory) banner: Arc<Mutex<Option<Trouble>>>,
     options: Options,
 }
 
 impl Store {
-    pub(super) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<Notice>) {
-        let (conn, spare, notices) = match open_file(options, listener.as_ref()) {
+    pub(in crate::memory) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<Notice>) {
+        let (conn, fallback, notices) = match open_file(options, listener.as_ref()) {
             Ok((conn, notices)) => (conn, None, notices),
             Err(error) => {
                 let trouble = trouble_of(&error, &options.path).unwrap_or(Trouble::Io);
-                let (conn, spare) = Spare::begin(&options.path, trouble);
-                (conn, Some(spare), vec![Notice::InMemoryOnly { trouble }])
+                let (conn, fallback) = InMemoryFallback::begin(&options.path, trouble);
+                (conn, Some(fallback), vec![Notice::InMemoryOnly { trouble }])
             }
         };
         let (holds, unlocked, renamed) = (HashMap::new(), HashSet::new(), HashMap::new());
         let banner = Arc::default();
-        let store = Store { conn, spare, holds, unlocked, renamed, listener, banner, options: options.clone() };
+        let store = Store { conn, fallback, holds, unlocked, renamed, listener, banner, options: options.clone() };
         store.tell_trouble();
         (store, notices)
     }
 
-    pub(super) fn trouble(&self) -> Option<Trouble> {
-        self.spare.as_ref().map(|s| s.trouble)
+    pub(in crate::memory) fn trouble(&self) -> Option<Trouble> {
+        self.fallback.as_ref().map(|s| s.trouble)
     }
 
-    pub(super) fn writable(&self) -> Result<(), Error> {
+    pub(in crate::memory) fn writable(&self) -> Result<(), Error> {
         match self.trouble() {
             Some(trouble) => Err(Error::Unusable { trouble, path: self.options.path.clone() }),
             None => Ok(()),
         }
     }
 
-    pub(super) fn readable(&self) -> Result<(), Error> {
-        if self.spare.as_ref().is_some_and(|spare| spare.reads_disk) { Ok(()) } else { self.writable() }
+    pub(in crate::memory) fn readable(&self) -> Result<(), Error> {
+        if self.fallback.as_ref().is_some_and(|fallback| fallback.reads_disk) { Ok(()) } else { self.writable() }
     }
 
     /// There is no such session, or nobody can tell.
-    pub(super) fn no_session(&self, id: &str) -> Error {
+    pub(in crate::memory) fn no_session(&self, id: &str) -> Error {
         self.readable().err().unwrap_or_else(|| Error::NoSession(id.to_string()))
     }
 
@@ -89,33 +94,33 @@ impl Store {
     }
 
     /// The id a message or pending changeset has now.
-    pub(super) fn id(&self, id: i64) -> i64 {
+    pub(in crate::memory) fn id(&self, id: i64) -> i64 {
         // From before it was kept to one in RAM, and from there to the one in the file.
         std::iter::successors(Some(id), |id| self.renamed.get(id).copied()).last().unwrap_or(id)
     }
 
     /// The id a message has now; none for one that could not be kept.
-    pub(super) fn kept_id(&self, id: i64) -> Option<i64> {
+    pub(in crate::memory) fn kept_id(&self, id: i64) -> Option<i64> {
         Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
 
     /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked for.
-    pub(super) fn fetch(&mut self, session: &str) -> Result<(), Error> {
-        match &mut self.spare {
-            Some(spare) => spare.fetch(&self.conn, session),
+    pub(in crate::memory) fn fetch(&mut self, session: &str) -> Result<(), Error> {
+        match &mut self.fallback {
+            Some(fallback) => fallback.fetch(&self.conn, session),
             None => Ok(()),
         }
     }
 
     /// Runs a change and commits it. `f` may run more than once: when the file turns out to be unusable, it runs
     /// again in RAM.
-    pub(super) fn write<T>(
+    pub(in crate::memory) fn write<T>(
         &mut self,
         safety: Safety,
         session: Option<&str>,
         f: impl Fn(&Transaction<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if self.spare.is_none() {
+        if self.fallback.is_none() {
             let error = match self.write_file(safety, &f) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
@@ -123,8 +128,8 @@ impl Store {
             let Some(trouble) = trouble_of(&error, &self.options.path) else { return Err(error) };
             self.go_on_in_ram(trouble);
         }
-        if let (Some(spare), Some(session)) = (&mut self.spare, session) {
-            spare.touch(&self.conn, session)?;
+        if let (Some(fallback), Some(session)) = (&mut self.fallback, session) {
+            fallback.touch(&self.conn, session)?;
         }
         transact(&mut self.conn, &f)
     }
@@ -143,44 +148,44 @@ impl Store {
         result
     }
 
-    pub(super) fn go_on_in_ram(&mut self, trouble: Trouble) {
+    pub(in crate::memory) fn go_on_in_ram(&mut self, trouble: Trouble) {
         if trouble == Trouble::Corrupt {
             suspect(&self.options.path);
         }
-        let (conn, spare) = Spare::begin(&self.options.path, trouble);
+        let (conn, fallback) = InMemoryFallback::begin(&self.options.path, trouble);
         self.conn = conn;
-        self.spare = Some(spare);
+        self.fallback = Some(fallback);
         self.tell_trouble();
         if let Some(listener) = &self.listener {
             listener(Notice::InMemoryOnly { trouble });
         }
     }
 
-    pub(super) fn reconnect(&mut self, options: &Options) -> Result<Vec<Notice>, Error> {
-        let Some(spare) = &self.spare else { return Ok(Vec::new()) };
+    pub(in crate::memory) fn reconnect(&mut self, options: &Options) -> Result<Vec<Notice>, Error> {
+        let Some(fallback) = &self.fallback else { return Ok(Vec::new()) };
         // A session that another nebula took meanwhile stays in RAM here.
         for id in self.unlocked.clone() {
             let hold = Hold::take(&options.locks, &id)?.ok_or_else(|| Error::InUse(id.clone()))?;
             self.holds.insert(id.clone(), hold);
             self.unlocked.remove(&id);
         }
-        let (mut file, notices) = match spare.trouble {
+        let (mut file, notices) = match fallback.trouble {
             // What looked damaged from one connection is judged again from a fresh one, so that a database another
             // nebula has replaced meanwhile is not moved aside.
             Trouble::Corrupt => open_checked(options, None)?,
             _ => open_file(options, None)?,
         };
-        let renamed = spare.carry_over(&self.conn, &mut file)?;
+        let renamed = fallback.carry_over(&self.conn, &mut file)?;
         self.renamed.extend(renamed);
         self.conn = file;
-        self.spare = None;
+        self.fallback = None;
         self.tell_trouble();
         Ok(notices)
     }
 }
 
 /// The place of memory for a person without a home: nothing can be below it.
-pub(super) const NOWHERE: &str = "/dev/null";
+pub(in crate::memory) const NOWHERE: &str = "/dev/null";
 
 /// What an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for its
 /// shared memory it tells only that reading or writing failed.
@@ -236,7 +241,7 @@ fn patiently<T>(
 }
 
 /// Notes beside the database that it looked damaged: whoever opens it next reads all of it.
-pub(super) fn suspect(path: &Path) {
+pub(in crate::memory) fn suspect(path: &Path) {
     // Where even that cannot be written, the damage shows again.
     let _ = fs::write(beside(path, SUSPECT), "");
 }
@@ -316,7 +321,7 @@ fn read_only() -> Error {
 }
 
 /// Makes the folder a database is to lie in, for the person alone.
-pub(super) fn make_folder(path: &Path) -> Result<(), Error> {
+pub(in crate::memory) fn make_folder(path: &Path) -> Result<(), Error> {
     let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) else { return Ok(()) };
     let fail = |source| Error::File { path: folder.to_path_buf(), source };
     fs::create_dir_all(folder).map_err(fail)?;
@@ -329,7 +334,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// What was said is the person's own business: nobody else may read it.
-pub(super) fn restrict(path: &Path) {
+pub(in crate::memory) fn restrict(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::Error;
+use crate::memory::Error;
 
 /// The migrations in their order; the n-th leads from version n-1 to n.
 const MIGRATIONS: &[&str] = &[
@@ -13,10 +13,10 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// The version of the schema this program knows.
-pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
+pub(in crate::memory) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Brings a database to [`VERSION`], all in one transaction. One made by a newer nebula is left as it is: an error.
-pub(super) fn migrate(conn: &mut Connection) -> Result<(), Error> {
+pub(in crate::memory) fn migrate(conn: &mut Connection) -> Result<(), Error> {
     if version(conn)? == VERSION {
         return Ok(());
     }

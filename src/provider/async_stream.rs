@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 pub(super) type Sender<T> = mpsc::Sender<T>;
 
 /// Runs `work` as a stream of what it sends.
-pub(super) fn flow<T, F>(work: impl FnOnce(Sender<T>) -> F) -> BoxStream<'static, T>
+pub(super) fn async_stream<T, F>(work: impl FnOnce(Sender<T>) -> F) -> BoxStream<'static, T>
 where
     T: Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -43,7 +43,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn items_come_in_order_and_all_of_them() {
-        let stream = flow(|out| async move {
+        let stream = async_stream(|out| async move {
             for n in 0..1000 {
                 if n % 100 == 0 {
                     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -64,7 +64,7 @@ mod tests {
         }
         let dropped = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let flag = Flag(dropped.clone());
-        let mut stream = flow(|out| async move {
+        let mut stream = async_stream(|out| async move {
             let _flag = flag;
             let _ = out.send(1).await;
             std::future::pending::<()>().await;

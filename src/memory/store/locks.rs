@@ -4,18 +4,18 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Error;
+use crate::memory::Error;
 
 /// The hold on a session. Letting go of it frees the session.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(in crate::memory) struct Hold {
     path: PathBuf,
     _file: File,
 }
 
 impl Hold {
     /// Takes a session, or `None` when another has it.
-    pub(super) fn take(folder: &Path, session: &str) -> Result<Option<Hold>, Error> {
+    pub(in crate::memory) fn take(folder: &Path, session: &str) -> Result<Option<Hold>, Error> {
         let path = folder.join(session);
         let fail = |source| Error::Lock { path: path.clone(), source };
         fs::create_dir_all(folder).map_err(fail)?;
@@ -41,7 +41,7 @@ impl Drop for Hold {
 }
 
 /// Whether some process has the session.
-pub(super) fn is_held(folder: &Path, session: &str) -> bool {
+pub(in crate::memory) fn is_held(folder: &Path, session: &str) -> bool {
     match File::open(folder.join(session)) {
         Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
         Err(_) => false,
@@ -49,7 +49,7 @@ pub(super) fn is_held(folder: &Path, session: &str) -> bool {
 }
 
 /// Removes what the lock of a process that is gone left behind.
-pub(super) fn sweep(folder: &Path, session: &str) {
+pub(in crate::memory) fn sweep(folder: &Path, session: &str) {
     if let Ok(Some(hold)) = Hold::take(folder, session) {
         drop(hold);
     }
