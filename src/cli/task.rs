@@ -108,6 +108,8 @@ struct Printer {
     /// The first line of `--json`, until something follows: a local model may be found meanwhile.
     session: Option<Value>,
     opened: bool,
+    /// With `--json`: what was said in passing before the session's line.
+    early: Vec<Notice>,
     /// Entries whose text goes to standard output as it grows.
     answer: Option<ItemId>,
     thinking: Option<ItemId>,
@@ -130,6 +132,7 @@ impl Printer {
             terminal: io::stderr().is_terminal(),
             session: None,
             opened: false,
+            early: Vec::new(),
             answer: None,
             thinking: None,
             column: 0,
@@ -149,6 +152,9 @@ impl Printer {
                 let model = info.status.model.unwrap_or_default();
                 self.session =
                     Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
+                for early in std::mem::take(&mut self.early) {
+                    self.notice(early.level, &early.title, &early.detail)?;
+                }
             }
             EventBody::Status(status) => {
                 if let (Some(session), Some(model)) = (&mut self.session, status.model) {
@@ -178,6 +184,7 @@ impl Printer {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
                 self.notice(Level::Warning, &text, "")?;
             }
+            EventBody::Notice(notice) if self.json && !self.opened => self.early.push(notice),
             EventBody::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
             EventBody::Returned(_, why) => {
                 self.notice(Level::Error, &why, "")?;

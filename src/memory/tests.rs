@@ -493,7 +493,7 @@ fn a_session_that_cannot_be_locked_stays_in_ram_until_it_can() {
     std::fs::write(&locks, "not a folder").unwrap();
     let memory = home.open();
     let id = session(&memory, "/p");
-    assert_eq!(memory.banner(), Some(Trouble::ReadOnly));
+    assert_eq!(memory.banner(), Some(Trouble::InTheWay));
     memory.append(&id, &user("hello")).unwrap();
     let copy = memory.fork(&id, None).unwrap();
     assert!(memory.reconnect().is_err());
@@ -588,7 +588,8 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
     other
         .execute_batch(
             "DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
-             ALTER TABLE message_meta DROP COLUMN thinking_tokens; PRAGMA user_version = 2;
+             ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
+             PRAGMA user_version = 2;
              INSERT INTO sessions(id, project_path, model_used) VALUES('s', '/p', 'm');
              INSERT INTO session_meta(session_id, messages) VALUES('s', 1);
              INSERT INTO messages(id, session_id, role, content) VALUES(1, 's', 'user', 'hello');

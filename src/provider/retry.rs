@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_hurry_ends_the_pause() {
+    async fn the_person_ends_the_pause() {
         let skip = SkipBackoff::default();
         skip.now();
         let begin = Instant::now();

@@ -11,7 +11,7 @@ use crate::agent::session::records::{ResultRecord, results_json, sha};
 use crate::context::request::Window;
 use crate::edit::stream::Known;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::provider::{Message, Role, Capabilities, ToolCall, ToolResult, ToolSpec};
+use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
 
 /// An open session. The turn that runs owns it.

@@ -134,7 +134,7 @@ mod tests {
         keep(memory::Role::Assistant, Some("torn ["), None);
         keep(memory::Role::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
         let record = memory.get(&id).expect("there");
-        let (session, items) = Session::load(&memory, &record).expect("loaded");
+        let (session, items) = Session::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
         assert_eq!(answers, [None, Some("a"), Some("b"), None]);
         let told = items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();

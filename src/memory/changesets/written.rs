@@ -65,7 +65,13 @@ pub(in crate::memory) fn last(store: &Store, project: &str, path: &str) -> Resul
 /// Notes that a path is about to be written; what was there of nebula before is kept until it is known how that ended.
 /// Where the write before never told its outcome, that is whichever of its two states is replaced now: a process that died
 /// before it wrote has left the older one.
-pub(in crate::memory) fn begin(tx: &Transaction<'_>, project: &str, file: &WillWrite, n: i64, now: i64) -> Result<(), Error> {
+pub(in crate::memory) fn begin(
+    tx: &Transaction<'_>,
+    project: &str,
+    file: &WillWrite,
+    n: i64,
+    now: i64,
+) -> Result<(), Error> {
     let bytes = file.bytes.as_deref().filter(|b| b.len() <= MAX_KEPT);
     tx.prepare_cached(
         "UPDATE written SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms
