@@ -245,6 +245,9 @@ fn text(services: &Services, path: String) -> Result<Listing, String> {
         return Ok(Listing::Text { path, text: Some(names.join("\n")), lines: names.len(), bytes: 0 });
     }
     let read = services.workspace.read(&path).map_err(|e| e.to_string())?;
+    if let State::Large(file) = &read.state {
+        return Ok(Listing::Text { path, text: None, lines: 0, bytes: file.size });
+    }
     let State::File { bytes, .. } = read.state else { return Err(format!("{path} is not there")) };
     let start = &bytes[..bytes.len().min(TEXT)];
     let text = crate::proposal::shown(start).map(std::borrow::Cow::into_owned);

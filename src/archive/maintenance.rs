@@ -5,10 +5,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::restore::state_sha;
 use super::{
     Archive, Error, Id, Lock, Sha, Version, at,
     changeset::{self, Changeset},
-    changeset_name, is_folder_name, sha256, version,
+    changeset_name, is_folder_name, version,
 };
 use crate::disk;
 use crate::proposal::State;
@@ -116,7 +117,9 @@ impl Archive {
             match version.state_in(&open) {
                 Err(why) => damage(file, &format!("the version cannot be read: {why}")),
                 Ok(State::Absent) if version.size() > 0 => damage(file, "it should be empty"),
-                Ok(State::File { bytes, .. }) if known(version.id).is_some_and(|sha| sha != sha256(&bytes)) => {
+                Ok(state @ (State::File { .. } | State::Large(_)))
+                    if known(version.id).is_some_and(|sha| state_sha(&state) != Some(sha)) =>
+                {
                     damage(file, "its bytes are not those that were archived");
                 }
                 Ok(_) => {}

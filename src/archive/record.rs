@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -11,8 +12,8 @@ use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder};
-use crate::proposal::{Consent, State};
-use crate::workspace::lexical;
+use crate::proposal::{Consent, LargeFile, State};
+use crate::workspace::{copy_large, lexical};
 
 /// What was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +116,7 @@ impl Archive {
             let name = version::name(file.version, path, state);
             let equal = match state {
                 State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
-                State::Absent | State::Link { .. } => None,
+                State::Absent | State::Large(_) | State::Link { .. } => None,
             };
             let result = writing.write(equal, &folder, &name, state);
             if let State::File { .. } = state {
@@ -189,6 +190,7 @@ impl Writing<'_> {
                 return Ok(());
             }
             State::Link { target } => return folder.make_link(name, target),
+            State::Large(file) => return self.write_large(file, folder, name),
             State::File { bytes, mode } => (bytes, mode_of(*mode)),
         };
         let temp = disk::temp_name();
@@ -204,6 +206,17 @@ impl Writing<'_> {
         }
         self.pending.push(Pending { temp: temp.clone(), folder: Arc::clone(folder), name: name.into() });
         self.open.push(self.archive.write_new(&temp, bytes, Some(mode))?);
+        Ok(())
+    }
+
+    /// A version of a file too large to be held: its blocks shared where the file system can, else copied.
+    fn write_large(&mut self, file: &LargeFile, folder: &Arc<Folder>, name: &str) -> io::Result<()> {
+        let temp = disk::temp_name();
+        self.pending.push(Pending { temp: temp.clone(), folder: Arc::clone(folder), name: name.into() });
+        let new = self.archive.make_file(&temp, 0o600)?;
+        copy_large(file, &new)?;
+        new.set_permissions(Permissions::from_mode(mode_of(file.mode)))?;
+        self.open.push(new);
         Ok(())
     }
 

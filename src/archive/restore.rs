@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::{Archive, Error, Id, Sha, Version, sha256};
 use crate::proposal::{
-    Counts, Fate, FateKind, FileChange, ForeignChoice, Placed, Proposal, ProposalId, State, count_changed, merge,
+    Counts, Fate, FateKind, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, State, count_changed,
+    merge,
 };
 use crate::workspace::{Access, Workspace};
 
@@ -75,6 +76,7 @@ pub fn state_sha(state: &State) -> Option<Sha> {
     match state {
         State::Absent => None,
         State::File { bytes, .. } => Some(sha256(bytes)),
+        State::Large(file) => Some(file.sha256),
         State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
     }
 }
@@ -311,6 +313,8 @@ impl Archive {
             (State::File { bytes, .. }, _) => {
                 v.size() == bytes.len() as u64 && self.state_of(v).is_ok_and(|s| s.bytes() == Some(bytes))
             }
+            (State::Large(file), _) if v.size() != file.size => false,
+            (State::Large(_), _) => self.state_of(v).is_ok_and(|s| state_sha(&s) == sha),
             (link, _) => self.state_of(v).is_ok_and(|s| s == *link),
         };
         last.is_some_and(|l| l.states.contains(&sha))
@@ -323,6 +327,10 @@ fn with_set_id_bits(old: State, now: &State) -> State {
     match (old, now) {
         (State::File { bytes, mode: Some(old) }, State::File { mode: Some(now), .. }) => {
             State::File { bytes, mode: Some(old | now & 0o6000) }
+        }
+        (State::Large(old), now) => {
+            let kept = now.mode().unwrap_or(0) & 0o6000;
+            State::Large(Box::new(LargeFile { mode: old.mode.map(|mode| mode | kept), ..*old }))
         }
         (old, _) => old,
     }

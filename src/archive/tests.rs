@@ -488,3 +488,28 @@ fn an_archived_copy_never_runs_as_someone_else_and_undo_keeps_who_the_file_runs_
     let after = &restored.proposal.files[0].after;
     assert_eq!(*after, State::File { bytes: b"old"[..].into(), mode: Some(0o6755) });
 }
+
+#[test]
+fn a_file_too_large_to_be_held_is_archived_and_brought_back() {
+    let w = World::new();
+    let path = w.dir.path().join("big");
+    let file = fs::File::create(&path).expect("made");
+    file.set_len(65 << 20).expect("a sparse file");
+    std::os::unix::fs::FileExt::write_all_at(&file, b"in the middle", 40 << 20).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("set");
+    let before = w.workspace.read("big").expect("read").state;
+    assert!(matches!(&before, State::Large(large) if large.size == 65 << 20 && large.mode == Some(0o640)));
+    w.record(&["big"]);
+    fs::remove_file(&path).expect("removed");
+    let version = w.archive.versions("big").expect("listed").remove(0);
+    assert_eq!(w.archive.show(&version).expect("shown"), before);
+    let mut staging = crate::workspace::write::Staging::new(&w.workspace).expect("open");
+    let now = w.workspace.read("big").expect("read");
+    let (mut staged, _) = staging.stage("big", &now.state, &w.archive.show(&version).expect("shown")).expect("staged");
+    staged.commit(&now).expect("written");
+    assert_eq!(w.workspace.read("big").expect("read").state, before);
+    // What was changed in the archive is not taken for what was archived.
+    let damaged = w.archive.show(&version).expect("shown");
+    fs::OpenOptions::new().write(true).open(&version.file).and_then(|f| f.set_len(66 << 20)).expect("damaged");
+    assert!(staging.stage("other", &State::Absent, &damaged).is_err());
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
@@ -10,6 +10,7 @@ use rustix::fs::FileType;
 use super::Id;
 use crate::disk::{self, Folder};
 use crate::proposal::State;
+use crate::workspace::state_of;
 
 /// The extension of a version that says: there was no file.
 const ABSENT: &str = "absent";
@@ -42,8 +43,7 @@ impl Version {
             return Ok(State::Link { target: folder.read_link(name)? });
         }
         let file = folder.open_file(name)?;
-        let mode = file.metadata()?.permissions().mode() & 0o7777;
-        Ok(State::File { bytes: disk::read_open(&file, u64::MAX)?.into(), mode: Some(mode) })
+        Ok(state_of(file, &self.file)?.0)
     }
 
     /// Size in bytes; 0 for one that says there was no file.

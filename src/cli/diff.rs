@@ -143,6 +143,8 @@ fn content(state: &State) -> Vec<u8> {
         State::Absent => Vec::new(),
         State::File { bytes, .. } => bytes.to_vec(),
         State::Link { target } => target.to_string_lossy().into_owned().into_bytes(),
+        // With a NUL, so that it is told as binary.
+        State::Large(file) => [&b"\0"[..], &file.sha256].concat(),
     }
 }
 
@@ -153,10 +155,7 @@ fn text_lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
 
 /// The mode as `git` writes it; `before` says it where a state keeps what it finds.
 fn mode(state: &State, before: &State) -> &'static str {
-    let bits = |state: &State| match state {
-        State::File { mode, .. } => *mode,
-        _ => None,
-    };
+    let bits = State::mode;
     match state {
         State::Link { .. } => "120000",
         _ if bits(state).or(bits(before)).unwrap_or(0) & 0o100 != 0 => "100755",

@@ -178,6 +178,7 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
 fn same(expected: &State, found: &State) -> bool {
     match (expected, found) {
         (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
+        (State::Large(a), State::Large(b)) => a.sha256 == b.sha256,
         (a, b) => a == b,
     }
 }
@@ -185,7 +186,7 @@ fn same(expected: &State, found: &State) -> bool {
 /// Whether a file must not be written because its mode says so: it became read-only since the proposal was made, or was
 /// so all along and the change is to its text alone. Taking back a file that was made read-only is fine.
 fn is_read_only(before: &State, now: &State, after: &State) -> bool {
-    let locked = |state: &State| matches!(state, State::File { mode: Some(mode), .. } if mode & 0o222 == 0);
+    let locked = |state: &State| state.mode().is_some_and(|mode| mode & 0o222 == 0);
     let keeps_mode = match (now, after) {
         (State::File { mode: old, .. }, State::File { mode: new, .. }) => new.is_none() || new == old,
         _ => false,

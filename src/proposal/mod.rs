@@ -41,6 +41,8 @@ pub enum State {
         /// Unix permission bits (`0o644`); `None` in an after-state means: as before, or the default for a new file.
         mode: Option<u32>,
     },
+    /// A regular file that is too large to be held.
+    Large(Box<LargeFile>),
     /// A symbolic link itself, not what it points to.
     Link {
         /// The text of the link.
@@ -48,7 +50,38 @@ pub enum State {
     },
 }
 
+/// A regular file that is too large to be held: what tells it from others, and where its bytes can be read.
+#[derive(Debug, Clone)]
+pub struct LargeFile {
+    /// In bytes.
+    pub size: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+    /// Unix permission bits.
+    pub mode: Option<u32>,
+    /// Where it was read. Whoever copies it from there compares the sum.
+    pub source: PathBuf,
+}
+
+/// Where it was read makes no difference.
+impl PartialEq for LargeFile {
+    fn eq(&self, other: &Self) -> bool {
+        (self.size, self.sha256, self.mode) == (other.size, other.sha256, other.mode)
+    }
+}
+
+impl Eq for LargeFile {}
+
 impl State {
+    /// The permission bits, if it is a file and they are known.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            State::File { mode, .. } => *mode,
+            State::Large(file) => file.mode,
+            State::Absent | State::Link { .. } => None,
+        }
+    }
+
     /// A file with these bytes whose mode is left as it is.
     pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
         State::File { bytes: bytes.into(), mode: None }

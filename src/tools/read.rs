@@ -62,6 +62,12 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         State::File { bytes, .. } => bytes,
         State::Absent => return Err(missing(&name, run)),
         State::Link { .. } => return Err(format!("{name} is a link that leads nowhere")),
+        State::Large(file) => {
+            let size = file.size;
+            return Err(format!(
+                "{name} is too large to be read whole ({size} bytes): look into it with searchInDirectory"
+            ));
+        }
     };
     if !is_text(&bytes) {
         return Err(format!("{name} is not a text: {} bytes of {}", bytes.len(), kind(&name, &bytes)));

@@ -7,6 +7,7 @@ mod alike;
 pub mod find;
 mod ignores;
 mod index;
+mod large;
 mod path;
 mod read;
 pub mod search;
@@ -20,6 +21,7 @@ use ignore::WalkBuilder;
 
 pub use alike::may_mean;
 pub use ignores::Ignores;
+pub use large::{copy_large, state_of};
 pub use path::{Access, PathError, lexical, normalise};
 pub use read::{Read, ReadError, Stamp, is_text};
 

@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{FileType, Stat};
 
+use super::large::state_of;
 use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
 use crate::proposal::State;
@@ -35,7 +36,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    fn of(meta: &Metadata) -> Self {
+    pub(super) fn of(meta: &Metadata) -> Self {
         Stamp {
             device: meta.dev(),
             inode: meta.ino(),
@@ -220,11 +221,8 @@ fn read_in(folder: &Folder, name: &OsStr, path: &str) -> Result<Read, ReadError>
         Err(e) if is_absent(&e) => return Ok(ABSENT),
         Err(e) => return Err(fail(e)),
     };
-    // The stamp is of before the bytes: a change while they are read shows.
-    let meta = file.metadata().map_err(fail)?;
-    let bytes = disk::read_open(&file, u64::MAX).map_err(fail)?;
-    let mode = Some(meta.permissions().mode() & 0o7777);
-    Ok(Read { state: State::File { bytes: bytes.into(), mode }, stamp: Some(Stamp::of(&meta)) })
+    let (state, stamp) = state_of(file, &folder.path().join(name)).map_err(fail)?;
+    Ok(Read { state, stamp: Some(stamp) })
 }
 
 /// Nothing is there, or below a file, which comes to the same. Below a linked folder something may be.

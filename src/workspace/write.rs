@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rustix::fs::FileType;
 
+use super::large::{copy_large, holds_large};
 use super::read::{Read, Stamp, is_absent, split};
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
@@ -176,17 +177,23 @@ fn remove_made(made: &[(Arc<Folder>, String)]) {
 
 impl Staged {
     fn write_temp(&mut self, temp: &str, now: &State, after: &State) -> io::Result<Option<File>> {
-        let (bytes, mode) = match after {
+        let was_file = matches!(now, State::File { .. } | State::Large(_));
+        let mode = after.mode().or(now.mode());
+        let file = match after {
             State::Absent => return Ok(None),
             State::Link { target } => return self.folder.make_link(temp, target).map(|()| None),
-            State::File { bytes, mode } => (bytes, mode),
+            State::File { bytes, .. } => self.folder.write_new(temp, bytes, mode)?,
+            State::Large(large) => {
+                let file = self.folder.write_new(temp, b"", mode)?;
+                copy_large(large, &file)?;
+                file
+            }
         };
-        let State::File { mode: kept, .. } = now else {
-            return self.folder.write_new(temp, bytes, *mode).map(Some);
-        };
-        let file = self.folder.write_new(temp, bytes, mode.or(*kept))?;
+        if !was_file {
+            return Ok(Some(file));
+        }
         let old = self.folder.open_file(&self.name)?;
-        let mode = mode.or(*kept).unwrap_or(0o600);
+        let mode = mode.unwrap_or(0o600);
         self.lost = disk::keep(&old, &file, mode)?;
         let names = old.metadata()?.nlink();
         if names > 1 {
@@ -248,7 +255,8 @@ impl Staged {
     fn is_aside(&self, now: &Read) -> io::Result<bool> {
         let stamp = self.folder.stat(self.temp())?.map(|stat| Stamp::of_stat(&stat));
         let same = stamp.zip(now.stamp).is_some_and(|(aside, read)| aside.is_same_file(&read));
-        Ok(same && self.holds(self.temp(), &now.state))
+        // A large file is told by its stamp: reading it once more takes as long as writing it.
+        Ok(same && (matches!(now.state, State::Large(_)) || self.holds(self.temp(), &now.state)))
     }
 
     /// Whether what has this name in the folder is this state, but for its mode.
@@ -256,6 +264,7 @@ impl Staged {
         match state {
             State::Absent => self.folder.stat(name).is_ok_and(|stat| stat.is_none()),
             State::Link { target } => self.folder.read_link(name).is_ok_and(|found| found == *target),
+            State::Large(large) => self.folder.open_file(name).is_ok_and(|file| holds_large(&file, large)),
             State::File { bytes, .. } => {
                 let file = self.folder.open_file(name);
                 file.and_then(|file| disk::read_open(&file, bytes.len() as u64)).is_ok_and(|found| found == **bytes)

@@ -20,6 +20,10 @@ impl Desk<'_> {
         match self.archive.show(&version)? {
             State::Absent => self.complain("there was no file then")?,
             State::File { bytes, .. } => self.out.write_all(&bytes)?,
+            State::Large(file) => {
+                let mut bytes = crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?;
+                std::io::copy(&mut bytes, &mut self.out)?;
+            }
             State::Link { target } => writeln!(self.out, "{}", target.display())?,
         }
         self.out.flush()?;

@@ -72,7 +72,7 @@ impl File {
                 let (encoding, text) = bytes::decode(bytes);
                 Now::Text { encoding, text: text.into_owned() }
             }
-            link @ State::Link { .. } => Now::Other(link.clone()),
+            other @ (State::Link { .. } | State::Large(_)) => Now::Other(other.clone()),
         };
         File {
             path: current.path,
@@ -145,7 +145,9 @@ impl File {
     fn set_mode(&mut self, mode: u32) -> Result<EditStatus, String> {
         match &self.now {
             Now::Gone => return Err(self.absent()),
-            Now::Other(_) => return Err("it is a link, which has no permissions of its own.".to_string()),
+            Now::Other(_) => {
+                return Err("it is a link, which has no permissions of its own, or too large to be edited.".to_string());
+            }
             Now::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
             Now::Text { .. } => self.mode = Some(mode),
         }

@@ -349,6 +349,7 @@ fn binary(change: &FileChange) -> Option<String> {
     let state = if change.after.is_absent() { &change.before } else { &change.after };
     match state {
         State::Link { target } => Some(format!("a link to {}", target.display())),
+        State::Large(file) => Some(format!("{} bytes, too large to be shown", file.size)),
         State::File { bytes, .. } if bytes.contains(&0) => {
             Some(format!("{} bytes, not a text", thousands(bytes.len())))
         }
@@ -360,6 +361,7 @@ fn binary_change(change: &FileChange) -> String {
     let say = |state: &State| match state {
         State::Absent => "nothing".to_string(),
         State::Link { target } => format!("a link to {}", target.display()),
+        State::Large(file) => format!("{} bytes", file.size),
         State::File { bytes, .. } => format!("{} bytes", thousands(bytes.len())),
     };
     let at = match (change.before.bytes(), change.after.bytes()) {
