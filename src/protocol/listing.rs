@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Changeset, Item, RuleChip};
+use super::item::{Changeset, Item, RuleChip};
 use crate::proposal::{Counts, State};
 
 /// What was asked for.

@@ -12,6 +12,7 @@
 
 mod command;
 mod event;
+mod item;
 mod listing;
 
 use std::ops::Deref;
@@ -21,9 +22,9 @@ pub use command::{
     Addressed, Approval, Command, ExportFormat, How, Mode, Prompt, Query, RestoreRequest, SessionChange, SessionChoice,
     Setting,
 };
-pub use event::{
-    Attached, Call, CallState, Changeset, ChangesetFile, Event, EventBody, Item, Level, Notice, NoticeAction, Outcome,
-    PreviewLine, Question, RuleChip, SessionInfo, Status, TurnEnd, Verb, Wait,
+pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
+pub use item::{
+    Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };
 pub use listing::{Listing, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow};
 

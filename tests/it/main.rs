@@ -6,6 +6,7 @@ mod compact;
 mod context;
 mod edits;
 mod frames;
+mod imports;
 mod kills;
 mod live;
 mod memory;
@@ -19,6 +20,7 @@ mod rules;
 mod scenes;
 mod screens;
 mod session;
+mod sessions;
 #[cfg(feature = "strand")]
 mod strand;
 mod streams;

@@ -35,18 +35,17 @@ pub async fn say(
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
-    let (text, context2, stop2) = (expanded(context, &prompt.text)?, Arc::clone(context), stop.clone());
+    let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
     let capabilities = capabilities(context);
     let composed = tokio::task::spawn_blocking(move || {
         let retrieve = |words: &str| rag::retrieve(&context2, words, &stop2);
-        compose(&context2.services.workspace, &text, capabilities, &retrieve)
+        let text = expanded(&context2, &typed)?;
+        let composed = compose(&context2.services.workspace, &text, capabilities, &retrieve);
+        composed.map_err(|refused| refused.problems.join("\n"))
     });
-    let composed = composed.await;
-    let composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?;
-    let mut composed = composed.map_err(|refused| refused.problems.join("\n"))?;
-    if stop.is_cancelled() {
-        return Err("interrupted before anything was sent".into());
-    }
+    let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
+    let composed = composed.ok_or("interrupted before anything was sent")?;
+    let mut composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())??;
     let room = Budget::of_window(u64::from(window(context))).room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
@@ -88,7 +87,7 @@ pub async fn say(
     }
     session.prompt.look_again();
     // What was typed is kept before anything of it is sent.
-    context.services.settled().await;
+    stop.run_until_cancelled(context.services.settled()).await;
     context.events.add(Item::User { text: typed, at: now(), attached: files }).await;
     Ok(())
 }

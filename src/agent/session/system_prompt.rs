@@ -83,11 +83,12 @@ fn look(context: &SessionContext) -> (Live, Rules) {
 /// Compares what is true with what the model was told, and tells it the rest.
 async fn update(context: &Arc<SessionContext>, session: &mut Session, anew: bool, fresh: bool) {
     let Some(now) = session.prompt.now.clone() else { return };
-    session.prompt.in_play = session.in_play.len();
     let (context2, in_play) = (Arc::clone(context), session.in_play.clone());
     let found = Arc::clone(&now);
     let active = tokio::task::spawn_blocking(move || found.1.active(&context2.services.workspace, &in_play)).await;
     let Ok(active) = active else { return };
+    // A turn may be stopped at the await above: then the rules are looked at again.
+    session.prompt.in_play = session.in_play.len();
     tell_rules(context, session, rules_view(&now.1, &active, &session.in_play)).await;
     let facts = Facts { live: now.0.clone(), rules: active.rules };
     if anew {

@@ -6,7 +6,7 @@ use crate::agent::events::Events;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId};
 
 /// A call's entry in the conversation.
-pub struct Shown {
+pub struct CallItem {
     /// Its name on the channel.
     pub id: ItemId,
     /// What it shows.
@@ -14,11 +14,11 @@ pub struct Shown {
     began: Option<Instant>,
 }
 
-impl Shown {
+impl CallItem {
     /// A new entry.
     pub async fn add(events: &Events, call: Call) -> Self {
         let id = events.add(Item::Call(call.clone())).await;
-        Shown { id, call, began: None }
+        CallItem { id, call, began: None }
     }
 
     /// Moves on to another state.

@@ -51,10 +51,12 @@ async fn summarise(
     session: &mut Session,
     stop: &CancellationToken,
 ) -> Result<(String, usize), Error> {
-    let system = {
-        let templates = Templates::new(&context.services.workspace, lock(&context.services.config).paths.folder());
+    let services = Arc::clone(&context.services);
+    let instructions = tokio::task::spawn_blocking(move || {
+        let templates = Templates::new(&services.workspace, lock(&services.config).paths.folder());
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
-    };
+    });
+    let system = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
     let kept = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(context, session, system.len());
     messages.push(Arc::new(Message::user("Summarise this conversation now, as your instructions say.")));

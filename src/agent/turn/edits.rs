@@ -11,7 +11,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Session;
 use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
-use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
@@ -26,7 +26,7 @@ use crate::workspace::Access;
 pub struct Edits(Vec<Pending>);
 
 struct Pending {
-    shown: Shown,
+    item: CallItem,
     /// The call it came by, and whether that was native; none: it was written in the text.
     call: Option<(ToolCall, bool)>,
     edits: Vec<Edit>,
@@ -39,8 +39,8 @@ impl Edits {
     }
 
     /// Adds the edits of one call, or one edit of the text.
-    pub fn push(&mut self, shown: Shown, call: Option<(ToolCall, bool)>, edits: Vec<Edit>) {
-        self.0.push(Pending { shown, call, edits });
+    pub fn push(&mut self, item: CallItem, call: Option<(ToolCall, bool)>, edits: Vec<Edit>) {
+        self.0.push(Pending { item, call, edits });
     }
 }
 
@@ -73,7 +73,9 @@ pub async fn edits(
 ) -> Done {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let (changes, results) = place(context, session, flat).await;
+    let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat)).await else {
+        return interrupted(context, pending).await;
+    };
     for (p, results) in each(&mut pending, &results) {
         show_placed(context, p, results, &changes).await;
     }
@@ -107,6 +109,19 @@ pub async fn edits(
     Done { results: told, all_well }
 }
 
+/// Nothing was placed: the person stopped the turn.
+async fn interrupted(context: &SessionContext, pending: Vec<Pending>) -> Done {
+    let mut results = Vec::new();
+    for mut p in pending {
+        let text = "interrupted by the user".to_string();
+        p.item.end(&context.events, CallState::Interrupted, &text, &text).await;
+        let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
+        let record = ResultRecord::failed(id, name);
+        results.push(Told { item: p.item.id, call: p.call, record, text });
+    }
+    Done { results, all_well: false }
+}
+
 /// Each call with the results of its edits.
 fn each<'a>(
     pending: &'a mut [Pending],
@@ -124,7 +139,7 @@ fn each<'a>(
 pub async fn undo(
     context: &Arc<SessionContext>,
     session: &mut Session,
-    mut shown: Shown,
+    mut item: CallItem,
     call: &ToolCall,
     count: usize,
     path: Option<String>,
@@ -134,11 +149,11 @@ pub async fn undo(
     let plan = match restore::plan_of_tool(context, count, path).await {
         Ok(plan) => plan,
         Err(why) => {
-            shown.end(&context.events, CallState::Failed, &why, &why).await;
-            return Told { item: shown.id, call: None, record, text: why };
+            item.end(&context.events, CallState::Failed, &why, &why).await;
+            return Told { item: item.id, call: None, record, text: why };
         }
     };
-    shown.set(&context.events, CallState::Asking).await;
+    item.set(&context.events, CallState::Asking).await;
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
     let settled = restore::run(context, &plan, chosen, stop).await;
     let (state, text) = match &settled {
@@ -163,8 +178,8 @@ pub async fn undo(
             }
         }
     }
-    shown.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
-    Told { item: shown.id, call: None, record, text }
+    item.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
+    Told { item: item.id, call: None, record, text }
 }
 
 fn undo_told(settled: &Settled) -> (CallState, String) {
@@ -243,26 +258,26 @@ async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditR
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
         let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
-        return p.shown.end(&context.events, CallState::Failed, &why, &text).await;
+        return p.item.end(&context.events, CallState::Failed, &why, &text).await;
     }
     let change = results.first().and_then(|r| changes.iter().find(|c| c.path == r.path));
-    p.shown.call.rung = results.iter().filter_map(EditResult::rung).max();
+    p.item.call.rung = results.iter().filter_map(EditResult::rung).max();
     if let Some(r) = results.first() {
-        p.shown.call.main.clone_from(&r.path);
+        p.item.call.main.clone_from(&r.path);
     }
-    p.shown.call.preview = match (&p.edits[..], change) {
+    p.item.call.preview = match (&p.edits[..], change) {
         ([Edit { op: Op::Write { .. } | Op::Overwrite { .. }, .. }], Some(change)) if !change.before.is_absent() => {
             call_preview::changed(change)
         }
         (edits, _) => edits.iter().flat_map(call_preview::preview).collect(),
     };
     // Of several edits of one file each shows its own lines; of one, what really changes.
-    let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.shown.call.name));
-    p.shown.call.counts = match change {
+    let alone = results.iter().all(|r| changes.iter().all(|c| c.path != r.path || c.by == p.item.call.name));
+    p.item.call.counts = match change {
         Some(change) if alone => Some(change.counts),
-        _ => Some(call_preview::signs(&p.shown.call.preview)),
+        _ => Some(call_preview::signs(&p.item.call.preview)),
     };
-    p.shown.set(&context.events, CallState::Asking).await;
+    p.item.set(&context.events, CallState::Asking).await;
 }
 
 /// What the session and the chat learn from a settled proposal.
@@ -313,11 +328,11 @@ async fn tell(
     said: &mut HashSet<String>,
 ) -> Told {
     let call = p.call.take();
-    let (id, name) = call.as_ref().map_or(("", p.shown.call.name.as_str()), |(c, _)| (&c.id, &c.name));
+    let (id, name) = call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
     let mut record = ResultRecord::failed(id, name);
     record.edits = results.iter().map(|r| edit_record(r, settled)).collect();
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
-    if !p.shown.call.state.is_final() {
+    if !p.item.call.state.is_final() {
         let verdict = verdict(results, settled, said);
         record.ok = verdict.state == CallState::Done;
         if let Some((_, settled)) = settled {
@@ -329,12 +344,12 @@ async fn tell(
             let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
             text = if exact { line } else { format!("{text}\n{line}") };
         }
-        p.shown.call.summary = verdict.summary;
-        p.shown.call.reason = verdict.reason;
-        p.shown.call.result = Some(text.clone());
-        p.shown.set(&context.events, verdict.state).await;
+        p.item.call.summary = verdict.summary;
+        p.item.call.reason = verdict.reason;
+        p.item.call.result = Some(text.clone());
+        p.item.set(&context.events, verdict.state).await;
     }
-    Told { item: p.shown.id, call, record, text }
+    Told { item: p.item.id, call, record, text }
 }
 
 fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {

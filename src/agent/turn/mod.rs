@@ -19,7 +19,7 @@ use crate::agent::session::conversation::Session;
 use crate::agent::session::request;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
-use crate::agent::turn::tool_run::Work;
+use crate::agent::turn::tool_run::ToolRun;
 use crate::protocol::{EventBody, How, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
@@ -86,9 +86,10 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Session, stop: &Canc
             return TurnEnd::Asking(title);
         }
         count += 1;
-        let request = match request::build(context, session).await {
-            Ok(request) => request,
-            Err(end) => return end,
+        let request = match stop.run_until_cancelled(request::build(context, session)).await {
+            Some(Ok(request)) => request,
+            Some(Err(end)) => return end,
+            None => return interrupted(context).await,
         };
         let step = step::stream(context, session, request, stop).await;
         if let Some(usage) = step.usage {
@@ -114,21 +115,21 @@ async fn act(
     stop: &CancellationToken,
 ) -> Next {
     let cut = match &step.ended {
-        Ended::Whole => None,
+        Ended::Whole | Ended::TooManyCalls => None,
         ended => Some(broken_off(context, ended).await),
     };
     let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
-    let mut work = Work { context, session, stop, edits, texts, records, go_on: false };
+    let mut work = ToolRun { context, session, stop, edits, texts, records, go_on: false };
     let mut asked_again = None;
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         match act {
-            Act::Edit(shown, edit) if context.settings().mode == Mode::Plan => work.not_planned(shown, &edit).await,
-            Act::Edit(shown, edit) => {
+            Act::Edit(item, edit) if context.settings().mode == Mode::Plan => work.not_planned(item, &edit).await,
+            Act::Edit(item, edit) => {
                 if repeats.thrice(&edit.by, &format!("{:?} {:?}", edit.path, edit.op)) {
                     asked_again = Some(format!("edit in the format {}", edit.format.name()));
                 }
-                work.edits.push(shown, None, vec![*edit]);
+                work.edits.push(item, None, vec![*edit]);
             }
             Act::Dropped(item, record) => work.tell(item, *record),
             Act::Call(call) if halted => work.interrupted(*call).await,
@@ -141,12 +142,14 @@ async fn act(
         }
     }
     work.flush().await;
+    if matches!(step.ended, Ended::TooManyCalls) {
+        work.too_many().await;
+    }
     work.keep_records(step.row);
     work.say_texts();
     let go_on = work.go_on;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", "What arrived is kept.").await;
-        return Next::End(TurnEnd::Interrupted);
+        return Next::End(interrupted(context).await);
     }
     if let Some(end) = cut {
         return Next::End(end);
@@ -157,6 +160,12 @@ async fn act(
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
+}
+
+/// Says in the chat that the person stopped the turn.
+async fn interrupted(context: &SessionContext) -> TurnEnd {
+    context.events.notice(Level::Broken, "interrupted", "What arrived is kept.").await;
+    TurnEnd::Interrupted
 }
 
 /// The answer is empty. At the beginning of a turn that is a failure; after work, many models end so.
@@ -171,7 +180,7 @@ async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
 /// Says in the chat how an answer broke off.
 async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
     match ended {
-        Ended::Whole | Ended::Interrupted => TurnEnd::Interrupted,
+        Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Cut | Ended::Withheld => {
             let (why, actions) = match ended {
                 Ended::Cut => {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Session;
-use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::call_item::CallItem;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 
 /// A call of a tool under way. It is stopped when it is dropped.
@@ -43,7 +43,7 @@ impl RunningCall {
     }
 
     /// Waits for its end, and shows how far it is until then. None when the turn is stopped: the call is not waited for.
-    pub async fn end(mut self, context: &SessionContext, shown: &mut Shown) -> Option<Result<RunResult, String>> {
+    pub async fn end(mut self, context: &SessionContext, item: &mut CallItem) -> Option<Result<RunResult, String>> {
         let ended = loop {
             tokio::select! {
                 biased;
@@ -52,12 +52,12 @@ impl RunningCall {
                     break Some(ended.unwrap_or_else(|_| Err("it failed in nebula itself; try another way".into())));
                 }
                 Some(line) = self.progress.recv() => {
-                    shown.call.summary = line;
-                    shown.tell(&context.events).await;
+                    item.call.summary = line;
+                    item.tell(&context.events).await;
                 }
             }
         };
-        shown.call.summary.clear();
+        item.call.summary.clear();
         ended
     }
 }

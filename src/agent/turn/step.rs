@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use serde_json::Value;
+use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Session;
 use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
-use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::running_call::RunningCall;
-use crate::agent::turn::streaming_edit::{self, Growing};
+use crate::agent::turn::streaming_edit::{self, StreamingEdit};
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
@@ -43,6 +45,8 @@ pub enum Ended {
     Cut,
     /// The server held back the rest.
     Withheld,
+    /// It made more calls than one answer may; those beyond [`MAX_CALLS`] are left out.
+    TooManyCalls,
     /// The person stopped it.
     Interrupted,
     /// The connection, or the server.
@@ -52,7 +56,7 @@ pub enum Ended {
 /// Something an answer asks for.
 pub enum Act {
     /// An edit written in the text.
-    Edit(Shown, Box<Edit>),
+    Edit(CallItem, Box<Edit>),
     /// An edit or a call in the text that came to nothing, with its entry; what the model is told is in the record.
     Dropped(ItemId, Box<ResultRecord>),
     /// A tool call.
@@ -62,7 +66,7 @@ pub enum Act {
 /// A tool call of an answer.
 pub struct CallAct {
     /// Its entry on the screen.
-    pub shown: Shown,
+    pub item: CallItem,
     /// The call, as the model wrote it.
     pub call: ToolCall,
     /// Made through the API; otherwise written as text.
@@ -71,6 +75,8 @@ pub struct CallAct {
     pub early: Option<RunningCall>,
 }
 
+/// So many calls of one answer are run at most; the rest of the answer is not read.
+pub const MAX_CALLS: usize = 500;
 /// How often growing text is kept, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
@@ -83,14 +89,14 @@ pub async fn stream(
     stop: &CancellationToken,
 ) -> Step {
     let format = context.settings().format;
-    let mut intake = Intake::new(context, session, format, request.model.clone(), stop);
+    let mut reader = StepReader::new(context, session, format, request.model.clone(), stop);
     let connection = context.services.connection();
     let Some(provider) = connection.provider else {
         let unknown =
             || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
-        return intake.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
+        return reader.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
     };
-    intake.origin = Some(Arc::new(provider.origin(&request.model)));
+    reader.origin = Some(Arc::new(provider.origin(&request.model)));
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -100,25 +106,33 @@ pub async fn stream(
         tokio::select! {
             biased;
             () = stop.cancelled() => break Ended::Interrupted,
+            // Before the next delta, which may always be there: a kill loses no more than a second all the same.
+            _ = tick.tick(), if reader.dirty => reader.checkpoint(),
             delta = deltas.next() => match delta {
-                Some(Ok(delta)) => intake.take(delta).await,
+                Some(Ok(delta)) => {
+                    reader.take(delta).await;
+                    if reader.calls_made > MAX_CALLS {
+                        break Ended::TooManyCalls;
+                    }
+                    // A flood that never makes this task wait lets the others run all the same.
+                    consume_budget().await;
+                }
                 Some(Err(error)) => break Ended::Broken(error),
-                None => break match intake.answer.end {
+                None => break match reader.answer.end {
                     Some(EndReason::Length) => Ended::Cut,
                     Some(EndReason::Filter) => Ended::Withheld,
                     _ => Ended::Whole,
                 },
             },
-            _ = tick.tick(), if intake.dirty => intake.checkpoint(),
-            _ = preview.tick(), if intake.edits.iter().any(|(_, g)| g.stale) => intake.show_grown().await,
+            _ = preview.tick(), if reader.edits.iter().any(|(_, g)| g.stale) => reader.show_grown().await,
         }
     };
     drop(deltas);
-    intake.finish(ended).await
+    reader.finish(ended).await
 }
 
 /// An answer on its way in.
-struct Intake<'a> {
+struct StepReader<'a> {
     context: &'a Arc<SessionContext>,
     /// It began in plan mode: nothing in its text is an edit.
     plan: bool,
@@ -139,14 +153,20 @@ struct Intake<'a> {
     thinking: Option<(ItemId, Instant)>,
     acts: Vec<Act>,
     /// Edits in the text that are growing or done: their place in `acts` once they are done.
-    edits: Vec<(EditId, Growing)>,
+    edits: Vec<(EditId, StreamingEdit)>,
     /// Calls in the text that are growing.
-    written: Vec<(EditId, Shown)>,
+    written: Vec<(EditId, CallItem)>,
     /// Native calls by index, while they grow.
-    calls: Vec<Option<Shown>>,
+    calls: Vec<Option<CallItem>>,
+    /// Calls and edits of any kind that have begun so far.
+    calls_made: usize,
+    /// The first native call that still grows, and how long its arguments were when they were last looked at.
+    growing: (usize, usize),
+    /// Something before the next call may change files.
+    writes: bool,
 }
 
-impl<'a> Intake<'a> {
+impl<'a> StepReader<'a> {
     fn new(
         context: &'a Arc<SessionContext>,
         session: &'a mut Session,
@@ -156,7 +176,7 @@ impl<'a> Intake<'a> {
     ) -> Self {
         let parser = Parser::new(Some(format), session.known(), session.tools.calls());
         session.model = Some(model.clone());
-        Intake {
+        StepReader {
             plan: context.settings().mode == Mode::Plan,
             context,
             session,
@@ -175,6 +195,9 @@ impl<'a> Intake<'a> {
             edits: Vec::new(),
             written: Vec::new(),
             calls: Vec::new(),
+            calls_made: 0,
+            growing: (0, usize::MAX),
+            writes: false,
         }
     }
 
@@ -277,27 +300,33 @@ impl<'a> Intake<'a> {
     }
 
     async fn piece(&mut self, piece: Piece) {
+        if self.begins(&piece) {
+            self.calls_made += 1;
+        }
+        if self.calls_made > MAX_CALLS {
+            return;
+        }
         match piece {
             Piece::Prose(text) => self.prose(text).await,
             Piece::EditStarted { id, format } => {
                 self.prose = None;
-                let shown = Shown::add(
+                let item = CallItem::add(
                     &self.context.events,
                     call_preview::blank(call_preview::tag(format), CallState::Streaming),
                 )
                 .await;
-                self.edits.push((id, Growing::new(format, shown)));
+                self.edits.push((id, StreamingEdit::new(format, item)));
             }
             Piece::EditGrew { id, part, text } => {
                 if let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
-                    growing.grow(self.context, part, &text).await;
+                    growing.grow(self.context, part, &text, self.stop).await;
                 }
             }
             Piece::EditDone { id, edit } => {
                 if let Some(growing) = self.grown(id) {
-                    let mut shown = growing.end(Some(&edit));
-                    shown.set(&self.context.events, CallState::Waiting).await;
-                    self.acts.push(Act::Edit(shown, Box::new(edit)));
+                    let mut item = growing.end(Some(&edit));
+                    item.set(&self.context.events, CallState::Waiting).await;
+                    self.push(Act::Edit(item, Box::new(edit)));
                 }
             }
             Piece::EditDropped { id, why } => {
@@ -307,13 +336,13 @@ impl<'a> Intake<'a> {
             }
             Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let shown = Shown::add(&self.context.events, self.growing_call(&name)).await;
-                self.written.push((id, shown));
+                let item = CallItem::add(&self.context.events, self.growing_call(&name)).await;
+                self.written.push((id, item));
             }
             Piece::CallGrew { id, text } => {
-                if let Some((_, shown)) = self.written.iter_mut().find(|(e, _)| *e == id) {
-                    shown.call.arguments.push_str(&text);
-                    self.context.events.send(EventBody::Grew(shown.id, text)).await;
+                if let Some((_, item)) = self.written.iter_mut().find(|(e, _)| *e == id) {
+                    item.call.arguments.push_str(&text);
+                    self.context.events.send(EventBody::Grew(item.id, text)).await;
                 }
             }
             Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
@@ -322,34 +351,34 @@ impl<'a> Intake<'a> {
     }
 
     /// An edit in the text that came to nothing.
-    async fn edit_dropped(&mut self, growing: Growing, why: &str) {
+    async fn edit_dropped(&mut self, growing: StreamingEdit, why: &str) {
         let format = growing.format;
-        let mut shown = growing.end(None);
-        shown.end(&self.context.events, CallState::Failed, why, why).await;
-        let record = ResultRecord::failed("", &shown.call.name).and_edit(&shown.call.main, format);
+        let mut item = growing.end(None);
+        item.end(&self.context.events, CallState::Failed, why, why).await;
+        let record = ResultRecord::failed("", &item.call.name).and_edit(&item.call.main, format);
         let told = Some(format!("an edit was left out: {why}"));
-        self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told, ..record })));
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told, ..record })));
     }
 
     /// A call in the text that cannot be read.
     async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
-        let mut shown = self.begun(id, "tool call").await;
+        let mut item = self.begun(id, "tool call").await;
         let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
-        shown.end(&self.context.events, CallState::Failed, why, &told).await;
-        let record = ResultRecord::failed("", &shown.call.name).and_edit("", Format::Tools);
-        self.acts.push(Act::Dropped(shown.id, Box::new(ResultRecord { told: Some(told), ..record })));
+        item.end(&self.context.events, CallState::Failed, why, &told).await;
+        let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::Tools);
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told: Some(told), ..record })));
     }
 
     /// A whole call in the text.
     async fn call_written(&mut self, id: Option<EditId>, name: String, arguments: &serde_json::Value) {
-        let mut shown = self.begun(id, &name).await;
-        shown.call.main = self.session.tools.main(&name, arguments);
+        let mut item = self.begun(id, &name).await;
+        item.call.main = self.session.tools.main(&name, arguments);
         let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
         let named = self.growing_call(&call.name);
-        (shown.call.name, shown.call.verb) = (named.name, named.verb);
-        shown.call.arguments.clone_from(&call.arguments);
-        shown.set(&self.context.events, CallState::Waiting).await;
-        self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: false, early: None })));
+        (item.call.name, item.call.verb) = (named.name, named.verb);
+        item.call.arguments.clone_from(&call.arguments);
+        item.set(&self.context.events, CallState::Waiting).await;
+        self.push(Act::Call(Box::new(CallAct { item, call, native: false, early: None })));
     }
 
     /// The entry of a call that begins.
@@ -358,11 +387,11 @@ impl<'a> Intake<'a> {
     }
 
     /// The entry of a call in the text: the one that has been growing, or a new one.
-    async fn begun(&mut self, id: Option<EditId>, name: &str) -> Shown {
+    async fn begun(&mut self, id: Option<EditId>, name: &str) -> CallItem {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
             Some(at) => self.written.remove(at).1,
-            None => Shown::add(&self.context.events, self.growing_call(name)).await,
+            None => CallItem::add(&self.context.events, self.growing_call(name)).await,
         }
     }
 
@@ -382,7 +411,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn grown(&mut self, id: EditId) -> Option<Growing> {
+    fn grown(&mut self, id: EditId) -> Option<StreamingEdit> {
         let at = self.edits.iter().position(|(e, _)| *e == id)?;
         Some(self.edits.remove(at).1)
     }
@@ -394,16 +423,20 @@ impl<'a> Intake<'a> {
             // What was said before it is shown before it.
             let pieces = self.parser.pause();
             Box::pin(self.pieces(pieces)).await;
+            self.calls_made += 1;
+            if self.calls_made > MAX_CALLS {
+                return;
+            }
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
-            let shown = Shown::add(&self.context.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
-            self.calls.push(Some(shown));
+            let item = CallItem::add(&self.context.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
+            self.calls.push(Some(item));
         }
-        let Some(shown) = &mut self.calls[at] else { return };
-        shown.call.arguments.push_str(&arguments);
+        let Some(item) = &mut self.calls[at] else { return };
+        item.call.arguments.push_str(&arguments);
         if !arguments.is_empty() {
-            self.context.events.send(EventBody::Grew(shown.id, arguments)).await;
+            self.context.events.send(EventBody::Grew(item.id, arguments)).await;
         }
     }
 
@@ -411,37 +444,63 @@ impl<'a> Intake<'a> {
     /// read, as long as nothing before them changes files. At the `end` of the answer all arguments are as whole as
     /// they will be.
     async fn begin_reads(&mut self, end: bool) {
-        for at in 0..self.calls.len() {
-            let call = &self.answer.calls[at];
-            let parsed = arguments(&call.arguments);
-            if !end && serde_json::from_str::<serde_json::Value>(&call.arguments).is_err() {
+        while let Some(call) = self.answer.calls.get(self.growing.0).filter(|_| self.growing.0 < self.calls.len()) {
+            let (at, length) = self.growing;
+            // What was looked at and has not grown since is no more whole than it was.
+            if !end && length == call.arguments.len() {
                 return;
             }
-            let call = call.clone();
-            let Some(mut shown) = self.calls[at].take() else { continue };
-            let tool = self.session.tools.find(&call.name).cloned();
-            if let (Some(tool), Ok(value)) = (&tool, &parsed) {
-                shown.call.main = tool.main(value);
-            }
-            let early = match (tool, parsed) {
-                (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && self.only_reads_so_far() => {
-                    shown.set(&self.context.events, CallState::Running).await;
-                    Some(RunningCall::begin(self.context, self.session, &tool, value, None, self.stop))
-                }
-                _ => {
-                    shown.set(&self.context.events, CallState::Waiting).await;
-                    None
-                }
+            self.growing.1 = call.arguments.len();
+            let parsed = match serde_json::from_str(&call.arguments) {
+                Ok(value) => Ok(value),
+                Err(_) if !end => return,
+                Err(_) => arguments(&call.arguments),
             };
-            self.acts.push(Act::Call(Box::new(CallAct { shown, call, native: true, early })));
+            let call = call.clone();
+            self.growing = (at + 1, usize::MAX);
+            if let Some(item) = self.calls[at].take() {
+                self.begin_call(item, call, parsed).await;
+            }
         }
     }
 
-    fn only_reads_so_far(&self) -> bool {
-        self.acts.iter().all(|a| match a {
-            Act::Call(c) => self.session.tools.is(&c.call.name, ToolKind::Read),
-            Act::Edit(..) | Act::Dropped(..) => false,
-        })
+    /// A native call whose arguments are whole.
+    async fn begin_call(&mut self, mut item: CallItem, call: ToolCall, parsed: Result<Value, String>) {
+        let tool = self.session.tools.find(&call.name).cloned();
+        if let (Some(tool), Ok(value)) = (&tool, &parsed) {
+            item.call.main = tool.main(value);
+        }
+        let early = match (tool, parsed) {
+            (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && !self.writes => {
+                item.set(&self.context.events, CallState::Running).await;
+                Some(RunningCall::begin(self.context, self.session, &tool, value, None, self.stop))
+            }
+            _ => {
+                item.set(&self.context.events, CallState::Waiting).await;
+                None
+            }
+        };
+        self.push(Act::Call(Box::new(CallAct { item, call, native: true, early })));
+    }
+
+    fn push(&mut self, act: Act) {
+        self.writes |= match &act {
+            Act::Call(c) => !self.session.tools.is(&c.call.name, ToolKind::Read),
+            Act::Edit(..) | Act::Dropped(..) => true,
+        };
+        self.acts.push(act);
+    }
+
+    /// Whether a piece of the text is the first of an edit or a call.
+    fn begins(&self, piece: &Piece) -> bool {
+        match piece {
+            Piece::EditStarted { .. } | Piece::CallStarted { .. } => true,
+            Piece::Call { id, .. } | Piece::BrokenCall { id, .. } => {
+                id.is_none_or(|id| self.written.iter().all(|(begun, _)| *begun != id))
+            }
+            Piece::Prose(_) | Piece::EditGrew { .. } | Piece::EditDone { .. } => false,
+            Piece::EditDropped { .. } | Piece::CallGrew { .. } => false,
+        }
     }
 
     async fn finish(mut self, ended: Ended) -> Step {
@@ -467,8 +526,8 @@ impl<'a> Intake<'a> {
 
     /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
     async fn drop_unfinished_calls(&mut self) {
-        for shown in self.calls.iter_mut().flatten() {
-            shown.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        for item in self.calls.iter_mut().flatten() {
+            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
     }

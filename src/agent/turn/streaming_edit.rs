@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::session::call_preview::{self, Before};
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::call_item::CallItem;
 use crate::edit::stream::Part;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;
@@ -20,11 +22,11 @@ const TAIL: usize = 40;
 const LARGEST: usize = 4 << 20;
 
 /// An edit that is arriving.
-pub struct Growing {
+pub struct StreamingEdit {
     /// How it is written.
     pub format: Format,
     /// Its entry.
-    pub shown: Shown,
+    pub item: CallItem,
     path: String,
     lines: Vec<PreviewLine>,
     counts: Counts,
@@ -37,12 +39,12 @@ pub struct Growing {
     pub stale: bool,
 }
 
-impl Growing {
+impl StreamingEdit {
     /// One of which nothing is known yet.
-    pub fn new(format: Format, shown: Shown) -> Self {
-        Growing {
+    pub fn new(format: Format, item: CallItem) -> Self {
+        StreamingEdit {
             format,
-            shown,
+            item,
             path: String::new(),
             lines: Vec::new(),
             counts: Counts::default(),
@@ -54,12 +56,13 @@ impl Growing {
     }
 
     /// Takes in what came, and shows it if it is time to.
-    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: Part, text: &str) {
+    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: Part, text: &str, stop: &CancellationToken) {
         if part == Part::New && self.before.is_none() {
             // A whole text: nothing that is to go came before what is to come.
             let whole =
                 matches!(self.format, Format::Whole | Format::Xml) && self.counts.removed == 0 && self.open.is_none();
-            let text = if whole { present(context, self.path.trim()).await } else { None };
+            let read = async { if whole { present(context, self.path.trim()).await } else { None } };
+            let text = stop.run_until_cancelled(read).await.flatten();
             self.before = Some(text.map(|t| Before::new(t.lines().map(str::to_string).collect())));
         }
         self.take(part, text);
@@ -72,20 +75,20 @@ impl Growing {
     /// Shows what it is now.
     pub async fn tell(&mut self, context: &SessionContext) {
         (self.told, self.stale) = (Instant::now(), false);
-        let call = &mut self.shown.call;
+        let call = &mut self.item.call;
         call.main = self.path.trim().to_string();
         let open = self.open.iter().filter(|(_, text)| !self.may_be_there(text)).filter_map(|(p, t)| line(*p, t));
         let open: Vec<PreviewLine> = open.collect();
         let from = self.lines.len().saturating_sub(TAIL - open.len());
-        self.shown.call.preview = self.lines[from..].iter().cloned().chain(open).collect();
-        self.shown.call.counts = Some(self.counts).filter(|c| c.added + c.removed > 0);
-        self.shown.tell(&context.events).await;
+        self.item.call.preview = self.lines[from..].iter().cloned().chain(open).collect();
+        self.item.call.counts = Some(self.counts).filter(|c| c.added + c.removed > 0);
+        self.item.tell(&context.events).await;
     }
 
     /// All of it, as it is shown when nothing more comes; `edit` if it is complete.
-    pub fn end(mut self, edit: Option<&Edit>) -> Shown {
+    pub fn end(mut self, edit: Option<&Edit>) -> CallItem {
         self.close();
-        let call = &mut self.shown.call;
+        let call = &mut self.item.call;
         call.main = self.path.trim().to_string();
         call.counts = None;
         call.preview = match (edit, self.before.flatten()) {
@@ -99,7 +102,7 @@ impl Growing {
         if let Some(path) = edit.and_then(|e| e.path.as_ref()) {
             call.main.clone_from(path);
         }
-        self.shown
+        self.item
     }
 
     fn take(&mut self, part: Part, text: &str) {

@@ -7,18 +7,18 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Session, first_words};
 use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
-use crate::agent::turn::call_item::Shown;
+use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::edits::{self, Edits};
 use crate::agent::turn::running_call::RunningCall;
-use crate::agent::turn::step::CallAct;
+use crate::agent::turn::step::{CallAct, MAX_CALLS};
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, EventBody, ItemId, Question};
+use crate::protocol::{CallState, EventBody, ItemId, Level, Question};
 use crate::provider::{Message, ToolCall};
 use crate::tools::{OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
-pub struct Work<'a> {
+pub struct ToolRun<'a> {
     /// What every part of the agent works with.
     pub context: &'a Arc<SessionContext>,
     /// The conversation.
@@ -35,7 +35,7 @@ pub struct Work<'a> {
     pub go_on: bool,
 }
 
-impl Work<'_> {
+impl ToolRun<'_> {
     /// What came of an edit in the text that is not as the model wanted it.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
         self.texts.extend(record.told.clone());
@@ -44,29 +44,39 @@ impl Work<'_> {
     }
 
     /// An edit of an answer that began in agent mode, when plan mode was taken meanwhile.
-    pub async fn not_planned(&mut self, mut shown: Shown, edit: &Edit) {
+    pub async fn not_planned(&mut self, mut item: CallItem, edit: &Edit) {
         let why = "this is plan mode, which only reads: nothing was written. Put the change into the plan.";
-        shown.end(&self.context.events, CallState::Refused, "plan mode", why).await;
+        item.end(&self.context.events, CallState::Refused, "plan mode", why).await;
         let path = edit.path.as_deref().unwrap_or_default();
-        let record = ResultRecord::failed("", &shown.call.name).and_edit(path, edit.format);
-        self.tell(shown.id, ResultRecord { told: Some(format!("{path}: {why}")), ..record });
+        let record = ResultRecord::failed("", &item.call.name).and_edit(path, edit.format);
+        self.tell(item.id, ResultRecord { told: Some(format!("{path}: {why}")), ..record });
+    }
+
+    /// Tells the person and the model that the answer was not read on.
+    pub async fn too_many(&mut self) {
+        let title = format!("the answer makes more than {MAX_CALLS} calls: the first {MAX_CALLS} were taken");
+        self.context.events.notice(Level::Warning, &title, "The model is told, and may go on with the others.").await;
+        self.texts.push(format!(
+            "Your answer made more than {MAX_CALLS} calls. The first {MAX_CALLS} were taken; the rest was not read. Make fewer calls at a time."
+        ));
+        self.go_on = true;
     }
 
     /// One call: what reads is answered, what changes joins its neighbours.
     pub async fn call(&mut self, act: CallAct) {
         self.go_on = true;
-        let CallAct { mut shown, call, native, early } = act;
+        let CallAct { mut item, call, native, early } = act;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else {
             let names: Vec<_> = self.session.tools.names().collect();
             let why = format!("there is no tool named {}; there are: {}", call.name, names.join(", "));
-            return self.refuse(shown, &call, native, CallState::Failed, &why).await;
+            return self.refuse(item, &call, native, CallState::Failed, &why).await;
         };
         if !self.context.allows(tool.as_ref()) {
             let why = format!(
                 "{} changes files, and this is plan mode, which only reads. Put the change into the plan.",
                 call.name
             );
-            return self.refuse(shown, &call, native, CallState::Refused, &why).await;
+            return self.refuse(item, &call, native, CallState::Refused, &why).await;
         }
         let running = match early {
             Some(running) => running,
@@ -74,45 +84,45 @@ impl Work<'_> {
                 Ok(value) => {
                     if tool.kind() == ToolKind::Read {
                         self.flush().await;
-                        shown.set(&self.context.events, CallState::Running).await;
+                        item.set(&self.context.events, CallState::Running).await;
                     }
                     RunningCall::begin(self.context, self.session, &tool, value, None, self.stop)
                 }
                 Err(why) => {
                     let why = format!("the arguments could not be read: {why}\nThey were:\n{}", call.arguments);
-                    return self.refuse(shown, &call, native, CallState::Failed, &why).await;
+                    return self.refuse(item, &call, native, CallState::Failed, &why).await;
                 }
             },
         };
-        match running.end(self.context, &mut shown).await {
-            None => self.refuse(shown, &call, native, CallState::Interrupted, INTERRUPTED).await,
-            Some(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
-            Some(Ok(RunResult::Edits(edits))) => self.edits.push(shown, Some((call, native)), edits),
+        match running.end(self.context, &mut item).await {
+            None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
+            Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
+            Some(Ok(RunResult::Edits(edits))) => self.edits.push(item, Some((call, native)), edits),
             Some(Ok(other)) => {
                 self.flush().await;
-                self.other(shown, call, native, other).await;
+                self.other(item, call, native, other).await;
             }
         }
     }
 
     /// A call that is not an edit.
-    async fn other(&mut self, shown: Shown, call: ToolCall, native: bool, result: RunResult) {
+    async fn other(&mut self, item: CallItem, call: ToolCall, native: bool, result: RunResult) {
         match result {
-            RunResult::Output(output) => self.answered(shown, &call, native, output).await,
+            RunResult::Output(output) => self.answered(item, &call, native, output).await,
             RunResult::Undo { count, path } => {
-                let done = edits::undo(self.context, self.session, shown, &call, count, path, self.stop).await;
+                let done = edits::undo(self.context, self.session, item, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
-            RunResult::Question { text, choices } => self.ask(shown, &call, native, text, choices).await,
-            RunResult::Outside(path) => self.outside(shown, call, native, path).await,
+            RunResult::Question { text, choices } => self.ask(item, &call, native, text, choices).await,
+            RunResult::Outside(path) => self.outside(item, call, native, path).await,
             RunResult::Edits(_) => {}
         }
     }
 
-    async fn answered(&mut self, mut shown: Shown, call: &ToolCall, native: bool, output: ToolOutput) {
+    async fn answered(&mut self, mut item: CallItem, call: &ToolCall, native: bool, output: ToolOutput) {
         let output = in_words(output);
         if output.is_error {
-            return self.refuse(shown, call, native, CallState::Failed, &output.text).await;
+            return self.refuse(item, call, native, CallState::Failed, &output.text).await;
         }
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
         if let Some((path, bytes)) = &output.read {
@@ -120,59 +130,58 @@ impl Work<'_> {
             self.context.services.knows(path, sha);
             record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
         }
-        shown.call.summary = output.summary;
-        shown.call.preview =
+        item.call.summary = output.summary;
+        item.call.preview =
             output.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
-        shown.call.result = Some(output.text.clone());
-        shown.set(&self.context.events, CallState::Done).await;
-        self.result(shown.id, call, native, record, &output.text);
+        item.call.result = Some(output.text.clone());
+        item.set(&self.context.events, CallState::Done).await;
+        self.result(item.id, call, native, record, &output.text);
     }
 
     /// A read outside the workspace: path by path, by the person.
-    async fn outside(&mut self, shown: Shown, call: ToolCall, native: bool, path: std::path::PathBuf) {
+    async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
         let text = format!("Read {} outside the workspace?", path.display());
         let choices = vec![("yes, this once".into(), String::new()), ("no".into(), String::new())];
-        let mut shown = shown;
-        let reply = self.question(&mut shown, text, choices).await;
+        let reply = self.question(&mut item, text, choices).await;
         if reply.as_deref() != Some("yes, this once") {
             let why = format!("{} is outside the workspace and the person did not allow it", path.display());
-            return self.refuse(shown, &call, native, CallState::Refused, &why).await;
+            return self.refuse(item, &call, native, CallState::Refused, &why).await;
         }
-        shown.set(&self.context.events, CallState::Running).await;
+        item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
         let running = RunningCall::begin(self.context, self.session, &tool, value, Some(path), self.stop);
-        match running.end(self.context, &mut shown).await {
-            None => self.refuse(shown, &call, native, CallState::Interrupted, INTERRUPTED).await,
-            Some(Ok(RunResult::Output(output))) => self.answered(shown, &call, native, output).await,
-            Some(Err(why)) => self.refuse(shown, &call, native, CallState::Failed, &why).await,
-            _ => self.refuse(shown, &call, native, CallState::Failed, "it could not be read").await,
+        match running.end(self.context, &mut item).await {
+            None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
+            Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
+            Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
+            _ => self.refuse(item, &call, native, CallState::Failed, "it could not be read").await,
         }
     }
 
     async fn ask(
         &mut self,
-        mut shown: Shown,
+        mut item: CallItem,
         call: &ToolCall,
         native: bool,
         text: String,
         choices: Vec<(String, String)>,
     ) {
-        match self.question(&mut shown, text, choices).await {
+        match self.question(&mut item, text, choices).await {
             Some(reply) => {
                 let summary = first_words(&reply, 24);
                 let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
-                self.answered(shown, call, native, output).await;
+                self.answered(item, call, native, output).await;
             }
-            None => self.refuse(shown, call, native, CallState::Interrupted, INTERRUPTED).await,
+            None => self.refuse(item, call, native, CallState::Interrupted, INTERRUPTED).await,
         }
     }
 
     /// Asks the person and waits; none when interrupted.
-    async fn question(&mut self, shown: &mut Shown, text: String, choices: Vec<(String, String)>) -> Option<String> {
+    async fn question(&mut self, item: &mut CallItem, text: String, choices: Vec<(String, String)>) -> Option<String> {
         let id = self.context.events.question();
         let reply = self.context.approvals.await_reply(id);
-        shown.set(&self.context.events, CallState::Asking).await;
+        item.set(&self.context.events, CallState::Asking).await;
         self.context.events.send(EventBody::Asked(Question { id, text, choices })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
         self.context.approvals.withdraw_question(id);
@@ -198,18 +207,18 @@ impl Work<'_> {
         }
     }
 
-    async fn refuse(&mut self, mut shown: Shown, call: &ToolCall, native: bool, state: CallState, why: &str) {
-        shown.end(&self.context.events, state, why, why).await;
+    async fn refuse(&mut self, mut item: CallItem, call: &ToolCall, native: bool, state: CallState, why: &str) {
+        item.end(&self.context.events, state, why, why).await;
         let mut record = ResultRecord::failed(&call.id, &call.name);
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
-            record = record.and_edit(&shown.call.main, Format::Tools);
+            record = record.and_edit(&item.call.main, Format::Tools);
         }
-        self.result(shown.id, call, native, record, why);
+        self.result(item.id, call, native, record, why);
     }
 
     pub async fn interrupted(&mut self, act: CallAct) {
-        self.refuse(act.shown, &act.call, act.native, CallState::Interrupted, INTERRUPTED).await;
+        self.refuse(act.item, &act.call, act.native, CallState::Interrupted, INTERRUPTED).await;
     }
 
     /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.

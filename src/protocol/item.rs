@@ -1,0 +1,214 @@
+//! The entries of a conversation and their states, and the values that lists and events share.
+
+use std::time::Duration;
+
+use crate::proposal::{Counts, Rung};
+
+/// A rule that joined the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleChip {
+    /// File it comes from.
+    pub path: String,
+    /// Why it is active: `workspace`, `matches *.rs (src/a.rs)`.
+    pub reason: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
+/// One entry of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// A message of the person.
+    User {
+        /// What was typed.
+        text: String,
+        /// When.
+        at: i64,
+        /// What was attached.
+        attached: Vec<Attached>,
+    },
+    /// Text of the model; grows.
+    Answer {
+        /// Markdown.
+        text: String,
+    },
+    /// A thought of the model; grows.
+    Thinking {
+        /// Plain text.
+        text: String,
+        /// How long it took, once over.
+        took: Option<Duration>,
+    },
+    /// A tool call, or an edit written in the text.
+    Call(Call),
+    /// Rules that joined the prompt here.
+    Rules(Vec<RuleChip>),
+    /// Something that happened, with what to do.
+    Notice(Notice),
+}
+
+/// A file attached to a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attached {
+    /// Path as mentioned, normalised.
+    pub path: String,
+    /// The lines attached, from 1, both included, where not all are.
+    pub range: Option<(usize, usize)>,
+    /// How many lines were attached, for texts.
+    pub lines: Option<usize>,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+/// A tool call as the screen shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Tool name, or the name of the edit format's tag for edits in text.
+    pub name: String,
+    /// What it did, in words.
+    pub verb: Verb,
+    /// Main argument: a path, or words in quotes.
+    pub main: String,
+    /// Arguments as they arrived; grows by [`super::EventBody::Grew`].
+    pub arguments: String,
+    /// How far it is.
+    pub state: CallState,
+    /// Result in a word or two: `38 lines`, `2 files`.
+    pub summary: String,
+    /// Lines added and removed, for edits.
+    pub counts: Option<Counts>,
+    /// The edit as a small diff, or the result's first lines.
+    pub preview: Vec<PreviewLine>,
+    /// Whole result as the model got it, once there.
+    pub result: Option<String>,
+    /// Why it failed or was refused, in one line.
+    pub reason: Option<String>,
+    /// How the place of the edit was found.
+    pub rung: Option<Rung>,
+    /// How long it ran, once over.
+    pub took: Option<Duration>,
+}
+
+/// What a call did: `read` and `file` in `read 2 files`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verb {
+    /// What was done.
+    pub done: String,
+    /// One of what it was done to.
+    pub one: String,
+}
+
+/// A line of a call's preview.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewLine {
+    /// `+`, `-` or a space.
+    pub sign: char,
+    /// The line without its ending.
+    pub text: String,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallState {
+    /// Its arguments are arriving.
+    Streaming,
+    /// It waits its turn.
+    Waiting,
+    /// It waits for the person.
+    Asking,
+    /// It runs.
+    Running,
+    /// It is done.
+    Done,
+    /// The person or the mode refused it, wholly or in part.
+    Refused,
+    /// It failed.
+    Failed,
+    /// It was interrupted.
+    Interrupted,
+}
+
+impl CallState {
+    /// Whether it will not change any more.
+    pub fn is_final(self) -> bool {
+        matches!(self, CallState::Done | CallState::Refused | CallState::Failed | CallState::Interrupted)
+    }
+}
+
+/// A changeset in the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changeset {
+    /// UUIDv7.
+    pub id: String,
+    /// When, from the id.
+    pub at: i64,
+    /// Title: the words of the prompt, `undo of …`, `shi`; empty when unknown.
+    pub cause: String,
+    /// Made by this process, by another nebula, or unknown.
+    pub by: String,
+    /// The files.
+    pub files: Vec<ChangesetFile>,
+}
+
+/// A file in a changeset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesetFile {
+    /// Normalised path.
+    pub path: String,
+    /// Its archived version.
+    pub version: String,
+    /// The file did not exist before.
+    pub absent: bool,
+    /// Lines added and removed by the change that followed, when known.
+    pub counts: Option<Counts>,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something was refused or needs care.
+    Warning,
+    /// Something failed.
+    Error,
+    /// An answer broke off or was interrupted.
+    Broken,
+}
+
+/// What happened, what it means, what to press.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// How much it matters.
+    pub level: Level,
+    /// What happened, in one line.
+    pub title: String,
+    /// What that means for files and words.
+    pub detail: String,
+    /// What can be done from here.
+    pub actions: Vec<NoticeAction>,
+}
+
+impl Notice {
+    /// One that offers nothing.
+    pub fn new(level: Level, title: impl Into<String>, detail: impl Into<String>) -> Self {
+        Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() }
+    }
+}
+
+/// Something a notice offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoticeAction {
+    /// `Enter go on from here`.
+    GoOn,
+    /// `r ask again`.
+    AskAgain,
+    /// `Ctrl-O another model`.
+    ChooseModel,
+    /// `Enter what changed`: the file between what was read and what is there.
+    ShowChange(String),
+    /// `o open the file`.
+    OpenFile(String),
+    /// Try memory again.
+    RetryMemory,
+}

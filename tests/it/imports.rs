@@ -1,0 +1,256 @@
+//! Which file names which: no circle of files, and in `agent/` no file that names what lives shorter than itself.
+//!
+//! Imports are read from the text: `use` trees and paths that begin with `crate::`, `super::`, `self::` or a child. A
+//! name that a `mod.rs` hands on (`pub use`) counts as its file's own. Comments and `mod tests` are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Circles that still stand: each lies wholly within one group of files or folders. One that is gone leaves this list.
+const STANDING: &[&[&str]] = &[
+    &["archive"],
+    &["cli"],
+    &["config"],
+    &["context/attach.rs", "context/retrieval.rs"],
+    &["context/mention"],
+    &["edit/locate", "edit/place", "edit/mod.rs"],
+    &["edit/stream", "edit/calls.rs"],
+    &["memory"],
+    &["proposal"],
+    &["provider"],
+    &["strand"],
+    &["tools"],
+    &["tui"],
+];
+
+/// How long what the files of `agent/` hold lives, longest first; a file may name its own line and those above it.
+const LIVES: &[&[&str]] = &[
+    // The process.
+    &["events.rs", "file_index.rs", "services.rs", "changesets.rs", "model.rs", "background", "approval.rs"],
+    // A session.
+    &["session"],
+    // A question, a change on its way to the disk.
+    &["execute_proposal.rs", "restore.rs", "listings.rs", "commit.rs"],
+    // A turn.
+    &["turn"],
+    // What starts them: an actor its turns, the supervisor its actors.
+    &["actor.rs"],
+    &["supervisor.rs"],
+    &["start.rs"],
+    &["mod.rs"],
+];
+
+type Names = Vec<String>;
+
+/// The sources below `src` as a graph: each file with the files it names.
+fn graph() -> BTreeMap<String, BTreeSet<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeMap::new();
+    read(&root, &root, &mut texts);
+    let modules: BTreeMap<Names, String> = texts.keys().map(|path| (module(path), path.clone())).collect();
+    let mut handed_on = BTreeMap::new();
+    let mut named = BTreeMap::new();
+    for (path, text) in &texts {
+        let own = module(path);
+        let mut names = Vec::new();
+        for (public, tree) in uses(text) {
+            for found in leaves(&tree).iter().filter_map(|leaf| absolute(&own, leaf, &modules)) {
+                match found.last().filter(|_| public) {
+                    Some(last) => drop(handed_on.insert((own.clone(), last.clone()), found.clone())),
+                    None => names.push(found),
+                }
+            }
+        }
+        names.extend(paths(text).iter().filter_map(|path| absolute(&own, path, &modules)));
+        named.insert(path.clone(), names);
+    }
+    let resolve = |names: &Names| {
+        let mut names = names.clone();
+        for _ in 0..8 {
+            let at = (0..=names.len()).rev().find(|at| modules.contains_key(&names[..*at]))?;
+            let (own, rest) = (names[..at].to_vec(), names[at..].to_vec());
+            match rest.first().and_then(|first| handed_on.get(&(own.clone(), first.clone()))) {
+                Some(target) => names = target.iter().chain(&rest[1..]).cloned().collect(),
+                None => return modules.get(&own).cloned(),
+            }
+        }
+        None
+    };
+    let files = named.into_iter().map(|(path, names)| {
+        let targets = names.iter().filter_map(resolve).filter(|target| *target != path).collect();
+        (path, targets)
+    });
+    files.collect()
+}
+
+fn read(root: &Path, dir: &Path, out: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(dir).expect("a readable folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            read(root, &path, out);
+            continue;
+        }
+        let name = path.strip_prefix(root).expect("below src").to_string_lossy().replace('\\', "/");
+        let starts = ["main.rs", "lib.rs"].contains(&name.as_str()) || name.starts_with("bin/");
+        let tests = name.contains("tests/") || name.ends_with("tests.rs");
+        if name.ends_with(".rs") && !starts && !tests {
+            let text = fs::read_to_string(&path).expect("a readable source");
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+            out.insert(name, code.collect::<Vec<_>>().join("\n"));
+        }
+    }
+}
+
+/// The module that a file is: `a/b.rs` and `a/b/mod.rs` are `a::b`.
+fn module(path: &str) -> Names {
+    let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    path.split('/').map(str::to_string).collect()
+}
+
+/// The `use` trees of a text, and whether they are handed on.
+fn uses(text: &str) -> Vec<(bool, String)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("use ") {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let before = text[line..at].trim();
+        if before.is_empty() || before == "pub" || (before.starts_with("pub(") && before.ends_with(')')) {
+            let tree = text[at + 4..].split(';').next().unwrap_or_default();
+            found.push((!before.is_empty(), tree.to_string()));
+        }
+    }
+    found
+}
+
+/// The paths at the ends of a `use` tree.
+fn leaves(tree: &str) -> Vec<Names> {
+    let Some(open) = tree.find('{') else {
+        let path = tree.split(" as ").next().unwrap_or_default();
+        return vec![path.split("::").map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect()];
+    };
+    let before: Names =
+        tree[..open].split("::").map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect();
+    let inside = &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())];
+    let (mut depth, mut part, mut parts) = (0, String::new(), Vec::new());
+    for c in inside.chars() {
+        match c {
+            ',' if depth == 0 => parts.push(std::mem::take(&mut part)),
+            c => {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                part.push(c);
+            }
+        }
+    }
+    parts.push(part);
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    parts.flat_map(|part| leaves(part)).map(|leaf| before.iter().cloned().chain(leaf).collect()).collect()
+}
+
+/// Paths in the code itself.
+fn paths(text: &str) -> Vec<Names> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("::") {
+        let start = text[..at].rfind(|c| !word(c)).map_or(0, |end| end + 1);
+        if start == at || text[..start].ends_with("::") {
+            continue;
+        }
+        let end = text[at..].find(|c| !word(c) && c != ':').map_or(text.len(), |end| at + end);
+        found.push(text[start..end].split("::").map(str::to_string).filter(|name| !name.is_empty()).collect());
+    }
+    found
+}
+
+/// A path from the crate's root; none: it leads out of the crate.
+fn absolute(own: &Names, path: &Names, modules: &BTreeMap<Names, String>) -> Option<Names> {
+    let first = path.first()?;
+    let (base, rest): (&[String], &[String]) = match first.as_str() {
+        "crate" => (&[], &path[1..]),
+        "self" => (own, &path[1..]),
+        "super" => {
+            let up = path.iter().take_while(|name| *name == "super").count();
+            (&own[..own.len().checked_sub(up)?], &path[up..])
+        }
+        _ => {
+            let child: Names = own.iter().chain([first]).cloned().collect();
+            modules.contains_key(&child).then_some(())?;
+            (own, path)
+        }
+    };
+    Some(base.iter().chain(rest).cloned().collect())
+}
+
+/// The groups of files that can be reached from each other.
+fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let reached = |from: &String| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = open.pop() {
+            for next in graph.get(file).into_iter().flatten() {
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<&String, BTreeSet<String>> = graph.keys().map(|file| (file, reached(file))).collect();
+    let mut found: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for (file, there) in &reach {
+        if there.contains(*file) {
+            let back = |other: &&String| reach.get(*other).is_some_and(|from| from.contains(*file));
+            found.insert(there.iter().filter(back).cloned().collect());
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn is_in(file: &str, place: &str) -> bool {
+    file == place || file.strip_prefix(place).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[test]
+fn no_files_name_each_other_in_a_circle() {
+    let circles = circles(&graph());
+    let within = |circle: &BTreeSet<String>, group: &[&str]| {
+        circle.iter().all(|file| group.iter().any(|place| is_in(file, place)))
+    };
+    let new: Vec<_> = circles.iter().filter(|circle| !STANDING.iter().any(|group| within(circle, group))).collect();
+    assert!(new.is_empty(), "these files name each other in a circle: {new:#?}");
+    let gone: Vec<_> = STANDING.iter().filter(|group| !circles.iter().any(|circle| within(circle, group))).collect();
+    assert!(gone.is_empty(), "no circle is left in {gone:?}: take it from the list");
+}
+
+#[test]
+fn the_agent_names_only_what_lives_as_long() {
+    let mut broken = Vec::new();
+    let life = |file: &str| {
+        let inside = file.strip_prefix("agent/")?;
+        LIVES.iter().position(|line| line.iter().any(|place| is_in(inside, place)))
+    };
+    for (file, names) in graph() {
+        if !file.starts_with("agent/") {
+            continue;
+        }
+        let Some(own) = life(&file) else {
+            broken.push(format!("{file} is not in the table"));
+            continue;
+        };
+        let shorter = names.iter().filter(|name| life(name).is_some_and(|other| other > own));
+        broken.extend(shorter.map(|name| format!("{file} names {name}")));
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn a_circle_is_found_through_what_a_module_hands_on() {
+    assert_eq!(leaves("crate::a::{self, b::{C, D as E}, f}").len(), 4);
+    let edges = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")];
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in edges {
+        graph.entry(from.into()).or_default().insert(to.into());
+    }
+    let found = circles(&graph);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].iter().cloned().collect::<String>(), "abc");
+}

@@ -1,0 +1,304 @@
+//! Several sessions in one agent: their turns run side by side, and none disturbs another. Turns can be stopped at every
+//! point, whatever the model does.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, ready};
+use nebula::agent::{self, Handle, Parts};
+use nebula::proposal::{Consent, Decision};
+use nebula::protocol::{
+    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, TurnEnd,
+};
+use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::support::world::{World, call, say};
+
+/// A model whose answers the test sends delta by delta, to each conversation its own: it is told by its first message.
+#[derive(Default)]
+struct Led {
+    waiting: Mutex<HashMap<String, mpsc::UnboundedReceiver<Delta>>>,
+}
+
+impl Led {
+    /// The next answer to a conversation that begins with these words.
+    fn answer(&self, first: &str) -> mpsc::UnboundedSender<Delta> {
+        let (lead, deltas) = mpsc::unbounded_channel();
+        self.waiting.lock().expect("unpoisoned").insert(first.into(), deltas);
+        lead
+    }
+}
+
+impl Provider for Led {
+    fn name(&self) -> &str {
+        "led"
+    }
+
+    fn place(&self) -> String {
+        "the test".into()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Replay::from_steps(Vec::new()).origin(model)
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        let first = request.messages[0].text().into_owned();
+        let deltas = self.waiting.lock().expect("unpoisoned").remove(&first).expect("an answer to it");
+        futures_util::stream::unfold(deltas, |mut deltas| async { Some((Ok(deltas.recv().await?), deltas)) }).boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>> {
+        Box::pin(ready(Ok(vec!["led".into()])))
+    }
+}
+
+struct Many {
+    handle: Handle,
+}
+
+impl Many {
+    fn start(world: &World, model: Arc<Led>) -> Self {
+        let parts = Parts { provider: Some(model), ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
+        Many { handle: agent::spawn(parts) }
+    }
+
+    fn send(&self, session: Option<&SessionId>, command: Command) {
+        self.handle.commands.send(Addressed { session: session.cloned(), command }).expect("the agent listens");
+    }
+
+    async fn next(&mut self) -> Event {
+        let event = tokio::time::timeout(Duration::from_secs(60), self.handle.events.recv()).await;
+        event.expect("an event within 60 s").expect("the agent lives")
+    }
+
+    /// Events until the wanted one; those of this session count alone.
+    async fn until<T>(&mut self, session: &SessionId, mut wanted: impl FnMut(&EventBody) -> Option<T>) -> T {
+        loop {
+            let event = self.next().await;
+            if event.session.as_ref() == Some(session)
+                && let Some(found) = wanted(&event.body)
+            {
+                return found;
+            }
+        }
+    }
+
+    /// Opens a new session beside those that are open, and begins its turn.
+    async fn begin(&mut self, words: &str) -> SessionId {
+        self.send(None, Command::OpenBeside(SessionChoice::New));
+        let id = loop {
+            let event = self.next().await;
+            if matches!(event.body, EventBody::Opened(_)) {
+                break event.session.expect("the session that was opened");
+            }
+        };
+        self.send(Some(&id), Command::Submit(Prompt { text: words.into() }));
+        self.until(&id, |e| matches!(e, EventBody::TurnStarted(_)).then_some(())).await;
+        id
+    }
+
+    async fn answer(&mut self, session: &SessionId) -> (ItemId, String) {
+        self.until(session, |e| match e {
+            EventBody::Added(id, Item::Answer { text }) => Some((*id, text.clone())),
+            EventBody::Grew(id, text) => Some((*id, text.clone())),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn end(&mut self, session: &SessionId) -> TurnEnd {
+        self.until(session, |e| if let EventBody::TurnEnded(_, end) = e { Some(end.clone()) } else { None }).await
+    }
+
+    async fn close(mut self) {
+        self.send(None, Command::Shutdown);
+        while self.handle.events.recv().await.is_some() {}
+        self.handle.done.await.expect("a clean end");
+    }
+}
+
+fn text(text: &str) -> Delta {
+    Delta::Text(text.into())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_sessions_run_turns_at_the_same_time() {
+    let world = World::new().file("b.rs", "fn b() {}\n");
+    let model = Arc::new(Led::default());
+    let (a_says, b_says) = (model.answer("alpha"), model.answer("beta"));
+    let mut many = Many::start(&world, Arc::clone(&model));
+    let a = many.begin("alpha").await;
+    let b = many.begin("beta").await;
+    assert_ne!(a, b);
+    // Turn about: what one model says arrives while the other is in the middle of its answer.
+    let mut items = Vec::new();
+    for (says, session, words) in [
+        (&a_says, &a, "One sentence.\n\n"),
+        (&b_says, &b, "Una frase.\n\n"),
+        (&a_says, &a, "Another one.\n\n"),
+        (&b_says, &b, "Otra más.\n\n"),
+    ] {
+        says.send(text(words)).expect("it is read");
+        let (id, said) = many.answer(session).await;
+        assert!(words.starts_with(said.trim()), "{said}");
+        items.push(id);
+    }
+    assert_eq!((items[0], items[1]), (items[2], items[3]));
+    assert_ne!(items[0], items[1], "entries are named apart across sessions");
+    // The second one asks for a change and waits for the person; the first is stopped meanwhile.
+    let (name, arguments) = ("replaceInFile", json!({"path": "b.rs", "search": "fn b()", "replace": "fn c()"}));
+    let on = model.answer("beta");
+    for delta in call(name, arguments) {
+        b_says.send(delta).expect("it is read");
+    }
+    drop(b_says);
+    let proposal = many.until(&b, |e| if let EventBody::Proposed(p, _) = e { Some(Arc::clone(p)) } else { None }).await;
+    many.send(Some(&a), Command::Interrupt);
+    assert_eq!(many.end(&a).await, TurnEnd::Interrupted);
+    // A decision for the other session settles nothing here.
+    many.send(Some(&a), Command::Decide(proposal.id, Decision::refuse(&proposal)));
+    many.send(Some(&b), Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    for delta in say("Done.") {
+        on.send(delta).expect("it is read");
+    }
+    drop(on);
+    assert_eq!(many.end(&b).await, TurnEnd::Done);
+    assert_eq!(world.read("b.rs"), "fn c() {}\n");
+    // Closed, the first one takes nothing more; the second goes on.
+    many.send(Some(&a), Command::Close);
+    many.send(Some(&a), Command::Submit(Prompt { text: "still there?".into() }));
+    loop {
+        if let EventBody::Returned(prompt, _) = many.next().await.body {
+            assert_eq!(prompt.text, "still there?");
+            break;
+        }
+    }
+    let again = model.answer("beta");
+    many.send(Some(&b), Command::Submit(Prompt { text: "and you?".into() }));
+    say("Here.").into_iter().for_each(|delta| again.send(delta).expect("it is read"));
+    drop(again);
+    assert_eq!(many.end(&b).await, TurnEnd::Done);
+    many.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_opened_in_place_of_another_closes_it_and_one_beside_does_not() {
+    let world = World::new();
+    let model = Arc::new(Led::default());
+    let _a_says = model.answer("alpha");
+    let mut many = Many::start(&world, Arc::clone(&model));
+    let a = many.begin("alpha").await;
+    many.send(Some(&a), Command::Open(SessionChoice::New));
+    assert_eq!(many.end(&a).await, TurnEnd::Interrupted);
+    let b = loop {
+        let event = many.next().await;
+        if matches!(event.body, EventBody::Opened(_)) {
+            break event.session.expect("a session");
+        }
+    };
+    // The first is free again: it opens beside the second, and not twice.
+    for _ in 0..2 {
+        many.send(None, Command::OpenBeside(SessionChoice::Resume(a.to_string())));
+    }
+    many.until(&a, |e| matches!(e, EventBody::Opened(_)).then_some(())).await;
+    loop {
+        if let EventBody::Added(_, Item::Notice(notice)) = many.next().await.body
+            && notice.title.contains("open here already")
+        {
+            break;
+        }
+    }
+    let says = model.answer("beta");
+    many.send(Some(&b), Command::Submit(Prompt { text: "beta".into() }));
+    say("Yes.").into_iter().for_each(|delta| says.send(delta).expect("it is read"));
+    drop(says);
+    assert_eq!(many.end(&b).await, TurnEnd::Done);
+    many.close().await;
+}
+
+/// An answer that calls so often.
+fn calls(count: usize) -> impl Iterator<Item = Delta> {
+    (0..count).map(|index| Delta::Call {
+        index,
+        id: Some(format!("c{index}")),
+        name: Some("readFile".into()),
+        arguments: json!({"path": format!("f{index}.rs")}).to_string(),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_of_very_many_calls_is_taken_up_to_a_cap() {
+    let world = World::new();
+    let model = Arc::new(Led::default());
+    let says = model.answer("go");
+    calls(20_000).for_each(|delta| says.send(delta).expect("it is read"));
+    let began = Instant::now();
+    let mut many = Many::start(&world, model);
+    many.send(None, Command::OpenBeside(SessionChoice::New));
+    many.send(None, Command::Submit(Prompt { text: "go".into() }));
+    let (mut told, mut entries) = (None, 0);
+    while told.is_none() {
+        match many.next().await.body {
+            EventBody::Added(_, Item::Call(_)) => entries += 1,
+            EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("calls") => told = Some(notice.title),
+            _ => {}
+        }
+    }
+    assert_eq!(told.as_deref(), Some("the answer makes more than 500 calls: the first 500 were taken"));
+    assert_eq!(entries, 500);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    many.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_floods_is_interrupted_at_once() {
+    let world = World::new();
+    let model = Arc::new(Led::default());
+    let says = model.answer("go");
+    let mut many = Many::start(&world, model);
+    let session = many.begin("go").await;
+    // The model never pauses, whatever is read of it.
+    let flood = std::thread::spawn(move || while says.send(text("word ")).is_ok() {});
+    many.answer(&session).await;
+    let pressed = Instant::now();
+    many.send(Some(&session), Command::Interrupt);
+    assert_eq!(many.end(&session).await, TurnEnd::Interrupted);
+    assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
+    flood.join().expect("it ends with its reader");
+    many.close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_is_interrupted_while_a_tool_waits_for_the_disk() {
+    let world = World::new();
+    // A file that nobody ever writes to: whoever opens it waits, as on a disk that does not answer.
+    let fifo = world.root().join("slow.txt");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let model = Arc::new(Led::default());
+    let says = model.answer("read it");
+    let mut many = Many::start(&world, model);
+    let session = many.begin("read it").await;
+    call("readFile", json!({"path": "slow.txt"})).into_iter().for_each(|d| says.send(d).expect("it is read"));
+    drop(says);
+    let state = |e: &EventBody, wanted: fn(CallState) -> bool| match e {
+        EventBody::Changed(_, Item::Call(call)) if wanted(call.state) => Some(call.state),
+        _ => None,
+    };
+    many.until(&session, |e| state(e, |s| s == CallState::Running || s.is_final())).await;
+    many.send(Some(&session), Command::Interrupt);
+    // Either the tool was stopped, or it never waited: files that are no files are refused.
+    let end = many.end(&session).await;
+    assert_eq!(end, TurnEnd::Interrupted);
+    many.close().await;
+    // Whoever still waits there is let go.
+    let _ = std::fs::OpenOptions::new().read(true).write(true).open(&fifo);
+}
