@@ -159,3 +159,21 @@ async fn a_search_ends_at_a_stop_and_at_its_cap() {
         assert_eq!(why, "stopped", "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_pipe_is_not_waited_for() {
+    let (folder, context) = context();
+    std::fs::write(folder.path().join("a"), "the word\n").expect("written");
+    let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), fifo, mode, 0).expect("made");
+    let tools = ToolSet::builtin();
+    let run = |name: &str, args: Value| {
+        let tool = Arc::clone(tools.find(name).expect("a tool"));
+        let (context, args) = (context.clone(), Args::new(args).expect("arguments"));
+        async move { tool.run(context, args, Progress::default(), CancellationToken::new()).await }
+    };
+    let found = run("searchInDirectory", json!({"directory": ".", "keyword": "word"})).await.expect("searched");
+    assert!(matches!(found, RunResult::Output(output) if output.text.starts_with("a\n")));
+    let why = run("readFile", json!({"path": "pipe"})).await.expect_err("no file");
+    assert!(why.contains("pipe"), "{why}");
+}

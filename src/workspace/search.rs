@@ -9,6 +9,7 @@ use grep_searcher::sinks::Lossy;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use super::Workspace;
+use crate::disk::{Links, open_file};
 
 /// Bytes of a matching line that are kept.
 const MAX_LINE: usize = 400;
@@ -140,7 +141,7 @@ fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize
         Ok(true)
     });
     // A file that vanished or may not be read holds nothing for us.
-    if let Ok(file) = File::open(full) {
+    if let Ok(file) = open_file(full, Links::Refuse) {
         let _ = searcher.search_reader(matcher, Watched { file, watch }, sink);
     }
     found

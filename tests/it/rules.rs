@@ -71,7 +71,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("ratatui", &["tui"]),
     ("crossterm", &["tui"]),
     ("rusqlite", &["memory", "strand"]),
-    ("zstd", &["strand/store/archive.rs"]),
+    ("zstd", &["strand/store/archive"]),
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),
     ("clap", &["cli", "strand"]),

@@ -27,6 +27,11 @@ fn calls() -> Arc<CallTable> {
     Arc::clone(CALLS.get_or_init(|| crate::tools::ToolSet::builtin().calls()))
 }
 
+/// The edits that a call of one of them asks for.
+fn edits_of(name: &str, arguments: &serde_json::Value) -> Vec<Edit> {
+    crate::tools::ToolSet::builtin().edits(name, arguments).and_then(Result::ok).unwrap_or_default()
+}
+
 fn prose(pieces: &[Piece]) -> String {
     let text = |piece: &Piece| if let Piece::Prose(text) = piece { text.clone() } else { String::new() };
     pieces.iter().map(text).collect()

@@ -197,8 +197,7 @@ fn read(pieces: Vec<Piece>) -> (Read, Vec<Edit>) {
             Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => read.told.push(why),
             Piece::Call { name, arguments, .. } => {
                 read.told.push(format!("{name} {arguments}"));
-                let asked = crate::tools::ToolSet::builtin().edits(&name, &arguments);
-                edits.extend(asked.and_then(Result::ok).unwrap_or_default());
+                edits.extend(edits_of(&name, &arguments));
             }
         }
     }
