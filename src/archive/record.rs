@@ -1,12 +1,12 @@
 //! Archiving states: versions first, then their changeset, all flushed, before anyone changes a file.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use super::recent::Recent;
 use super::restore::state_sha;
@@ -41,7 +41,8 @@ pub struct RecordedFile {
 struct Pending {
     /// In the archive's own folder.
     temp: String,
-    folder: Arc<Folder>,
+    /// The folder of the file's versions in it, by name: so many files cannot all be kept open.
+    folder: OsString,
     name: String,
 }
 
@@ -105,14 +106,14 @@ impl Archive {
     ) -> Result<(), Error> {
         let archive = self.make_folder()?;
         let mut writing = Writing { archive: &archive, pending: Vec::new(), open: Vec::new() };
-        let mut folders: Vec<Arc<Folder>> = Vec::new();
+        let mut folders: Vec<OsString> = Vec::new();
         let mut new_folders = false;
         let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
             let path_of_folder = self.file_folder(path);
             let fail = |source| Error::State { file: (*path).to_string(), folder: path_of_folder.clone(), source };
             let name_of_folder = path_of_folder.file_name().unwrap_or_default();
             new_folders |= archive.make(name_of_folder, 0o700).map_err(fail)?;
-            let folder = Arc::new(archive.enter(name_of_folder).map_err(fail)?);
+            let folder = archive.enter(name_of_folder).map_err(fail)?;
             let name = version::name(file.version, path, state);
             let equal = match state {
                 State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
@@ -122,18 +123,18 @@ impl Archive {
             if let State::File { .. } = state {
                 recent.add(path_of_folder.join(name), file.sha256);
             }
-            folders.push(folder);
-            result.map_err(fail)
+            folders.push(name_of_folder.to_os_string());
+            result.and_then(|()| writing.flush_many()).map_err(fail)
         });
         let step = |name| self.reach(name).map_err(at(&self.folder));
         let named = written.and_then(|()| {
             step("archive: flush versions")?;
             disk::sync_all(&writing.open).map_err(at(&self.folder))?;
             step("archive: name versions")?;
-            let rename = |p: &Pending| archive.rename_new(&p.temp, &p.folder, &p.name);
+            let rename = |p: &Pending| archive.rename_new(&p.temp, &archive.enter(&p.folder)?, &p.name);
             disk::each(&writing.pending, rename).map_err(at(&self.folder))?;
             step("archive: flush folders")?;
-            disk::each(&folders, |folder| folder.sync()).map_err(at(&self.folder))?;
+            disk::each(&folders, |folder| archive.enter(folder)?.sync()).map_err(at(&self.folder))?;
             if new_folders { archive.sync().map_err(at(&self.folder)) } else { Ok(()) }
         });
         if named.is_err() {
@@ -181,9 +182,24 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
+    /// Notes a temporary file that waits for its name.
+    fn wait(&mut self, temp: String, folder: &Folder, name: &str) {
+        let folder = folder.path().file_name().unwrap_or_default().to_os_string();
+        self.pending.push(Pending { temp, folder, name: name.into() });
+    }
+
+    /// Flushes the files that are open once they are many, and closes them.
+    fn flush_many(&mut self) -> io::Result<()> {
+        if self.open.len() >= disk::MANY_OPEN {
+            disk::sync_all(&self.open)?;
+            self.open.clear();
+        }
+        Ok(())
+    }
+
     /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
     /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
-    fn write(&mut self, equal: Option<PathBuf>, folder: &Arc<Folder>, name: &str, state: &State) -> io::Result<()> {
+    fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, state: &State) -> io::Result<()> {
         let (bytes, mode) = match state {
             State::Absent => {
                 self.open.push(folder.write_new(name, b"", Some(0o600))?);
@@ -197,22 +213,22 @@ impl Writing<'_> {
         if let Some(equal) = equal.as_deref().and_then(Path::file_name) {
             if let Some(file) = self.share_blocks(folder, equal, &temp, mode) {
                 self.open.push(file);
-                self.pending.push(Pending { temp, folder: Arc::clone(folder), name: name.into() });
+                self.wait(temp, folder, name);
                 return Ok(());
             }
             if folder.hard_link(equal, folder, name).is_ok() {
                 return Ok(());
             }
         }
-        self.pending.push(Pending { temp: temp.clone(), folder: Arc::clone(folder), name: name.into() });
+        self.wait(temp.clone(), folder, name);
         self.open.push(self.archive.write_new(&temp, bytes, Some(mode))?);
         Ok(())
     }
 
     /// A version of a file too large to be held: its blocks shared where the file system can, else copied.
-    fn write_large(&mut self, file: &LargeFile, folder: &Arc<Folder>, name: &str) -> io::Result<()> {
+    fn write_large(&mut self, file: &LargeFile, folder: &Folder, name: &str) -> io::Result<()> {
         let temp = disk::temp_name();
-        self.pending.push(Pending { temp: temp.clone(), folder: Arc::clone(folder), name: name.into() });
+        self.wait(temp.clone(), folder, name);
         let new = self.archive.make_file(&temp, 0o600)?;
         copy_large(file, &new)?;
         new.set_permissions(Permissions::from_mode(mode_of(file.mode)))?;

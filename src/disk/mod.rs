@@ -26,6 +26,8 @@ pub use read::{Links, kind_of, open_file, read_file, read_open, read_text};
 /// How the names of temporary files begin; the id of the process follows.
 const TEMP_PREFIX: &str = ".nebula-tmp-";
 
+/// Files that are kept open at once until they are flushed together, well below what a process may have.
+pub const MANY_OPEN: usize = 256;
 /// Files from which on flushing is done by several threads, so that the disk joins their work.
 const MANY: usize = 8;
 /// Threads that flush. They wait for the disk, not for a processor.

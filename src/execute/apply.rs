@@ -254,6 +254,10 @@ impl Writing<'_> {
             let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
             staged.push(one);
             open.extend(temp);
+            if open.len() >= disk::MANY_OPEN {
+                disk::sync_all(&open).map_err(fail)?;
+                open.clear();
+            }
         }
         self.archive.reach("apply: flush").map_err(|e| (0, e))?;
         disk::sync_all(&open).map_err(|e| (0, e))
