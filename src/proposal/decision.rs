@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Consent, FileChange, HunkKind, Proposal, State};
 
-/// What was said of one hunk.
+/// The choice for one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// It is written.
@@ -13,7 +13,7 @@ pub enum Choice {
     Reject,
 }
 
-/// What was said of one file.
+/// The choices for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDecision {
     /// One choice a hunk, in their order.
