@@ -30,6 +30,23 @@ struct Item {
     tried: bool,
 }
 
+/// How much of a text that begins with `"""` inside of such a string belongs together, and whether it closes the string.
+/// None if more must come to tell.
+fn triple(text: &str, ended: bool) -> Option<(usize, bool)> {
+    let run = text.bytes().take(RUN).take_while(|b| *b == b'"').count();
+    if run == RUN {
+        return Some((RUN - 3, false));
+    }
+    // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
+    let after = text[run..].trim_start();
+    let near = text.len() - after.len() < SPACE;
+    match after.as_bytes().first() {
+        None if near && !ended => None,
+        None | Some(b',' | b'}' | b']') if near || ended => Some((text.len() - after.len(), true)),
+        _ => Some((3, false)),
+    }
+}
+
 /// How deep the objects of a list under `tool_calls` lie.
 const DEEPEST: usize = 3;
 /// More white space than this after a `"""` is not waited through, in bytes.
@@ -104,22 +121,11 @@ impl Call {
                 (Inside::Escape(quote), _) => self.state = Inside::String(quote),
                 (Inside::Triple, b'"') if quotes < 3 && unsure => break,
                 (Inside::Triple, b'"') if quotes >= 3 => {
-                    let run = bytes[at..].iter().take(RUN).take_while(|b| **b == b'"').count();
-                    if run == RUN {
-                        at += RUN - 3;
-                        continue;
+                    let Some((length, closes)) = triple(&rest[at..], input.ended()) else { break };
+                    if closes {
+                        self.state = Inside::Value;
                     }
-                    // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
-                    let after = rest[at + run..].trim_start();
-                    let near = rest.len() - at - after.len() < SPACE;
-                    match after.as_bytes().first() {
-                        None if near && !input.ended() => break,
-                        None | Some(b',' | b'}' | b']') if near || input.ended() => {
-                            at = rest.len() - after.len() - 1;
-                            self.state = Inside::Value;
-                        }
-                        _ => at += 2,
-                    }
+                    at += length - 1;
                 }
                 _ => {}
             }

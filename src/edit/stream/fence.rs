@@ -53,17 +53,7 @@ impl Contents {
         if !whole(first, rest) {
             return Contents::Wait;
         }
-        let edits = |line: &str, rest: &str| {
-            let line = starts::dedented(line, fence.indent);
-            let trimmed = line.trim_start();
-            starts::search_mark(line).is_some()
-                || starts::is_patch(line)
-                || line.starts_with("@@")
-                || (line.starts_with("--- ")
-                    && rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ ")))
-                || (trimmed.starts_with('<')
-                    && matches!(tag(trimmed, &ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
-        };
+        let edits = |line: &str, rest: &str| begins_edits(fence, line, rest, ctx);
         let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
         let calls = match above.as_deref().filter(|_| matches!(ctx.expected, None | Some(Format::Whole))) {
             // Under a path it is that file, which may well hold a call, or data like one.
@@ -74,17 +64,8 @@ impl Contents {
         if edits(first, rest) || calls == Calls::Yes {
             return Contents::Edits { skip: 0 };
         }
-        // A patch that is handed to a command in a shell.
         if first.trim_start().starts_with("apply_patch") && first.contains("<<") {
-            let skip = first_start + first.len() + 1;
-            let next = after.get(skip..).unwrap_or_default();
-            let line = next.split('\n').next().unwrap_or_default();
-            let is_whole = ended || line.len() < next.len();
-            return match line {
-                line if is_whole && starts::is_patch(line) => Contents::Edits { skip },
-                line if !is_whole && starts::may_be_patch(line) && line.len() < HEAD => Contents::Wait,
-                _ => Contents::Code(None),
-            };
+            return handed_over(after, first_start + first.len() + 1, ended);
         }
         if calls == Calls::Wait && !ended {
             return Contents::Wait;
@@ -122,6 +103,31 @@ impl Contents {
             None => Contents::Code(paths::mentioned(around.said, &ctx.known).map(str::to_string)),
         }
     }
+}
+
+/// What a fence holds in which a patch is handed to a command in a shell; the patch begins after `skip` bytes.
+fn handed_over(after: &str, skip: usize, ended: bool) -> Contents {
+    let next = after.get(skip..).unwrap_or_default();
+    let line = next.split('\n').next().unwrap_or_default();
+    let is_whole = ended || line.len() < next.len();
+    match line {
+        line if is_whole && starts::is_patch(line) => Contents::Edits { skip },
+        line if !is_whole && starts::may_be_patch(line) && line.len() < HEAD => Contents::Wait,
+        _ => Contents::Code(None),
+    }
+}
+
+/// Whether a line in a fence begins edits; `rest` is the text from this line on.
+fn begins_edits(fence: &Fence, line: &str, rest: &str, ctx: &ReaderContext) -> bool {
+    let line = starts::dedented(line, fence.indent);
+    let trimmed = line.trim_start();
+    let below = || rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ "));
+    starts::search_mark(line).is_some()
+        || starts::is_patch(line)
+        || line.starts_with("@@")
+        || (line.starts_with("--- ") && below())
+        || (trimmed.starts_with('<')
+            && matches!(tag(trimmed, &ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
 }
 
 /// Whether a path line is not a comment, which could be the file's own first line.

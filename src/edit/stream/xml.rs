@@ -83,15 +83,12 @@ impl Xml {
             }
             wait |= close.starts_with(text);
         }
-        if let Some(field) = self.fields.last_mut() {
-            for close in field.late_tags() {
-                if text.starts_with(&close) {
-                    field.by_line = false;
-                    input.skip(space + close.len());
-                    return Progress::Again;
-                }
-                wait |= close.starts_with(text);
+        match self.late_tag(text) {
+            Ok(length) => {
+                input.skip(space + length);
+                return Progress::Again;
             }
+            Err(may) => wait |= may,
         }
         for (tag, name) in FIELDS {
             let open = format!("<{tag}>");
@@ -112,6 +109,18 @@ impl Xml {
             input.skip(space);
         }
         self.leave(ctx)
+    }
+
+    /// How long the closing tag is that `text` begins with, of a field that the end of its line has ended. The error says
+    /// whether it may yet come to be one.
+    fn late_tag(&mut self, text: &str) -> Result<usize, bool> {
+        let Some(field) = self.fields.last_mut() else { return Err(false) };
+        let tags = field.late_tags();
+        let Some(close) = tags.iter().find(|close| text.starts_with(close.as_str())) else {
+            return Err(tags.iter().any(|close| close.starts_with(text)));
+        };
+        field.by_line = false;
+        Ok(close.len())
     }
 
     /// Something else than a field or the end: prose about tags, or a closing tag that was forgotten.
