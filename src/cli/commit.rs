@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::args::CommitArgs;
 use super::reach::{Reached, reach};
-use super::{Context, print};
+use super::{Context, out};
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
@@ -25,10 +25,10 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     // What needs no model comes first: a message that nobody can approve is not asked for.
     let staged = staged(context.workspace.root())?;
     if !arguments.dry_run && !arguments.yes && !std::io::stdin().is_terminal() {
-        print::complain("nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
+        out::complain("nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
         return Ok(NOT_APPROVED);
     }
-    print::aside(staged.stat.trim_end());
+    out::aside(staged.stat.trim_end());
     let Reached { provider, model } = connect(context)?;
     let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
@@ -40,7 +40,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),
         Err((what, hint)) => bail!("{what}. {hint}"),
     };
-    print::say(&message)?;
+    out::say(&message)?;
     if arguments.dry_run {
         return Ok(0);
     }
@@ -53,12 +53,12 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let trust = if context.config.is_trusted() { Trust::Folder } else { Trust::Nothing };
     match commit::run(context.workspace.root(), &message, trust) {
         Ok(done) => {
-            print::say(done.said)?;
-            done.left_out.into_iter().for_each(print::aside);
+            out::say(done.said)?;
+            done.left_out.into_iter().for_each(out::aside);
         }
         // What a hook or git itself has to say in several lines keeps them.
         Err(why) if why.lines().count() > 1 => {
-            print::aside(&why);
+            out::aside(&why);
             bail!("nothing was committed: git says why above");
         }
         Err(why) => bail!("nothing was committed: {why}"),
@@ -76,7 +76,7 @@ fn connect(context: &Context) -> Result<Reached> {
 /// Asks until the message is settled; `None`: it is not to be committed.
 fn ask(mut message: String) -> Result<Option<String>> {
     loop {
-        let line = print::read_line("\ncommit with this message? [y]es, [e]dit, [n]o ")?;
+        let line = out::read_line("\ncommit with this message? [y]es, [e]dit, [n]o ")?;
         if line.is_empty() {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ fn ask(mut message: String) -> Result<Option<String>> {
             "y" | "yes" => return Ok(Some(message)),
             "e" | "edit" => {
                 message = edited(&message)?;
-                print::say(&message)?;
+                out::say(&message)?;
             }
             "n" | "no" | "" => return Ok(None),
             _ => {}

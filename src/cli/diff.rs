@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::print::coloured;
+use super::out::coloured;
 use crate::proposal::{FileChange, HunkKind, State, lines};
 use crate::text::clean::clean;
 
@@ -18,7 +18,16 @@ const PLAIN: &str = "\x1b[0m";
 /// One file's change as a unified diff; nothing where nothing changes. For a `terminal` in colour, and with what would
 /// act on it shown; otherwise byte for byte.
 pub fn unified(change: &FileChange, terminal: bool) -> Vec<u8> {
-    let mut out = Diff { bytes: Vec::new(), terminal, colour: terminal && coloured() };
+    written(change, terminal, terminal)
+}
+
+/// The same beside what was asked for, where no program reads it: in a pipe too, what would act on a terminal is shown.
+pub fn told(change: &FileChange, terminal: bool) -> Vec<u8> {
+    written(change, true, terminal)
+}
+
+fn written(change: &FileChange, clean: bool, terminal: bool) -> Vec<u8> {
+    let mut out = Diff { bytes: Vec::new(), clean, colour: terminal && coloured() };
     if change.before != change.after && !change.hunks.is_empty() {
         out.file(change);
     }
@@ -27,14 +36,14 @@ pub fn unified(change: &FileChange, terminal: bool) -> Vec<u8> {
 
 struct Diff {
     bytes: Vec<u8>,
-    terminal: bool,
+    clean: bool,
     colour: bool,
 }
 
 impl Diff {
     fn line(&mut self, paint: &str, text: &[u8]) {
         let shown;
-        let text = if self.terminal {
+        let text = if self.clean {
             shown = clean(&String::from_utf8_lossy(text)).replace('\n', "^J");
             shown.as_bytes()
         } else {

@@ -5,6 +5,7 @@ mod commit;
 mod demo;
 pub mod diff;
 pub mod files;
+pub mod out;
 mod print;
 mod rag;
 mod reach;
@@ -22,6 +23,8 @@ use anyhow::{Context as _, Result, bail};
 pub use args::{Cli, Cmd, Global};
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 pub use typed::parse;
+
+use out::Out;
 
 use crate::agent::{self, Parts};
 use crate::archive::Archive;
@@ -44,7 +47,7 @@ pub fn told(error: &anyhow::Error) -> u8 {
     if print::is_broken_pipe(error) {
         return 0;
     }
-    print::complain(print::one_line(error));
+    out::complain(print::one_line(error));
     if error.is::<Usage>() { USAGE } else { 1 }
 }
 
@@ -122,7 +125,7 @@ impl Context {
         // Also while it is being opened and later: whoever waits for another program is told so.
         let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(print::complain));
         for notice in notices {
-            print::complain(notice);
+            out::complain(notice);
         }
         memory
     }
@@ -204,7 +207,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     }
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {
-        context.config.warnings.iter().for_each(print::complain);
+        context.config.warnings.iter().for_each(out::complain);
     }
     let ended = run_command(&mut context, command);
     if let Some(damage) = ended.as_ref().err().and_then(|e| e.downcast_ref::<memory::Error>())
@@ -236,7 +239,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
 
 fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
     let (archive, memory) = (context.archive()?, context.memory());
-    let (mut input, mut out, mut err) = (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
+    let mut input = io::stdin().lock();
     let mut desk = files::Desk {
         workspace: &context.workspace,
         archive: &archive,
@@ -245,11 +248,10 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         max_size: context.config.archive_max_size,
         format: context.global.format.clone(),
         session: context.global.resume.clone().filter(|id| !id.is_empty()),
-        can_ask: print::at_terminal(),
-        terminal: print::to_terminal(),
+        can_ask: out::at_terminal(),
         input: &mut input,
-        out: &mut out,
-        err: &mut err,
+        out: Out::stdout(),
+        err: Out::stderr(),
     };
     Ok(i32::from(desk.run(command)?))
 }
@@ -261,10 +263,10 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         io::stdin().read_to_string(&mut prompt).context("the prompt cannot be read from standard input")?;
     }
     if prompt.trim().is_empty() {
-        print::complain("the prompt is empty: say what to do");
+        out::complain("the prompt is empty: say what to do");
         return Ok(USAGE.into());
     }
-    let ask = context.config.approval == "ask" && print::at_terminal();
+    let ask = context.config.approval == "ask" && out::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
         bail!(Usage("--approve ask needs a terminal: use --approve edits, all or none".into()));
     }
@@ -285,9 +287,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         task::run(handle, task::Task { prompt, json: args.json, session, ask }).await
     })?;
     if unattended && exit == task::Exit::Refused {
-        print::complain(
-            "edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them",
-        );
+        out::complain("edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them");
     }
     Ok(exit as i32)
 }

@@ -1,8 +1,6 @@
-//! What the commands print: lines, call lines, complaints, questions at the terminal.
+//! What the commands print, in words: an error, an attached file, a finished call.
 
-use std::fmt::Display;
-use std::io::{self, BufRead, IsTerminal, Write};
-
+use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::protocol::{Attached, Call, CallState};
@@ -12,35 +10,10 @@ const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const RESET: &str = "\x1b[0m";
 
-/// A line of what was asked for.
-///
-/// # Errors
-/// When standard output takes no more.
-pub fn say(line: impl Display) -> io::Result<()> {
-    writeln!(io::stdout(), "{line}")
-}
-
-/// A line on standard error, beside what was asked for. Where nobody can hear it there is nothing to be done.
-pub fn aside(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
-/// A complaint in one line on standard error.
-pub fn complain(what: impl Display) {
-    aside(format_args!("nebula: {what}"));
-}
-
 /// Unix milliseconds; 0 for a clock before 1970.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Whether what goes to standard output and to standard error meets in one place: a terminal, a pipe, a file.
-pub fn together() -> bool {
-    let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
-    let (out, err) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr()));
-    io::stdout().is_terminal() || out.map(place).is_ok_and(|out| err.map(place) == Ok(out))
 }
 
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.
@@ -75,11 +48,6 @@ pub fn attached(a: &Attached) -> String {
     format!("attached {}{range}, {size}", a.path)
 }
 
-/// Whether a terminal may be given colours.
-pub fn coloured() -> bool {
-    std::env::var_os("NO_COLOR").is_none()
-}
-
 /// A finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
     let (glyph, code) = match call.state {
@@ -100,29 +68,6 @@ pub fn call_line(call: &Call, colour: bool) -> String {
         line.push_str(&format!("\n  {}", clean(reason)));
     }
     line
-}
-
-/// Asks at the terminal, on standard error; an empty line at the end of input.
-///
-/// # Errors
-/// When the terminal cannot be read.
-pub fn read_line(question: &str) -> io::Result<String> {
-    let mut err = io::stderr();
-    write!(err, "{question}")?;
-    err.flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(line)
-}
-
-/// Whether a person sits at both ends.
-pub fn at_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
-/// Whether standard output is a terminal.
-pub fn to_terminal() -> bool {
-    io::stdout().is_terminal()
 }
 
 #[cfg(test)]

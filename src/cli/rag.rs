@@ -1,6 +1,6 @@
 //! `nebula rag`: what is indexed for `@rag`.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
@@ -8,8 +8,9 @@ use chrono::TimeZone;
 use clap::Subcommand;
 use serde_json::json;
 
+use super::Context;
 use super::args::JsonArgs;
-use super::{Context, print};
+use super::out::{self, Out};
 use crate::context::retrieval::{self, Progress};
 use crate::memory::rag::Rag;
 
@@ -53,9 +54,9 @@ pub fn run(context: &Context, what: RagCmd) -> Result<i32> {
         RagCmd::Update(JsonArgs { json }) => {
             let done = retrieval::update(&rag, &context.workspace, &watch)?;
             if json {
-                print::say(json!({"files": done.done, "gone": done.gone}))?;
+                out::say_json(&json!({"files": done.done, "gone": done.gone}))?;
             } else {
-                print::say(format_args!("{} indexed, {} gone", count(done.done as u64, "file"), done.gone))?;
+                out::say(format_args!("{} indexed, {} gone", count(done.done as u64, "file"), done.gone))?;
             }
         }
         RagCmd::List(JsonArgs { json }) => list(&rag, context, json)?,
@@ -74,11 +75,11 @@ fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()
         let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
         rows.push(json!({"path": path, "files": done.done}));
         if !json {
-            print::say(format_args!("{}: {} indexed", path.display(), count(done.done as u64, "file")))?;
+            out::say(format_args!("{}: {} indexed", path.display(), count(done.done as u64, "file")))?;
         }
     }
     if json {
-        print::say(json!(rows))?;
+        out::say_json(&rows)?;
     }
     Ok(())
 }
@@ -94,11 +95,11 @@ fn remove(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result
     for path in paths {
         retrieval::remove(rag, &context.workspace, &context.folder.join(path))?;
         if !json {
-            print::say(format_args!("{}: forgotten", path.display()))?;
+            out::say(format_args!("{}: forgotten", path.display()))?;
         }
     }
     if json {
-        print::say(json!(paths))?;
+        out::say_json(&paths)?;
     }
     Ok(())
 }
@@ -109,18 +110,18 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
         let rows = sources
             .iter()
             .map(|s| json!({"path": s.path, "files": s.files, "passages": s.passages, "updated": s.updated}));
-        print::say(json!(rows.collect::<Vec<_>>()))?;
+        out::say_json(&json!(rows.collect::<Vec<_>>()))?;
         return Ok(());
     }
     if sources.is_empty() {
-        print::say(
+        out::say(
             "nothing is indexed yet: `nebula rag update`, or the first @rag in a message, begins with this workspace",
         )?;
     }
     for source in sources {
         let updated = source.updated.and_then(|ms| chrono::Local.timestamp_millis_opt(ms).single());
         let updated = updated.map_or_else(|| "never".to_string(), |t| t.format("%Y-%m-%d %H:%M").to_string());
-        print::say(format_args!(
+        out::say(format_args!(
             "{:>14}  {:>17}  {updated}  {}",
             count(source.files, "file"),
             count(source.passages, "passage"),
@@ -137,11 +138,11 @@ fn count(n: u64, what: &str) -> String {
 
 /// Shows progress where someone is looking, and goes on.
 fn watch(progress: Progress) -> bool {
-    let mut to = std::io::stderr();
+    let mut to = Out::stderr();
     let last = progress.done == progress.changed;
     if progress.changed > 200 && (last || progress.done.is_multiple_of(100)) && to.is_terminal() {
         let end = if last { "\n" } else { "" };
-        let _ = write!(to, "\r{} of {} files{end}", progress.done, progress.changed);
+        let _ = to.styled(format!("\r{} of {} files{end}", progress.done, progress.changed).as_bytes());
         let _ = to.flush();
     }
     true

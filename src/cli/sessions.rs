@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use serde_json::json;
 
+use super::Context;
 use super::args::SessionsCmd;
-use super::{Context, print};
+use super::out::{self, Out};
 use crate::agent::export;
 use crate::memory::{self, Memory, SessionState};
 
@@ -21,7 +22,7 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
         SessionsCmd::List(args) => {
             let sessions = memory.list(&project)?;
             if sessions.is_empty() && !args.json {
-                print::complain("this project has no session yet");
+                out::complain("this project has no session yet");
             }
             list(&sessions, args.json)?;
         }
@@ -30,7 +31,7 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
             let id = memory.find(&project, &id)?;
             let Some(format) = export::parse(&format) else { bail!("{format} is no format: md, json or html") };
             let text = export::document(&memory.get(&id)?, &memory.load(&id)?, format);
-            io::stdout().write_all(text.as_bytes())?;
+            Out::stdout().document(text.as_bytes())?;
         }
         SessionsCmd::Rename { id, title } => {
             let id = memory.find(&project, &id)?;
@@ -45,10 +46,10 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
 }
 
 fn list(sessions: &[memory::Session], as_json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Out::stdout();
     if as_json {
         let rows: Vec<_> = sessions.iter().map(record).collect();
-        return writeln!(out, "{}", json!(rows));
+        return out.json(&rows);
     }
     for s in sessions {
         let state = match s.state {
@@ -84,7 +85,7 @@ fn record(s: &memory::Session) -> serde_json::Value {
 fn show(memory: &Memory, id: &str, as_json: bool) -> Result<()> {
     let format = if as_json { crate::protocol::ExportFormat::Json } else { crate::protocol::ExportFormat::Markdown };
     let text = export::document(&memory.get(id)?, &memory.load(id)?, format);
-    io::stdout().write_all(text.as_bytes())?;
+    Out::stdout().document(text.as_bytes())?;
     Ok(())
 }
 
@@ -92,13 +93,13 @@ fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
     let session = memory.get(id)?;
     let title = session.title.as_deref().unwrap_or("a session without words");
     if !yes {
-        if !print::at_terminal() {
-            print::complain("nothing was deleted: without a terminal, --yes must answer");
+        if !out::at_terminal() {
+            out::complain("nothing was deleted: without a terminal, --yes must answer");
             return Ok(3);
         }
-        let answer = print::read_line(&format!("delete \"{title}\" with its {} messages? y/n: ", session.messages))?;
+        let answer = out::read_line(&format!("delete \"{title}\" with its {} messages? y/n: ", session.messages))?;
         if !answer.trim().eq_ignore_ascii_case("y") {
-            print::complain("nothing was deleted");
+            out::complain("nothing was deleted");
             return Ok(3);
         }
     }
@@ -108,13 +109,13 @@ fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
 
 fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<()> {
     let hits = memory.search(project, words, 100)?;
-    let mut out = io::stdout().lock();
+    let mut out = Out::stdout();
     if as_json {
         let rows: Vec<_> = hits
             .iter()
             .map(|h| json!({"session": h.session, "title": h.title, "message": h.message, "snippet": h.snippet}))
             .collect();
-        writeln!(out, "{}", json!(rows))?;
+        out.json(&rows)?;
         return Ok(());
     }
     // A title is the first words of a message: one line says both.
@@ -123,7 +124,7 @@ fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<
         writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;
     }
     if hits.is_empty() {
-        print::complain(format_args!("no message of this project holds {words:?}"));
+        out::complain(format_args!("no message of this project holds {words:?}"));
     }
     Ok(())
 }

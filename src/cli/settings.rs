@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use super::args::{Cli, ConfigCmd, ModelArgs};
+use super::out::{self, Out};
 use super::reach::{Reached, reach};
 use super::{Context, print};
 use crate::config::{self, size, workspace_config};
@@ -17,28 +18,28 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     if let Some(name) = &args.name {
         let key = context.config.model_key().to_string();
         context.config.set(&key, name).map_err(with_hint)?;
-        print::say(name)?;
+        out::say(name)?;
         return Ok(0);
     }
     let reached = reach(context);
     let present = reached.as_ref().map_or_else(|_| context.config.model.clone(), |reached| reached.model.clone());
     let offered = reached.and_then(|reached| context.block_on(reached.provider.models()));
     if args.json {
-        print::say(json!({"model": present, "offered": offered.unwrap_or_default()}))?;
+        out::say_json(&json!({"model": present, "offered": offered.unwrap_or_default()}))?;
         return Ok(0);
     }
     match offered {
         Ok(names) => {
             for name in &names {
-                print::say(format_args!("{} {name}", if *name == present { "*" } else { " " }))?;
+                out::say(format_args!("{} {name}", if *name == present { "*" } else { " " }))?;
             }
             if !names.contains(&present) {
-                print::say(format_args!("* {present}  (not among those on offer)"))?;
+                out::say(format_args!("* {present}  (not among those on offer)"))?;
             }
         }
         Err(e) => {
-            print::say(format_args!("* {present}"))?;
-            print::complain(format_args!("what is on offer could not be asked: {e}. {}", e.hint));
+            out::say(format_args!("* {present}"))?;
+            out::complain(format_args!("what is on offer could not be asked: {e}. {}", e.hint));
         }
     }
     Ok(0)
@@ -48,10 +49,10 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
         ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key).map_err(with_hint)? {
-            Some(serde_json::Value::String(text)) if !json => print::say(text)?,
-            Some(value) => print::say(value)?,
+            Some(serde_json::Value::String(text)) if !json => out::say(text)?,
+            Some(value) => out::say_json(&value)?,
             None => {
-                print::complain(format_args!("{key} is not set"));
+                out::complain(format_args!("{key} is not set"));
                 return Ok(1);
             }
         },
@@ -66,27 +67,23 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
                         (k, json!({"value": value, "origin": origin.word()}))
                     })
                     .collect();
-                print::say(json!(rows))?;
+                out::say_json(&rows)?;
             } else {
                 for (key, value, origin) in rows {
-                    print::say(format_args!(
-                        "{key:<16} {:<32} {}",
-                        value.unwrap_or_else(|| "-".into()),
-                        origin.word()
-                    ))?;
+                    out::say(format_args!("{key:<16} {:<32} {}", value.unwrap_or_else(|| "-".into()), origin.word()))?;
                 }
             }
         }
         ConfigCmd::Set { key, value } => {
             context.config.set(&key, &value).map_err(with_hint)?;
-            print::say(format_args!("{key} = {value}"))?;
+            out::say(format_args!("{key} = {value}"))?;
         }
         ConfigCmd::Path => {
             match context.config.paths.config() {
-                Some(path) => print::say(path.display())?,
-                None => print::complain("there is no home folder: set HOME or NEBULA_HOME"),
+                Some(path) => out::say(path.display())?,
+                None => out::complain("there is no home folder: set HOME or NEBULA_HOME"),
             }
-            print::say(workspace_config(context.workspace.root()).display())?;
+            out::say(workspace_config(context.workspace.root()).display())?;
         }
     }
     Ok(0)
@@ -116,10 +113,10 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         archive(context, &memory),
         connection(context),
     ];
-    let mut out = io::stdout().lock();
+    let mut out = Out::stdout();
     if as_json {
         let rows: Vec<_> = checks.iter().map(|c| json!({"check": c.name, "ok": c.ok, "says": c.says})).collect();
-        writeln!(out, "{}", json!(rows))?;
+        out.json(&rows)?;
     } else {
         for c in &checks {
             writeln!(out, "{} {:<14} {}", if c.ok { "✓" } else { "✗" }, c.name, c.says)?;
@@ -219,11 +216,11 @@ pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
     }
     if as_json {
         let rows: Vec<_> = rows.iter().map(stats_record).collect();
-        print::say(json!(rows))?;
+        out::say_json(&rows)?;
     } else if rows.is_empty() {
-        print::complain("no edit was asked for yet");
+        out::complain("no edit was asked for yet");
     } else {
-        write!(io::stdout(), "{}", stats_table(&rows))?;
+        write!(Out::stdout(), "{}", stats_table(&rows))?;
     }
     Ok(0)
 }
@@ -271,5 +268,5 @@ pub fn completions(shell: clap_complete::Shell) -> io::Result<()> {
     // Made whole first: its own writing does not expect that a reader goes away.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "nebula", &mut script);
-    io::stdout().write_all(&script)
+    Out::stdout().document(&script)
 }

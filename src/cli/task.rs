@@ -3,18 +3,18 @@
 //! Text goes to standard output as it comes; calls, diffs and notices go to standard error. With `--json` each event
 //! is one line of JSON on standard output: a contract, see the README.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::out::{self, Out};
 use super::print;
 use crate::agent::Handle;
 use crate::proposal::{Choice, Consent, Decision, FileDecision, Proposal};
 use crate::protocol::{
     CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
 };
-use crate::text::clean::clean;
 
 /// What a task is started with.
 pub struct Task {
@@ -129,14 +129,14 @@ impl Printer {
         Printer {
             json,
             ask,
-            terminal: io::stderr().is_terminal(),
+            terminal: Out::stderr().is_terminal(),
             session: None,
             opened: false,
             early: Vec::new(),
             answer: None,
             thinking: None,
             column: 0,
-            together: print::together(),
+            together: out::together(),
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
@@ -219,13 +219,13 @@ impl Printer {
             Item::Notice(Notice { level, title, detail, .. }) => self.notice(level, &title, &detail),
             Item::Rules(rules) => {
                 if !self.json {
-                    rules.iter().for_each(|r| print::aside(format_args!("rule {}, {}", r.path, r.reason)));
+                    rules.iter().for_each(|r| out::aside(format_args!("rule {}, {}", r.path, r.reason)));
                 }
                 Ok(())
             }
             Item::User { attached, .. } => {
                 if !self.json {
-                    attached.iter().for_each(|a| print::aside(print::attached(a)));
+                    attached.iter().for_each(|a| out::aside(print::attached(a)));
                 }
                 Ok(())
             }
@@ -273,7 +273,7 @@ impl Printer {
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;
             if !self.json {
                 self.fresh_line()?;
-                print::aside(print::call_line(call, self.terminal && print::coloured()));
+                out::aside_styled(&print::call_line(call, self.terminal && out::coloured()));
             }
         }
         Ok(())
@@ -311,9 +311,9 @@ impl Printer {
         self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
         if !self.json {
             self.fresh_line()?;
-            let mut err = io::stderr().lock();
+            let mut err = Out::stderr();
             for change in &proposal.files {
-                err.write_all(&super::diff::unified(change, self.terminal))?;
+                err.styled(&super::diff::told(change, self.terminal))?;
             }
         }
         Ok(())
@@ -337,12 +337,12 @@ impl Printer {
     fn asked(&mut self, question: crate::protocol::Question) -> io::Result<StepDone> {
         let reply = if self.ask {
             self.fresh_line()?;
-            print::aside(&question.text);
+            out::aside(&question.text);
             for (i, (short, meaning)) in question.choices.iter().enumerate() {
                 let dash = if meaning.is_empty() { "" } else { "  " };
-                print::aside(format_args!("  {}  {short}{dash}{meaning}", i + 1));
+                out::aside(format_args!("  {}  {short}{dash}{meaning}", i + 1));
             }
-            let line = print::read_line("> ")?;
+            let line = out::read_line("> ")?;
             let chosen = line.trim().parse::<usize>().ok().and_then(|n| question.choices.get(n.wrapping_sub(1)));
             chosen.map_or_else(|| line.trim().to_string(), |(short, _)| short.clone())
         } else {
@@ -367,7 +367,7 @@ impl Printer {
         self.line(json!({"type": "notice", "level": word, "text": text}))?;
         if !self.json {
             self.fresh_line()?;
-            print::complain(format_args!("{text}"));
+            out::complain(format_args!("{text}"));
         }
         Ok(())
     }
@@ -395,18 +395,17 @@ impl Printer {
         if !self.json {
             return Ok(());
         }
-        let mut out = io::stdout().lock();
+        let mut out = Out::stdout();
         if let Some(session) = self.session.take() {
-            writeln!(out, "{session}")?;
+            out.json(&session)?;
         }
-        writeln!(out, "{value}")?;
+        out.json(&value)?;
         out.flush()
     }
 
     fn out(&mut self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let shown = if out.is_terminal() { clean(text) } else { text.into() };
-        out.write_all(shown.as_bytes())?;
+        let mut out = Out::stdout();
+        out.document(text.as_bytes())?;
         self.column = match text.rfind('\n') {
             Some(at) => text.len() - at - 1,
             None => self.column + text.len(),
@@ -431,7 +430,7 @@ fn ask(proposal: &Proposal) -> io::Result<Decision> {
         print::aside(clean(&why.to_string()));
     }
     let keys = if total > 1 { "y all, n none, h hunk by hunk" } else { "y yes, n no" };
-    let answer = print::read_line(&format!("write this? {keys}: "))?;
+    let answer = out::read_line(&format!("write this? {keys}: "))?;
     match answer.trim() {
         "y" | "yes" => files = proposal.choices(Choice::Accept),
         "h" if total > 1 => {
@@ -445,7 +444,7 @@ fn ask(proposal: &Proposal) -> io::Result<Decision> {
     }
     let mut decision = Decision::new(files, Consent::Person);
     if decision.count().rejected > 0 {
-        let reason = print::read_line("why not (told to the model; Enter for no reason): ")?;
+        let reason = out::read_line("why not (told to the model; Enter for no reason): ")?;
         decision.reason = Some(reason.trim().to_string()).filter(|r| !r.is_empty());
     }
     Ok(decision)
@@ -460,7 +459,7 @@ fn hunk_by_hunk(
     for (hunk, choice) in file.hunks.iter().zip(&mut said.hunks) {
         *number += 1;
         let lines = format!("lines {}-{}", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1));
-        let answer = print::read_line(&format!("{} hunk {number} of {total}, {lines}? y/n: ", file.path))?;
+        let answer = out::read_line(&format!("{} hunk {number} of {total}, {lines}? y/n: ", file.path))?;
         *choice = if answer.trim().starts_with('y') { Choice::Accept } else { Choice::Reject };
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 
 use super::args::{Cli, Cmd, Global};
-use super::{USAGE, print};
+use super::{USAGE, out};
 use crate::config::FORMATS;
 use crate::edit::Format;
 
@@ -48,7 +48,7 @@ fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
 
 /// Says what is wrong with what was typed, and ends the program.
 fn usage(what: &str) -> ! {
-    print::complain(what);
+    out::complain(what);
     std::process::exit(USAGE.into())
 }
 

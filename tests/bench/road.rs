@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use nebula::archive::{Archive, Id, Settings, calculate_path_sha256};
 use nebula::cli::files::{Desk, FilesCmd, HistoryArgs};
+use nebula::cli::out::Out;
 use nebula::execute::apply::apply;
 use nebula::memory::{Cause, ChangesetFile, Memory, Options};
 use nebula::proposal::{Consent, Decided, Decision, FileChange, Proposal, ProposalId, State};
@@ -171,10 +172,9 @@ fn history(folder: &Path) {
                 format: None,
                 session: None,
                 can_ask: false,
-                terminal: false,
                 input: &mut &b""[..],
-                out: &mut out,
-                err: &mut err,
+                out: Out::new(&mut out, false),
+                err: Out::new(&mut err, false),
             };
             let start = Instant::now();
             desk.run(&FilesCmd::History(HistoryArgs { json, ..HistoryArgs::default() })).expect("listed");

@@ -6,6 +6,7 @@ mod compact;
 mod context;
 mod edits;
 mod frames;
+mod hostile;
 mod imports;
 mod kills;
 mod live;

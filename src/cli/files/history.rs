@@ -86,14 +86,14 @@ impl Desk<'_> {
                 line(&mut out, *id, &name, record, files)?;
             }
             if out.len() >= BUFFER {
-                self.give(&out)?;
+                self.give(&out, json)?;
                 out.clear();
             }
         }
         if json {
             out.extend_from_slice(b"]\n");
         }
-        self.give(&out)?;
+        self.give(&out, json)?;
         self.out.flush()?;
         if ids.is_empty() && !json {
             self.complain("the archive is empty")?;
@@ -137,13 +137,13 @@ impl Desk<'_> {
         Ok(files)
     }
 
-    /// Hands lines on, as the output may be given them.
-    fn give(&mut self, lines: &[u8]) -> Result<()> {
-        if self.terminal {
-            let text = String::from_utf8_lossy(lines);
-            return Ok(self.out.write_all(self.shown(&text).as_bytes())?);
+    /// Hands lines or a part of the JSON on.
+    fn give(&mut self, lines: &[u8], json: bool) -> Result<()> {
+        match json {
+            true => self.out.json_part(&String::from_utf8_lossy(lines))?,
+            false => self.out.write_all(lines)?,
         }
-        Ok(self.out.write_all(lines)?)
+        Ok(())
     }
 
     fn versions_of(&mut self, file: &str, json: bool) -> Result<u8> {
@@ -183,7 +183,7 @@ impl Desk<'_> {
             }
         }
         if json {
-            writeln!(self.out, "{}", serde_json::Value::from(rows))?;
+            self.out.json(&rows)?;
         } else if versions.is_empty() {
             anyhow::bail!("{path} has no archived version");
         }
@@ -199,7 +199,7 @@ impl Desk<'_> {
         if json {
             let rows: Vec<_> =
                 damage.iter().map(|d| json!({"file": d.file.to_string_lossy(), "what": d.what})).collect();
-            writeln!(self.out, "{}", serde_json::Value::from(rows))?;
+            self.out.json(&rows)?;
         } else if damage.is_empty() {
             writeln!(self.out, "the archive is sound: {}", count(self.archive.list()?.len(), "changeset"))?;
         } else {

@@ -11,7 +11,6 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,10 +19,10 @@ use clap::{Args, Subcommand};
 
 use crate::agent::background::reconcile::reconcile;
 use crate::archive::Archive;
+use crate::cli::out::Out;
 use crate::cli::print;
 use crate::config::size;
 use crate::memory::Memory;
-use crate::text::clean::clean;
 use crate::workspace::{Access, Workspace};
 
 /// All went well.
@@ -172,14 +171,12 @@ pub struct Desk<'a> {
     pub session: Option<String>,
     /// Someone can be asked: input and error output are terminals.
     pub can_ask: bool,
-    /// Output is for a terminal: in colour, and nothing in it acts on the terminal.
-    pub terminal: bool,
     /// Where answers come from.
     pub input: &'a mut dyn BufRead,
     /// What was asked for.
-    pub out: &'a mut dyn Write,
+    pub out: Out<'a>,
     /// Questions and complaints.
-    pub err: &'a mut dyn Write,
+    pub err: Out<'a>,
 }
 
 impl Desk<'_> {
@@ -236,7 +233,7 @@ impl Desk<'_> {
 
     /// Asks, and reads a line; `None` at the end of input.
     fn ask(&mut self, question: &str) -> Result<Option<String>> {
-        write!(self.err, "{} ", clean(question))?;
+        write!(self.err, "{question} ")?;
         self.err.flush()?;
         let mut line = String::new();
         let read = self.input.read_line(&mut line)?;
@@ -271,14 +268,9 @@ impl Desk<'_> {
         Ok(bytes)
     }
 
-    /// A path as the output may be given it.
-    fn shown<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        if self.terminal { clean(path) } else { path.into() }
-    }
-
     /// Complains in one line.
     fn complain(&mut self, what: &str) -> Result<()> {
-        Ok(writeln!(self.err, "nebula: {}", clean(what))?)
+        Ok(writeln!(self.err, "nebula: {what}")?)
     }
 
     /// Memory's answer; without one it is said once, and the command goes on with what the archive knows.

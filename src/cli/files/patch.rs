@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
@@ -11,7 +12,6 @@ use crate::cli::diff::unified;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
-use crate::text::clean::clean;
 use crate::tools::ToolSet;
 use crate::workspace::{Access, normalise};
 
@@ -35,7 +35,8 @@ impl Desk<'_> {
             return Ok(DONE);
         }
         for file in &proposal.files {
-            self.out.write_all(&unified(file, self.terminal))?;
+            let diff = unified(file, self.out.is_terminal());
+            self.out.styled(&diff)?;
         }
         self.out.flush()?;
         if args.dry_run {
@@ -159,7 +160,7 @@ impl Desk<'_> {
                 first.path
             ))?;
             for result in failed {
-                writeln!(self.err, "{}", clean(&result.text()))?;
+                writeln!(self.err, "{}", result.text())?;
             }
             return Ok(None);
         }

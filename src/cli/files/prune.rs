@@ -1,5 +1,7 @@
 //! `prune` and `shi`: what leaves the archive, and what joins it without a change.
 
+use std::io::Write;
+
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
@@ -80,7 +82,7 @@ impl Desk<'_> {
             let changesets: Vec<_> =
                 plan.changesets.iter().map(|(id, stay)| json!({"id": id.to_string(), "kept": stay})).collect();
             let versions: Vec<_> = plan.versions.iter().map(|v| v.to_string_lossy()).collect();
-            writeln!(self.out, "{}", json!({"changesets": changesets, "versions": versions, "bytes": plan.bytes}))?;
+            self.out.json(&json!({"changesets": changesets, "versions": versions, "bytes": plan.bytes}))?;
         } else if *plan == Prune::default() {
             writeln!(self.out, "nothing to delete")?;
         } else {

@@ -1,5 +1,7 @@
 //! `show` and `diff`: archived states, byte for byte, and changesets in words.
 
+use std::io::Write;
+
 use anyhow::{Result, anyhow, bail};
 
 use super::history::{cause, local};
@@ -19,12 +21,12 @@ impl Desk<'_> {
         };
         match self.archive.show(&version)? {
             State::Absent => self.complain("there was no file then")?,
-            State::File { bytes, .. } => self.out.write_all(&bytes)?,
+            State::File { bytes, .. } => self.out.document(&bytes)?,
             State::Large(file) => {
-                let mut bytes = crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?;
-                std::io::copy(&mut bytes, &mut self.out)?;
+                self.out.document_of(crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?)?;
             }
-            State::Link { target } => writeln!(self.out, "{}", target.display())?,
+            State::Link { target } => self.out.document(format!("{}
+", target.display()).as_bytes())?,
         }
         self.out.flush()?;
         Ok(DONE)
@@ -65,7 +67,8 @@ impl Desk<'_> {
         };
         let name = path.unwrap_or_else(|| version.id.to_string());
         let change = FileChange::new(name, before, after, "diff", &[]);
-        self.out.write_all(&unified(&change, self.terminal))?;
+        let diff = unified(&change, self.out.is_terminal());
+        self.out.styled(&diff)?;
         self.out.flush()?;
         Ok(DONE)
     }

@@ -1,6 +1,7 @@
 //! `undo` and `redo`: the list of what would happen to each file, then the diff, then the question.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 
 use anyhow::{Result, bail};
 use chrono::{Local, TimeZone};
@@ -155,7 +156,8 @@ impl Desk<'_> {
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
         for file in &restoration.proposal.files {
-            self.out.write_all(&unified(file, self.terminal))?;
+            let diff = unified(file, self.out.is_terminal());
+            self.out.styled(&diff)?;
         }
         Ok(self.out.flush()?)
     }
@@ -202,8 +204,8 @@ impl Desk<'_> {
         let width = fates.iter().map(|f| f.path.chars().count()).max().unwrap_or(0);
         for fate in fates {
             let (glyph, words, detail) = in_words(&fate.kind);
-            let line = format!("{glyph} {:width$}  {words:27}  {detail}", self.shown(&fate.path));
-            let to = if json { &mut *self.err } else { &mut *self.out };
+            let line = format!("{glyph} {:width$}  {words:27}  {detail}", fate.path);
+            let to = if json { &mut self.err } else { &mut self.out };
             writeln!(to, "{}", line.trim_end())?;
         }
         Ok(self.out.flush()?)
@@ -216,7 +218,7 @@ impl Desk<'_> {
                 .iter()
                 .map(|f| json!({"path": f.path, "fate": word(&f.kind), "applied": applied.contains(&f.path)}))
                 .collect();
-            writeln!(self.out, "{}", json!({"changeset": changeset.map(|id| id.to_string()), "files": files}))?;
+            self.out.json(&json!({"changeset": changeset.map(|id| id.to_string()), "files": files}))?;
         } else if !applied.is_empty() {
             let archived = changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
             writeln!(self.out, "restored {}{archived}", count(applied.len(), "file"))?;

@@ -67,12 +67,12 @@ impl World {
             format: None,
             session,
             can_ask: answers.is_some(),
-            terminal: false,
             input: &mut input,
-            out: &mut out,
-            err: &mut err,
+            out: Out::new(&mut out, false),
+            err: Out::new(&mut err, false),
         };
         let result = desk.run(&command);
+        drop(desk);
         let text = |bytes| String::from_utf8(bytes).expect("text");
         match result {
             Ok(code) => Ran { code, out: text(out), err: text(err) },
@@ -101,10 +101,9 @@ impl World {
             format: None,
             session: None,
             can_ask: false,
-            terminal: false,
             input: &mut &b""[..],
-            out: &mut out,
-            err: &mut err,
+            out: Out::new(&mut out, false),
+            err: Out::new(&mut err, false),
         };
         desk.execute(&decided, "edit", "make it better").map(drop)
     }

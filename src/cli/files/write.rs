@@ -1,5 +1,7 @@
 //! Choosing hunks, and writing what was decided.
 
+use std::io::Write;
+
 use anyhow::Result;
 
 use super::Desk;
@@ -34,8 +36,8 @@ impl Desk<'_> {
         let mut files = proposal.choices(Choice::Reject);
         for (i, file) in proposal.files.iter().enumerate() {
             for h in 0..file.hunks.len() {
-                let diff = super::super::diff::unified(&only(file, h), self.terminal);
-                self.out.write_all(&diff)?;
+                let diff = super::super::diff::unified(&only(file, h), self.out.is_terminal());
+                self.out.styled(&diff)?;
                 self.out.flush()?;
                 let found = file.hunks[h].found.as_ref().and_then(|found| found.detail.as_deref());
                 let detail = found.map_or(String::new(), |detail| format!(", {detail}"));
