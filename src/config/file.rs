@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::json_edit;
 use super::keys::{KEYS, Key, Shape, key, nearest, unknown};
 use crate::disk::{self, Links};
 
@@ -44,7 +45,7 @@ pub(super) fn read(path: &Path) -> Read {
     match parse(path) {
         Ok(None) => Read::default(),
         Err(error) => Read { keys: Map::new(), complaints: vec![format!("{}; the defaults are used", error.message)] },
-        Ok(Some((text, mut keys))) => {
+        Ok(Some(Parsed { text, mut keys, .. })) => {
             let mut complaints = Vec::new();
             let mut complain = |path: &[String], what: String| {
                 complaints.push(match position(&text, path) {
@@ -67,8 +68,13 @@ pub(super) fn read(path: &Path) -> Read {
     }
 }
 
-/// A file as it is: its text and its object.
-type Parsed = (String, Map<String, Value>);
+/// A file as it is: its text, without the mark some editors begin a file with, and its object.
+#[derive(Default)]
+struct Parsed {
+    text: String,
+    keys: Map<String, Value>,
+    marked: bool,
+}
 
 /// The file's text and its object; `None` when there is no file.
 fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
@@ -83,13 +89,19 @@ fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
             _ => return Err(unreadable(why)),
         },
     };
-    let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{name} is not UTF-8 text"), hint))?;
-    let text = text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_string);
+    let text = String::from_utf8(bytes).map_err(|why| {
+        let (line, column) = place_of_end(&String::from_utf8_lossy(&why.as_bytes()[..why.utf8_error().valid_up_to()]));
+        Error::new(format!("{name}:{line}:{column}: this is not UTF-8 text"), hint)
+    })?;
+    let (text, marked) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => (rest.to_string(), true),
+        None => (text, false),
+    };
     if text.trim().is_empty() {
-        return Ok(Some((text, Map::new())));
+        return Ok(Some(Parsed { text, keys: Map::new(), marked }));
     }
     match serde_json::from_str::<Value>(&text) {
-        Ok(Value::Object(keys)) => Ok(Some((text, keys))),
+        Ok(Value::Object(keys)) => Ok(Some(Parsed { text, keys, marked })),
         Ok(_) => Err(Error::new(format!("{name}:1:1: a configuration is a JSON object: {{ … }}"), hint)),
         Err(why) => {
             // serde_json ends its message with the place, which stands in front here.
@@ -98,6 +110,12 @@ fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
             Err(Error::new(format!("{name}:{}:{}: {what}", why.line(), why.column()), hint))
         }
     }
+}
+
+/// Line and column (both from 1, the column in characters) of what follows a text.
+fn place_of_end(before: &str) -> (usize, usize) {
+    let line = before.rsplit('\n').next().unwrap_or("");
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 /// Line and column (both from 1, the column in characters) of the key at `path` in a JSON text that has been
@@ -134,10 +152,7 @@ fn position(text: &str, path: &[String]) -> Option<(usize, usize)> {
                         *last = name;
                     }
                     if open == path {
-                        let before = &text[..at];
-                        let line = before.matches('\n').count() + 1;
-                        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-                        return Some((line, column));
+                        return Some(place_of_end(&text[..at]));
                     }
                     expects_key = false;
                 }
@@ -204,7 +219,8 @@ fn misspelt(dotted: &str, parts: &[String], shape: Shape) -> Option<String> {
 }
 
 /// Sets the dotted `key` in the file at `path` to what `text` means, or takes it out (`None`). Other keys, also
-/// unknown ones, stay. The file is replaced whole and readable by its owner alone; a broken one is left as it is.
+/// unknown ones, stay, and so does the layout of the text. The file is replaced at once and readable by its owner alone; a
+/// broken one is left as it is.
 pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<(), Error> {
     let (parts, shape) = resolve(dotted)?;
     let value = match text {
@@ -219,15 +235,21 @@ pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<()
             fits.then_some(value)
         }
     };
-    let mut keys = parse(path)?.map(|(_, keys)| keys).unwrap_or_default();
-    place(&mut keys, &parts, value).map_err(|inner| {
+    let parsed = parse(path)?.unwrap_or_default();
+    let mut keys = parsed.keys;
+    place(&mut keys, &parts, value.clone()).map_err(|inner| {
         Error::new(format!("{}: {inner} is not an object", path.display()), "Correct the file by hand first.")
     })?;
-    write(path, &keys)
+    let keys = Value::Object(keys);
+    // Written anew only where the text cannot be changed in place: an empty file.
+    let same = |text: &String| serde_json::from_str::<Value>(text).is_ok_and(|read| read == keys);
+    let edited = json_edit::edit(&parsed.text, &parts, value.as_ref()).filter(same);
+    let text = edited.unwrap_or_else(|| format!("{keys:#}\n"));
+    write(path, if parsed.marked { format!("\u{feff}{text}") } else { text }.as_bytes())
 }
 
 /// Puts `value` at `parts`, making the objects on the way.
-fn place(keys: &mut Map<String, Value>, parts: &[String], value: Option<Value>) -> Result<(), String> {
+pub(super) fn place(keys: &mut Map<String, Value>, parts: &[String], value: Option<Value>) -> Result<(), String> {
     match (parts, value) {
         ([], _) => Ok(()),
         ([last], Some(value)) => {
@@ -248,7 +270,8 @@ fn place(keys: &mut Map<String, Value>, parts: &[String], value: Option<Value>) 
     }
 }
 
-fn write(path: &Path, keys: &Map<String, Value>) -> Result<(), Error> {
+/// Replaces a file of the person's own folder, mode 0600.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed =
         |why: io::Error| Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.");
     // Through a link, so that a configuration kept elsewhere stays linked.
@@ -256,9 +279,7 @@ fn write(path: &Path, keys: &Map<String, Value>) -> Result<(), Error> {
     if let Some(folder) = target.parent() {
         create_private(folder).map_err(failed)?;
     }
-    let mut text = serde_json::to_string_pretty(keys).map_err(|why| failed(why.into()))?;
-    text.push('\n');
-    disk::replace_private(&target, text.as_bytes()).map_err(failed)
+    disk::replace_private(&target, bytes).map_err(failed)
 }
 
 /// Makes a folder that only its owner can enter, unless it is there.
@@ -315,6 +336,27 @@ mod tests {
             assert!(change(&path, "model", Some("m")).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_is_not_text_is_told_with_its_place() {
+        let (_folder, path) = file("");
+        let bytes = b"{\n \"\xc3\xa9\": \"\xff\"}";
+        fs::write(&path, bytes).unwrap();
+        let told = read(&path).complaints;
+        assert!(told[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"), "{told:?}");
+        assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn setting_keeps_the_layout_of_the_file() {
+        let text = "\u{feff}{\n\t\"theme\" :  \"dark\",\n\n\t\"zoo\": [ 1,\n 2 ], \"model\": \"a\"}";
+        let (_folder, path) = file(text);
+        change(&path, "model", Some("b")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text.replace("\"a\"", "\"b\""));
+        change(&path, "model", Some("a")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 
     #[test]

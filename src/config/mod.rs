@@ -9,6 +9,7 @@
 
 mod connection;
 mod file;
+mod json_edit;
 mod keys;
 mod layers;
 mod paths;
