@@ -12,7 +12,10 @@ use nebula::tui::{self, Exit, Options, Start};
 fn main() -> ExitCode {
     let Cli { global, command, prompt } = cli::parse();
     let ended = match command {
-        None => Context::new(global, None).and_then(|context| screen(&context, prompt.join(" "))),
+        None => Context::new(global, None).and_then(|mut context| {
+            context.ask_for_key()?;
+            screen(&context, prompt.join(" "))
+        }),
         Some(Cmd::Demo) => Context::new(global, None).and_then(|context| tour(&context)),
         Some(command) => cli::run(command, global),
     };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand};
 
 use super::files::FilesCmd;
@@ -118,7 +119,7 @@ pub struct TaskArgs {
     #[arg(required = true)]
     pub prompt: Vec<String>,
     /// Who decides: `ask` needs a terminal
-    #[arg(long, value_name = "ask|edits|all|none", value_parser = ["ask", "edits", "all", "none"])]
+    #[arg(long, value_name = "ask|edits|none", value_parser = [PossibleValue::new("ask"), "edits".into(), "none".into(), PossibleValue::new("all").hide(true)])]
     pub approve: Option<String>,
     /// One event a line
     #[arg(long)]

@@ -28,7 +28,7 @@ use out::Out;
 
 use crate::agent::{self, Parts};
 use crate::archive::Archive;
-use crate::config::{Config, Env, Flags, PROVIDERS, Paths};
+use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
 use crate::memory::{self, Memory};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{Provider, Recorder, Replay};
@@ -178,6 +178,25 @@ impl Context {
         })
     }
 
+    /// Asks the person, once, whether a key may go where this folder's configuration wants it. Without a terminal nothing is
+    /// asked, and the key stays.
+    ///
+    /// # Errors
+    /// When the answer cannot be read or kept.
+    pub fn ask_for_key(&mut self) -> Result<()> {
+        let Some(key_use) = self.config.connection().withheld else { return Ok(()) };
+        if self.global.replay.is_some() || !out::at_terminal() {
+            return Ok(());
+        }
+        let config::KeyUse { variable, server } = &key_use;
+        out::complain(format_args!("this folder's configuration asks for {variable} to be sent to {server}"));
+        let answer = out::read_line("send it there from now on? [y/N] ")?;
+        if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            self.config.agree(&key_use).map_err(|e| anyhow::anyhow!("{}. {}", e.message, e.hint))?;
+        }
+        Ok(())
+    }
+
     /// The session that flags ask for; none where they do not say.
     pub fn session(&self) -> Option<SessionChoice> {
         match (&self.global.resume, self.global.go_on) {
@@ -208,6 +227,9 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {
         context.config.warnings.iter().for_each(out::complain);
+    }
+    if let Cmd::Task(_) | Cmd::Model(args::ModelArgs { name: None, .. }) | Cmd::Commit(_) = command {
+        context.ask_for_key()?;
     }
     let ended = run_command(&mut context, command);
     if let Some(damage) = ended.as_ref().err().and_then(|e| e.downcast_ref::<memory::Error>())
@@ -268,7 +290,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     }
     let ask = context.config.approval == "ask" && out::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
-        bail!(Usage("--approve ask needs a terminal: use --approve edits, all or none".into()));
+        bail!(Usage("--approve ask needs a terminal: use --approve edits or none".into()));
     }
     if context.global.resume.as_deref() == Some("") {
         bail!(Usage("--resume needs the beginning of a session's id here: `nebula sessions list` shows them".into()));

@@ -166,7 +166,7 @@ mod tests {
         );
         assert!(
             told(&["task", "--approve", "x", "hi"])
-                .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows what can be typed")
+                .ends_with("[possible values: ask, edits, none]; `nebula task --help` shows what can be typed")
         );
         let typed = |words: &[&str]| {
             let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");

@@ -1,6 +1,6 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
-use super::{Config, Env};
+use super::{Config, Env, KeyUse};
 
 /// A key. It is in no `Debug` output; only [`Secret::reveal`] shows it.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,6 +37,9 @@ pub struct Connection {
     pub key_variable: Option<String>,
     /// The key, if the variable is set.
     pub key: Option<Secret>,
+    /// Where the key would go if the person agreed: the workspace's file names a server or a variable that the person's own
+    /// settings do not. There is no `key` then.
+    pub withheld: Option<KeyUse>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
 }
@@ -51,6 +54,7 @@ impl std::fmt::Debug for Connection {
             .field("custom_url", &self.custom_url)
             .field("key_variable", &self.key_variable)
             .field("key", &self.key)
+            .field("withheld", &self.withheld)
             .field("headers", &headers)
             .finish()
     }
@@ -59,7 +63,7 @@ impl std::fmt::Debug for Connection {
 /// A provider's own URL, and the variable its key is in.
 fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
     match provider {
-        "openai" | "responses" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
+        "openai" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
         "anthropic" => (Some("https://api.anthropic.com/v1"), Some("ANTHROPIC_API_KEY")),
         "gemini" => (Some("https://generativelanguage.googleapis.com/v1beta"), Some("GEMINI_API_KEY")),
         "ollama" => (Some("http://127.0.0.1:11434"), None),
@@ -80,6 +84,10 @@ impl Config {
         let key_variable =
             named.api_key_env.or_else(|| general.and(self.api_key_env.clone())).or(own_variable.map(Into::into));
         let key = key_variable.as_deref().and_then(|name| self.env.get(name)).map(Secret::new);
+        let base_url = url.as_deref().or(own_url).unwrap_or_default().trim_end_matches('/').to_string();
+        let key_use = key_variable.as_deref().filter(|_| key.is_some()).map(|name| KeyUse::new(name, &base_url));
+        let withheld =
+            key_use.filter(|key_use| self.key_uses.as_ref().is_some_and(|allowed| !allowed.contains(key_use)));
         let mut headers = named.headers;
         if general.is_some() {
             for (name, value) in &self.headers {
@@ -88,10 +96,11 @@ impl Config {
         }
         Connection {
             custom_url: url.is_some(),
-            base_url: url.as_deref().or(own_url).unwrap_or_default().trim_end_matches('/').to_string(),
+            base_url,
             provider: self.provider.clone(),
             key_variable,
-            key,
+            key: key.filter(|_| withheld.is_none()),
+            withheld,
             headers: headers.into_iter().collect(),
         }
     }
@@ -115,5 +124,5 @@ impl Config {
 
 /// The variable other clients know, for the providers whose address it names.
 pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
-    matches!(provider, "openai" | "responses").then(|| env.get("OPENAI_BASE_URL").map(Into::into)).flatten()
+    (provider == "openai").then(|| env.get("OPENAI_BASE_URL").map(Into::into)).flatten()
 }

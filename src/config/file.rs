@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::json_edit;
+use super::key_use::keep_key_variables;
 use super::keys::{KEYS, Key, Shape, key, nearest, unknown};
 use crate::disk::{self, Links};
 
@@ -24,6 +25,12 @@ impl Error {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }
+
+    /// There is no folder to `keep` something in.
+    pub(super) fn no_home(keep: &str) -> Self {
+        let message = format!("there is no home folder to {keep} in");
+        Self::new(message, "Set HOME, or NEBULA_HOME to a folder of your choice.")
+    }
 }
 
 /// No configuration is larger.
@@ -40,7 +47,8 @@ pub(super) struct Read {
 
 /// Reads a file for use. One that is not there is empty; one that cannot be read or understood is empty and has
 /// a complaint.
-pub(super) fn read(path: &Path) -> Read {
+/// A `workspace`'s file names only variables of keys.
+pub(super) fn read(path: &Path, workspace: bool) -> Read {
     let name = path.display();
     match parse(path) {
         Ok(None) => Read::default(),
@@ -63,6 +71,9 @@ pub(super) fn read(path: &Path) -> Read {
                     }
                 }
             });
+            if workspace {
+                keep_key_variables(&mut keys, &mut complain);
+            }
             Read { keys, complaints }
         }
     }
@@ -270,6 +281,11 @@ pub(super) fn place(keys: &mut Map<String, Value>, parts: &[String], value: Opti
     }
 }
 
+/// The text of a file of nebula's own, if it is one and small.
+pub(super) fn small_text(path: &Path) -> Option<String> {
+    disk::read_file(path, LARGEST, Links::Follow).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+}
+
 /// Replaces a file of the person's own folder, mode 0600.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed =
@@ -307,7 +323,7 @@ mod tests {
         let (_folder, path) = file(
             "{\n  \"model\": \"m\",\n  \"maxStep\": 3,\n  \"mouse\": \"maxStep\",\n  \"models\": {\"a.b\": {\"x\": 1}}\n}",
         );
-        let read = read(&path);
+        let read = read(&path, false);
         let told: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
         assert_eq!(
             told,
@@ -330,7 +346,7 @@ mod tests {
             ("{\"a\":\u{1}}", ":1:6: "),
         ] {
             let (_folder, path) = file(text);
-            let read = read(&path);
+            let read = read(&path, false);
             assert_eq!(read.complaints.len(), 1);
             assert!(read.complaints[0].contains(place), "{:?}", read.complaints);
             assert!(change(&path, "model", Some("m")).is_err());
@@ -343,10 +359,10 @@ mod tests {
         let (_folder, path) = file("");
         let bytes = b"{\n \"\xc3\xa9\": \"\xff\"}";
         fs::write(&path, bytes).unwrap();
-        let told = read(&path).complaints;
+        let told = read(&path, false).complaints;
         assert!(told[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"), "{told:?}");
         assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
-        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(fs::read(&path, false).unwrap(), bytes);
     }
 
     #[test]
@@ -362,9 +378,9 @@ mod tests {
     #[test]
     fn no_file_an_empty_one_and_a_folder() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(read(&folder.path().join("none/config.json")).complaints.is_empty());
-        assert!(read(&file("").1).complaints.is_empty());
-        assert_eq!(read(folder.path()).complaints.len(), 1);
+        assert!(read(&folder.path().join("none/config.json"), false).complaints.is_empty());
+        assert!(read(&file("").1, false).complaints.is_empty());
+        assert_eq!(read(folder.path(), false).complaints.len(), 1);
     }
 
     #[test]

@@ -6,10 +6,10 @@ use super::size;
 
 /// The edit formats by name.
 pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
-/// The approval policies by name.
-pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
+/// The approval policies by name. `all` is taken too, and means `edits` as long as there are no commands to approve.
+pub const APPROVALS: &[&str] = &["ask", "edits", "none"];
 /// The providers that need no entry in `providers`.
-pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "replay"];
+pub const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama", "replay"];
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,8 @@ pub(super) enum Shape {
     Url,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of [`APPROVALS`], or `all`.
+    Approval,
     /// A whole number from 0.
     Count,
     /// A number from 0.
@@ -79,7 +81,7 @@ pub(super) const KEYS: &[Key] = &[
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
     open("editFormat", Shape::Word(FORMATS)),
-    guarded("approval", Shape::Word(APPROVALS)),
+    guarded("approval", Shape::Approval),
     open("maxSteps", Shape::Count),
     open("theme", Shape::Text),
     open("glyphs", Shape::Word(&["auto", "ascii"])),
@@ -104,6 +106,7 @@ impl Shape {
             Shape::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
             Shape::Url => value.as_str().is_some_and(is_url),
             Shape::Word(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Shape::Approval => value.as_str().is_some_and(|text| text == "all" || APPROVALS.contains(&text)),
             Shape::Count => value.as_u64().is_some_and(|count| count <= u64::from(u32::MAX)),
             Shape::Amount => value.as_f64().is_some_and(|amount| amount >= 0.0 && amount.is_finite()),
             Shape::Flag => value.is_boolean(),
@@ -128,6 +131,7 @@ impl Shape {
             Shape::Text => "a text".into(),
             Shape::Url => "a URL that begins with http:// or https://".into(),
             Shape::Word(words) => format!("one of {}", words.join(", ")),
+            Shape::Approval => Shape::Word(APPROVALS).words(),
             Shape::Count => "a whole number from 0".into(),
             Shape::Amount => "a number from 0".into(),
             Shape::Flag => "true or false".into(),
@@ -142,7 +146,7 @@ impl Shape {
     pub(super) fn read(self, text: &str) -> Value {
         let json = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         match self {
-            Shape::Text | Shape::Url | Shape::Word(_) => Value::from(text),
+            Shape::Text | Shape::Url | Shape::Word(_) | Shape::Approval => Value::from(text),
             Shape::Size if text.trim().parse::<u64>().is_err() => Value::from(text),
             Shape::Texts if !text.trim_start().starts_with('[') => Value::from(vec![text]),
             _ => json(),

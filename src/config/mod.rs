@@ -10,6 +10,7 @@
 mod connection;
 mod file;
 mod json_edit;
+mod key_use;
 mod keys;
 mod layers;
 mod paths;
@@ -17,10 +18,11 @@ pub mod size;
 
 pub use connection::{Connection, Secret};
 pub use file::Error;
+pub use key_use::KeyUse;
 pub use keys::{APPROVALS, FORMATS, PROVIDERS, distance, nearest};
 pub use paths::{Env, Paths, workspace_config};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +49,7 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
     pub edit_format: String,
-    /// `ask`, `edits`, `all` or `none`.
+    /// `ask`, `edits` or `none`.
     pub approval: String,
     /// Steps before a turn asks; 0: never.
     pub max_steps: u32,
@@ -75,6 +77,8 @@ pub struct Config {
     pub untrusted: Vec<String>,
     /// Where nebula keeps its files.
     pub paths: Paths,
+    /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
+    key_uses: Option<BTreeSet<KeyUse>>,
     merged: Map<String, Value>,
     origins: BTreeMap<String, Origin>,
     own_provider: String,
@@ -171,6 +175,9 @@ impl Origin {
     }
 }
 
+/// The keys that say where requests go and what lets them in.
+const CONNECTS: [&str; 4] = ["provider", "providers", "baseUrl", "apiKeyEnv"];
+
 /// The model of a new installation.
 pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 
@@ -183,16 +190,16 @@ impl Config {
         let mut origins = BTreeMap::new();
         let user_file = paths.config();
         if let Some(user) = &user_file {
-            let read = file::read(user);
+            let read = file::read(user, false);
             warnings.extend(read.complaints);
             overlay(&mut merged, &mut origins, read.keys, Origin::User);
         }
         let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
-        let mut untrusted = Vec::new();
+        let (mut untrusted, mut redirects) = (Vec::new(), false);
         if let Some(root) = workspace {
             let path = workspace_config(root);
             if user_file.as_ref() != Some(&path) {
-                let mut read = file::read(&path);
+                let mut read = file::read(&path, true);
                 warnings.extend(read.complaints);
                 let whole = trusted.iter().any(|folder| same_folder(folder, root));
                 read.keys.retain(|name, _| {
@@ -202,6 +209,7 @@ impl Config {
                     }
                     allowed
                 });
+                redirects = read.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
                 overlay(&mut merged, &mut origins, read.keys, Origin::Workspace);
             }
         }
@@ -219,7 +227,15 @@ impl Config {
         config.no_color = env.get("NO_COLOR").is_some();
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
         config.settle_model(&flags);
+        if config.approval == "all" {
+            config.approval = "edits".into();
+            config.warnings.push("approval \"all\" means \"edits\": there are no commands to approve yet".into());
+        }
         config.flags = flags;
+        if redirects {
+            let own = Self::load(config.paths.clone(), config.env.clone(), config.flags.clone(), None);
+            config.key_uses = Some(key_use::allowed(&own));
+        }
         config
     }
 
@@ -260,6 +276,7 @@ impl Config {
             untrusted: Vec::new(),
             paths: Paths::default(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
+            key_uses: None,
             merged,
             origins: BTreeMap::new(),
             model_key: "model".into(),
@@ -370,11 +387,15 @@ impl Config {
         self.set("trusted", &json!(folders).to_string())
     }
 
+    /// Keeps that the person lets a key go to a server, and reads the configuration again.
+    pub fn agree(&mut self, key_use: &KeyUse) -> Result<(), Error> {
+        key_use::agree(&self.paths, key_use)?;
+        *self = self.reload();
+        Ok(())
+    }
+
     fn change(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
-        let path = self.paths.config().ok_or_else(|| Error {
-            message: "there is no home folder to keep the configuration in".into(),
-            hint: "Set HOME, or NEBULA_HOME to a folder of your choice.".into(),
-        })?;
+        let path = self.paths.config().ok_or_else(|| Error::no_home("keep the configuration"))?;
         file::change(&path, key, value)?;
         *self = self.reload();
         Ok(())

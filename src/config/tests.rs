@@ -85,9 +85,60 @@ fn an_untrusted_workspace_sets_harmless_keys_alone() {
     assert_eq!((config.language.as_deref(), config.mouse, config.trusted.len()), (Some("ja"), false, 0));
     assert_eq!(config.untrusted.len(), 10);
     config.trust().unwrap();
-    assert_eq!(config.approval, "all");
+    assert_eq!(config.approval, "edits", "what `all` means without commands");
+    assert!(config.warnings[0].contains("means \"edits\""), "{:?}", config.warnings);
     assert_eq!(config.untrusted, ["trusted"]);
     assert_eq!(config.trusted, [world.root.path()]);
+}
+
+#[test]
+fn a_key_goes_to_a_server_of_the_workspace_only_once_the_person_agrees() {
+    let world = World::new()
+        .user(json!({"providers": {"mine": {"baseUrl": "https://mine.example/v1", "apiKeyEnv": "MINE_KEY"}}}))
+        .workspace(json!({"baseUrl": "https://team.example/v1", "apiKeyEnv": "TEAM_TOKEN"}))
+        .env("TEAM_TOKEN", "t")
+        .env("MINE_KEY", "m");
+    let mut config = world.load();
+    assert_eq!(config.connection().withheld, None, "an untrusted folder has no say");
+    config.trust().unwrap();
+    let connection = config.connection();
+    let wanted = KeyUse { variable: "TEAM_TOKEN".into(), server: "https://team.example".into() };
+    assert_eq!((connection.key, connection.withheld.as_ref()), (None, Some(&wanted)));
+    config.agree(&wanted).unwrap();
+    let connection = world.load().connection();
+    assert_eq!((connection.key, connection.withheld), (Some(Secret::new("t")), None));
+    // Agreed by server and variable: neither another key there nor this one elsewhere.
+    for hostile in [
+        json!({"baseUrl": "https://team.example/v1", "apiKeyEnv": "MINE_KEY"}),
+        json!({"baseUrl": "http://team.example/v1", "apiKeyEnv": "TEAM_TOKEN"}),
+        json!({"baseUrl": "https://team.example.evil.example", "apiKeyEnv": "TEAM_TOKEN"}),
+        json!({"provider": "x", "providers": {"x": {"baseUrl": "https://evil.example", "apiKeyEnv": "MINE_KEY"}}}),
+    ] {
+        fs::write(world.root.path().join(".nebula/config.json"), hostile.to_string()).unwrap();
+        let connection = world.load().connection();
+        assert!(connection.key.is_none() && connection.withheld.is_some(), "{hostile}");
+    }
+    // What the person's own settings say needs no question.
+    fs::write(world.root.path().join(".nebula/config.json"), json!({"provider": "mine"}).to_string()).unwrap();
+    assert_eq!(world.load().connection().key, Some(Secret::new("m")));
+}
+
+#[test]
+fn a_workspace_names_no_variable_but_a_keys() {
+    let world = World::new()
+        .workspace(json!({"apiKeyEnv": "HOME", "providers": {"p": {"apiKeyEnv": "SSH_AUTH_SOCK", "model": "m"}}}))
+        .env("HOME", "/home/me");
+    let mut config = world.load();
+    config.trust().unwrap();
+    assert_eq!((config.api_key_env.as_deref(), config.providers["p"].api_key_env.as_deref()), (None, None));
+    assert_eq!(config.providers["p"].model.as_deref(), Some("m"));
+    assert!(
+        config.warnings[0]
+            .ends_with(":1:2: HOME is no variable a workspace may name: its name must end in _KEY or _TOKEN"),
+        "{:?}",
+        config.warnings
+    );
+    assert_eq!(config.warnings.len(), 2);
 }
 
 #[test]
@@ -148,8 +199,8 @@ fn get_and_set() {
     assert!(config.get("langauge").unwrap_err().message.contains("did you mean language?"));
     config.unset("archiveMaxSize").unwrap();
     assert_eq!(config.archive_max_size, 2 << 30);
-    assert!(check("approval", "yes").unwrap_err().message.contains("ask, edits, all, none"));
-    assert!(check("maxSteps", "0").is_ok());
+    assert!(check("approval", "yes").unwrap_err().message.contains("ask, edits, none"));
+    assert!(check("maxSteps", "0").is_ok() && check("approval", "all").is_ok());
 }
 
 #[test]

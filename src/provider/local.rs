@@ -86,6 +86,7 @@ fn connection(port: u16) -> Connection {
         custom_url: true,
         key_variable: None,
         key: None,
+        withheld: None,
         headers: Vec::new(),
     }
 }

@@ -43,7 +43,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::Notify;
 
-use crate::config::Connection;
+use crate::config::{Connection, KeyUse};
 
 /// The answer to a request as it arrives.
 pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
@@ -85,6 +85,15 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
         let base_url = format!("{}/{path}", connection.base_url);
         Connection { base_url, ..connection.clone() }
     };
+    if let Some(KeyUse { variable, server }) = &connection.withheld {
+        return Err(Error::new(
+            Kind::Settings,
+            format!(
+                "{variable} was not sent to {server}: this folder's configuration asks for it, and you have not agreed yet"
+            ),
+            "Run `nebula model` here at a terminal, which asks you once, or set baseUrl and apiKeyEnv in your own configuration.",
+        ));
+    }
     match connection.provider.as_str() {
         "replay" => Err(Error::new(
             Kind::Settings,

@@ -26,6 +26,7 @@ fn connection(server: &MockServer) -> Connection {
         custom_url: true,
         key_variable: Some("OPENAI_API_KEY".into()),
         key: Some(Secret::new("sk-very-secret")),
+        withheld: None,
         headers: Vec::new(),
     }
 }
@@ -328,6 +329,7 @@ fn a_key_is_needed_but_not_on_loopback_and_never_shown() {
         custom_url: true,
         key_variable: Some("OPENAI_API_KEY".into()),
         key: key.map(Secret::new),
+        withheld: None,
         headers: Vec::new(),
     };
     for url in ["http://localhost:1/v1", "http://127.8.0.1/v1", "http://[::1]:8080/v1", "http://a.localhost"] {
