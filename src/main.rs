@@ -7,6 +7,7 @@ use nebula::agent::{self, Parts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::protocol::SessionChoice;
 use nebula::provider::{self, Kind};
+use nebula::text::time;
 use nebula::tui::{self, Exit, Options, Start};
 
 fn main() -> ExitCode {
@@ -57,7 +58,7 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {
         mouse: config.mouse,
         folder: config.paths.folder().map(Into::into),
         root: parts.workspace.root().to_path_buf(),
-        zone: cli::zone(),
+        zone: time::zone(),
         ..options
     };
     context.block_on(async {

@@ -51,13 +51,6 @@ pub fn told(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() { USAGE } else { 1 }
 }
 
-/// Seconds that local time is ahead of UTC, now. A clock before 1970 counts as standing at its beginning.
-pub fn zone() -> i32 {
-    use chrono::{Offset, TimeZone};
-    let now = print::now();
-    chrono::Local.timestamp_millis_opt(now).earliest().map_or(0, |time| time.offset().fix().local_minus_utc())
-}
-
 /// What every command works with.
 pub struct Context {
     /// The configuration with environment and flags.

@@ -1,20 +1,15 @@
 //! What the commands print, in words: an error, an attached file, a finished call.
 
 use std::io;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::protocol::{Attached, Call, CallState};
 use crate::text::clean::{clean, clean_line};
+use crate::text::number::plural;
+use crate::text::size;
 
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const RESET: &str = "\x1b[0m";
-
-/// Unix milliseconds; 0 for a clock before 1970.
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
-}
 
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.
 pub fn one_line(error: &anyhow::Error) -> String {
@@ -41,9 +36,8 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
 pub fn attached(a: &Attached) -> String {
     let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
     let size = match a.lines {
-        Some(1) => "1 line".to_string(),
-        Some(n) => format!("{n} lines"),
-        None => format!("{} bytes", a.bytes),
+        Some(n) => plural(n, "line"),
+        None => size::words(a.bytes as u64),
     };
     format!("attached {}{range}, {size}", a.path)
 }

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use chrono::TimeZone;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -13,6 +12,8 @@ use super::args::JsonArgs;
 use super::out::{self, Out};
 use crate::context::retrieval::{self, Progress};
 use crate::memory::rag::Rag;
+use crate::text::number::plural;
+use crate::text::time;
 
 /// What can be done with the index.
 #[derive(Debug, Subcommand)]
@@ -56,7 +57,7 @@ pub fn run(context: &Context, what: RagCmd) -> Result<i32> {
             if json {
                 out::say_json(&json!({"files": done.done, "gone": done.gone}))?;
             } else {
-                out::say(format_args!("{} indexed, {} gone", count(done.done as u64, "file"), done.gone))?;
+                out::say(format_args!("{} indexed, {} gone", plural(done.done, "file"), done.gone))?;
             }
         }
         RagCmd::List(JsonArgs { json }) => list(&rag, context, json)?,
@@ -75,7 +76,7 @@ fn add(rag: &Rag, context: &Context, paths: &[PathBuf], json: bool) -> Result<()
         let done = retrieval::add(rag, &context.workspace, &context.folder.join(path), &watch)?;
         rows.push(json!({"path": path, "files": done.done}));
         if !json {
-            out::say(format_args!("{}: {} indexed", path.display(), count(done.done as u64, "file")))?;
+            out::say(format_args!("{}: {} indexed", path.display(), plural(done.done, "file")))?;
         }
     }
     if json {
@@ -119,21 +120,15 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
         )?;
     }
     for source in sources {
-        let updated = source.updated.and_then(|ms| chrono::Local.timestamp_millis_opt(ms).single());
-        let updated = updated.map_or_else(|| "never".to_string(), |t| t.format("%Y-%m-%d %H:%M").to_string());
+        let updated = source.updated.map_or_else(|| "never".to_string(), time::local);
         out::say(format_args!(
             "{:>14}  {:>17}  {updated}  {}",
-            count(source.files, "file"),
-            count(source.passages, "passage"),
+            plural(source.files as usize, "file"),
+            plural(source.passages as usize, "passage"),
             source.path
         ))?;
     }
     Ok(())
-}
-
-/// `1 file`, `3 files`.
-fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Shows progress where someone is looking, and goes on.

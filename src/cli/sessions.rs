@@ -10,6 +10,7 @@ use super::args::SessionsCmd;
 use super::out::{self, Out};
 use crate::agent::export;
 use crate::memory::{self, Memory, SessionState};
+use crate::text::time;
 
 /// Runs the command; the exit code.
 ///
@@ -58,15 +59,7 @@ fn list(sessions: &[memory::Session], as_json: bool) -> io::Result<()> {
             SessionState::Ended => "",
         };
         let title = s.title.as_deref().unwrap_or("");
-        writeln!(
-            out,
-            "{}  {}  {:>5}  {:<7} {:<20} {title}",
-            s.id,
-            export::time(s.updated),
-            s.messages,
-            state,
-            s.model
-        )?;
+        writeln!(out, "{}  {}  {:>5}  {:<7} {:<20} {title}", s.id, time::utc(s.updated), s.messages, state, s.model)?;
     }
     Ok(())
 }
@@ -75,8 +68,8 @@ fn record(s: &memory::Session) -> serde_json::Value {
     json!({
         "id": s.id,
         "title": s.title,
-        "started_at": export::time(s.started),
-        "ended_at": s.ended.map(export::time),
+        "started_at": time::utc(s.started),
+        "ended_at": s.ended.map(time::utc),
         "messages": s.messages,
         "model": s.model,
     })

@@ -12,6 +12,8 @@ use super::reach::{Reached, reach};
 use super::{Context, print};
 use crate::config::{self, size, workspace_config};
 use crate::memory::{self, Memory, StatsRow};
+use crate::text::number::plural;
+use crate::text::size::words;
 
 /// `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
@@ -171,9 +173,9 @@ fn archive(context: &Context, memory: &Memory) -> Check {
     let (ok, says) = match measured(context, memory) {
         Ok((n, bytes)) => {
             let max = context.config.archive_max_size;
-            let changesets = if n == 1 { "1 changeset".into() } else { format!("{n} changesets") };
+            let changesets = plural(n, "changeset");
             match size::nearly_full(bytes, max) {
-                None => (true, format!("{changesets}, {} of {}", size::words(bytes), size::words(max))),
+                None => (true, format!("{changesets}, {} of {}", words(bytes), words(max))),
                 Some(full) => (false, format!("{full}; nebula prune deletes the oldest states, after asking")),
             }
         }

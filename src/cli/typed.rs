@@ -8,6 +8,7 @@ use super::args::{Cli, Cmd, Global};
 use super::{USAGE, out};
 use crate::config::FORMATS;
 use crate::edit::Format;
+use crate::text::distance::distance;
 
 /// What was typed. Ends the program with help, the version, or what is wrong with it.
 pub fn parse() -> Cli {
@@ -141,7 +142,7 @@ fn misspelt(word: &str) -> Option<String> {
     let letters = word.chars().count();
     let most = if letters < 4 { 0 } else { 1 + usize::from(letters > 6) };
     let names = commands();
-    let near = names.iter().map(|name| (crate::config::distance(word, name), name)).min()?;
+    let near = names.iter().map(|name| (distance(word, name), name)).min()?;
     ((1..=most).contains(&near.0) && word.is_ascii() && !word.contains(' ')).then(|| near.1.clone())
 }
 

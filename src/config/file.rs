@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use super::json_edit;
 use super::key_use::keep_key_variables;
-use super::keys::{KEYS, Key, Shape, key, nearest, unknown};
+use super::keys::{KEYS, Key, Shape, key, unknown};
 use crate::disk::{self, Links};
+use crate::text::distance::nearest;
 
 /// A configuration could not be read or changed; the file is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -362,7 +363,7 @@ mod tests {
         let told = read(&path, false).complaints;
         assert!(told[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"), "{told:?}");
         assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
-        assert_eq!(fs::read(&path, false).unwrap(), bytes);
+        assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 
     #[test]

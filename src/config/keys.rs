@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::size;
+use crate::text::distance::nearest;
+use crate::text::size;
 
 /// The edit formats by name.
 pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
@@ -187,37 +188,6 @@ pub(super) fn unknown(path: &str, name: &str, known: &[Key]) -> String {
     }
 }
 
-/// The word nearest to `word`, if one is near enough to be what was meant.
-pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let small = |text: &str| text.to_lowercase().replace(['_', '-'], "");
-    let meant = small(word);
-    words
-        .map(|candidate| (distance(&meant, &small(candidate)), candidate))
-        .min()
-        .filter(|(distance, candidate)| *distance <= 2.max(candidate.chars().count() / 3))
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many letters must be added, removed or changed to make one word of the other.
-pub fn distance(a: &str, b: &str) -> usize {
-    // Nobody means a known key by a word this long, and the table below is quadratic.
-    if a.len() > 64 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !text.contains(char::is_whitespace))
@@ -226,16 +196,6 @@ fn is_url(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_key_is_the_one_meant() {
-        let near = |word| nearest(word, KEYS.iter().map(|key| key.name));
-        assert_eq!(near("baseURL"), Some("baseUrl"));
-        assert_eq!(near("max_steps"), Some("maxSteps"));
-        assert_eq!(near("modle"), Some("model"));
-        assert_eq!(near("colour"), None);
-        assert_eq!(near(&"x".repeat(100_000)), None);
-    }
 
     #[test]
     fn what_does_not_fit_is_taken_out_and_the_rest_stays() {

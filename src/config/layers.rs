@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Origin, size};
+use super::Origin;
+use crate::text::size;
 
 /// Puts one layer over another: names inside `models`, `providers` and `headers` are merged, all else replaced.
 pub(super) fn overlay(

@@ -19,7 +19,7 @@ pub mod size;
 pub use connection::{Connection, Secret};
 pub use file::Error;
 pub use key_use::KeyUse;
-pub use keys::{APPROVALS, FORMATS, PROVIDERS, distance, nearest};
+pub use keys::{FORMATS, PROVIDERS};
 pub use paths::{Env, Paths, workspace_config};
 
 use std::collections::{BTreeMap, BTreeSet};

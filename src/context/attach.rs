@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::mention::{Target, mentions};
 use super::retrieval::Passage;
 use crate::provider::{Blob, Capabilities};
+use crate::text::size::words;
 use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
 
 /// The longest text that is attached, in bytes; of longer ones, lines can be.
@@ -89,7 +90,10 @@ pub fn compose(
         problems.extend(result.err());
     }
     if making.size > MAX_TOTAL {
-        problems.push(format!("the files mentioned come to {}; mention fewer, or lines of them", size(making.size)));
+        problems.push(format!(
+            "the files mentioned come to {}; mention fewer, or lines of them",
+            words(making.size as u64)
+        ));
     }
     if !problems.is_empty() {
         return Err(Refused { problems });
@@ -132,16 +136,17 @@ impl Making<'_> {
         match media_type(&path, bytes) {
             Some(mime) => self.blob(&path, mime, bytes),
             None if is_text(bytes) => self.text(&path, lines, bytes),
-            None => {
-                Err(format!("{path} is binary ({}): only text, images and PDFs can be attached", size(bytes.len())))
-            }
+            None => Err(format!(
+                "{path} is binary ({}): only text, images and PDFs can be attached",
+                words(bytes.len() as u64)
+            )),
         }
     }
 
     fn text(&mut self, path: &str, lines: Option<(usize, usize)>, bytes: &Arc<[u8]>) -> Result<(), String> {
         let all = decoded(bytes);
         if lines.is_none() && bytes.len() > MAX_TEXT {
-            let told = format!("{path} is {} long", size(bytes.len()));
+            let told = format!("{path} is {} long", words(bytes.len() as u64));
             return Err(shorter(&told, path, &all, 1));
         }
         let count = all.lines().count();
@@ -164,7 +169,7 @@ impl Making<'_> {
         let part: Vec<&str> = all.lines().skip(from - 1).take(to + 1 - from).collect();
         let part = part.join("\n");
         if part.len() > MAX_TEXT {
-            let told = format!("lines {from} to {to} of {path} are {} long", size(part.len()));
+            let told = format!("lines {from} to {to} of {path} are {} long", words(part.len() as u64));
             return Err(shorter(&told, path, &all, from));
         }
         self.passage(path, (from, to), &part);
@@ -193,7 +198,11 @@ impl Making<'_> {
             ));
         }
         if bytes.len() > MAX_BLOB {
-            return Err(format!("{path} is {}: at most {} can be attached", size(bytes.len()), size(MAX_BLOB)));
+            return Err(format!(
+                "{path} is {}: at most {} can be attached",
+                words(bytes.len() as u64),
+                words(MAX_BLOB as u64)
+            ));
         }
         self.attached.push(Attachment { path: path.into(), range: None, lines: None, bytes: bytes.len(), whole: None });
         self.blobs.push(Blob { mime: mime.into(), bytes: bytes.clone(), name: path.into() });
@@ -296,15 +305,6 @@ fn language(title: &str) -> &str {
     }
 }
 
-/// A size in words.
-pub(super) fn size(bytes: usize) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KiB", bytes / 1_024),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
-}
-
 /// What to mention instead of a text that is too long: as many of its lines from `from` on as may be attached. Where even
 /// one line is too long no lines help.
 fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
@@ -320,7 +320,7 @@ fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
         0 => format!(
             "{told}, and its line {from} alone is longer than {}: put the part that matters into a file of its own and mention \
              that, or name the file without @, so that the model searches in it",
-            size(MAX_TEXT)
+            words(MAX_TEXT as u64)
         ),
         1 => format!("{told}: mention fewer lines of it, as {mention}:{from}"),
         _ => format!("{told}: mention fewer lines of it, as {mention}:{from}-{}", from + count - 1),

@@ -29,7 +29,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 pub use changesets::{
     Cause, ChangesetFile, ChangesetRecord, ChangesetState, ListedFile, Listing, MAX_KEPT, PendingId, Sha256, WillWrite,
@@ -44,6 +44,8 @@ pub use sessions::{NewSession, Session, SessionState, Summary, Totals};
 pub use stats::StatsRow;
 
 use store::Store;
+
+use crate::text::time::now as now_ms;
 
 /// Where memory is and how patient it is.
 #[derive(Debug, Clone)]
@@ -217,11 +219,6 @@ impl Memory {
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Unix milliseconds now; 0 for a clock set before 1970.
-fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// A count as SQLite keeps it.

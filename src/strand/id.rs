@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
+pub use crate::text::time::now as now_ms;
+
 /// The six kinds of definition, in their fixed order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -243,12 +245,6 @@ impl fmt::Display for QName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.layer, self.name)
     }
-}
-
-/// The present moment in unix milliseconds.
-pub fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |passed| i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The last ULID this process made: the next one is always greater.

@@ -1,3 +1,8 @@
 //! Pure functions on text that every part of the program shares. Names nothing of the crate.
 
 pub mod clean;
+pub mod distance;
+pub mod number;
+pub mod size;
+pub mod time;
+pub mod width;

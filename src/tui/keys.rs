@@ -8,6 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::{Action, Context};
 use super::toml_place;
+use crate::text::distance;
 
 const SHIPPED: &str = include_str!("../../assets/keys.toml");
 
@@ -281,12 +282,8 @@ impl Keys {
 
 /// `; did you mean …?` for a name that is nearly one of the table's.
 fn nearest(name: &str) -> String {
-    let likeness = |other: &str| similar::TextDiff::from_chars(name, other).ratio();
-    let best = super::action::TABLE.iter().map(|(_, n, _)| (likeness(n), *n)).max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((r, n)) if r > 0.6 => format!("; did you mean {n:?}?"),
-        _ => String::new(),
-    }
+    let near = distance::nearest(name, super::action::TABLE.iter().map(|(_, name, _)| *name));
+    near.map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }
 
 /// Chords as on the keycaps, one after the other.

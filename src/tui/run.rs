@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crossterm::event::Event as Input;
 use tokio::sync::{Notify, mpsc};
@@ -45,7 +45,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
     let colours = Highlighter::new(move || waker.notify_one());
-    let (app, first) = App::new(options, abilities.depth, colours, now());
+    let (app, first) = App::new(options, abilities.depth, colours, time::now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();
     let mut front = Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true };
@@ -196,7 +196,7 @@ impl Front {
             return Some(drawn + FRAME);
         }
         let wake = self.app.wake()?;
-        let wait = u64::try_from(wake - now()).unwrap_or(0);
+        let wait = u64::try_from(wake - time::now()).unwrap_or(0);
         Some((Instant::now() + Duration::from_millis(wait)).max(drawn + FRAME))
     }
 
@@ -208,7 +208,7 @@ impl Front {
                 self.screen.resize(*columns, *rows)?;
             }
         }
-        let effects = self.app.take_in(std::iter::once(Msg::Tick(now())).chain(messages));
+        let effects = self.app.take_in(std::iter::once(Msg::Tick(time::now())).chain(messages));
         self.perform_now(effects)
     }
 
@@ -347,12 +347,6 @@ fn join(all: &mut Vec<Msg>, event: Event) {
         ) if *id == other => text.push_str(&more),
         (_, event) => all.push(Msg::Agent(event)),
     }
-}
-
-/// Unix milliseconds.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 enum Signal {

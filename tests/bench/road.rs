@@ -179,6 +179,7 @@ fn history(folder: &Path) {
             let start = Instant::now();
             desk.run(&FilesCmd::History(HistoryArgs { json, ..HistoryArgs::default() })).expect("listed");
             times.push(start.elapsed());
+            drop(desk);
             black_box(out.len());
         }
         let what = if json { "history --json" } else { "history" };

@@ -3,9 +3,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::agent::services::{Services, lock, now};
+use crate::agent::services::{Services, lock};
 use crate::config::size;
 use crate::protocol::Level;
+use crate::text::time;
 
 /// What is known of the archive's size.
 #[derive(Clone)]
@@ -39,7 +40,7 @@ impl ArchiveSize {
     pub fn look(&self) {
         let services = &self.services;
         let known = services.memory.sync().archive_size(&services.project()).ok().flatten();
-        match known.filter(|size| now() - size.at < GOOD_FOR) {
+        match known.filter(|size| time::now() - size.at < GOOD_FOR) {
             Some(known) => {
                 self.judge(known.bytes);
                 let max = self.max();

@@ -7,6 +7,7 @@ use crate::agent::session::records::{read_calls, read_results};
 use crate::memory::{self, Message, Role};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
+use crate::text::time::utc;
 
 /// A proposal that writes a session's document to a new file in the workspace's root.
 ///
@@ -54,12 +55,6 @@ fn title(session: &memory::Session) -> &str {
     session.title.as_deref().unwrap_or("a session without words")
 }
 
-/// RFC 3339 in UTC, to the second.
-pub fn time(ms: i64) -> String {
-    let when = std::time::UNIX_EPOCH + std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-    chrono::DateTime::<chrono::Utc>::from(when).to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
-}
-
 fn markdown(session: &memory::Session, messages: &[Message]) -> String {
     let mut out = format!(
         "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
@@ -67,7 +62,7 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
         session.id,
         session.project,
         session.model,
-        time(session.started)
+        utc(session.started)
     );
     for row in messages {
         let m = &row.message;
@@ -75,10 +70,10 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
         match m.role {
             Role::User => {
                 let who = speaker(m.meta.typed);
-                out.push_str(&format!("\n## {who}, message {}, {}\n\n{}\n", row.id, time(row.at), text.trim_end()));
+                out.push_str(&format!("\n## {who}, message {}, {}\n\n{}\n", row.id, utc(row.at), text.trim_end()));
             }
             Role::Assistant => {
-                let head = format!("\n## nebula, message {}, {}\n", row.id, time(row.at));
+                let head = format!("\n## nebula, message {}, {}\n", row.id, utc(row.at));
                 out.push_str(&head);
                 if !text.trim().is_empty() {
                     out.push_str(&format!("\n{}\n", text.trim_end()));
@@ -118,7 +113,7 @@ fn as_json(session: &memory::Session, messages: &[Message]) -> String {
             let m = &row.message;
             json!({
                 "id": row.id,
-                "timestamp": time(row.at),
+                "timestamp": utc(row.at),
                 "role": match m.role { Role::User => "user", Role::Assistant => "assistant", Role::Tool => "tool" },
                 "content": m.content,
                 "tool_calls": parsed(&m.tool_calls),
@@ -132,8 +127,8 @@ fn as_json(session: &memory::Session, messages: &[Message]) -> String {
         "title": session.title,
         "project": session.project,
         "model": session.model,
-        "started_at": time(session.started),
-        "ended_at": session.ended.map(time),
+        "started_at": utc(session.started),
+        "ended_at": session.ended.map(utc),
         "messages": rows,
     });
     format!("{document:#}\n")
@@ -145,12 +140,12 @@ fn html(session: &memory::Session, messages: &[Message]) -> String {
         escape(title(session)),
         escape(&session.project),
         escape(&session.model),
-        time(session.started)
+        utc(session.started)
     );
     for row in messages {
         let m = &row.message;
         let text = escape(m.content.as_deref().unwrap_or("").trim_end());
-        let when = time(row.at);
+        let when = utc(row.at);
         match m.role {
             Role::User => out.push_str(&format!(
                 "<section><h2 class=\"you\">{} <time>{when}</time></h2><pre>{text}</pre></section>\n",
@@ -194,6 +189,6 @@ mod tests {
     fn markup_in_messages_stays_text() {
         assert_eq!(escape("<b>&\"</b>"), "&lt;b&gt;&amp;&quot;&lt;/b&gt;");
         assert_eq!(fenced("a\n```\nb"), "````\na\n```\nb\n````");
-        assert_eq!(time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::{Services, lock, now};
+use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Session, first_words};
 use crate::agent::session::rag;
@@ -16,6 +16,7 @@ use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, EventBody, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
 use crate::provider::{Blob, Body, Capabilities, Message, Request, Role, Usage};
+use crate::text::time;
 
 /// The context window of a model of which nothing is configured, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -88,7 +89,7 @@ pub async fn say(
     session.prompt.look_again();
     // What was typed is kept before anything of it is sent.
     stop.run_until_cancelled(context.services.settled()).await;
-    context.events.add(Item::User { text: typed, at: now(), attached: files }).await;
+    context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
 }
 

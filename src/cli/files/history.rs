@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use anyhow::Result;
-use chrono::{Datelike, Local, SecondsFormat, TimeZone, Timelike, Utc};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{DONE, Desk, FAILED, HistoryArgs, count};
+use super::{DONE, Desk, FAILED, HistoryArgs};
 use crate::archive::{Id, Sha, Version};
 use crate::memory::{ChangesetFile, ChangesetRecord, ChangesetState, ListedFile};
+use crate::text::number::plural;
+use crate::text::{size, time};
 
 /// Changesets whose lines are counted where memory did not keep them.
 const COUNTED: usize = 1_000;
@@ -79,7 +80,7 @@ impl Desk<'_> {
             let files = files.chain(read.iter().map(ListedFile::from));
             if json {
                 out.extend_from_slice(if n > 0 { b",\n" } else { b"" });
-                let (time, files) = (utc(*id), files.map(row).collect());
+                let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
                 let row = Row { id: name, time, cause: cause(record), approved: self.approved(*id, record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
@@ -168,15 +169,15 @@ impl Desk<'_> {
             let approved = of.and_then(|(changeset, _)| changeset.cause.approved.as_deref());
             if json {
                 rows.push(json!({
-                    "version": id, "time": utc(version.id), "size": version.size(), "absent": version.absent,
+                    "version": id, "time": time::utc_millis(version.id.at()), "size": version.size(), "absent": version.absent,
                     "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "approved": approved,
                 }));
             } else {
-                let size = if version.absent { "absent".into() } else { format!("{} B", version.size()) };
+                let size = if version.absent { "absent".into() } else { size::words(version.size()) };
                 writeln!(
                     self.out,
                     "{}  {id}  {size:>10}  {:>12}  {}",
-                    local(version.id),
+                    time::local(version.id.at()),
                     plus_minus(counts),
                     cause.unwrap_or("")
                 )?;
@@ -201,7 +202,7 @@ impl Desk<'_> {
                 damage.iter().map(|d| json!({"file": d.file.to_string_lossy(), "what": d.what})).collect();
             self.out.json(&rows)?;
         } else if damage.is_empty() {
-            writeln!(self.out, "the archive is sound: {}", count(self.archive.list()?.len(), "changeset"))?;
+            writeln!(self.out, "the archive is sound: {}", plural(self.archive.list()?.len(), "changeset"))?;
         } else {
             for d in &damage {
                 writeln!(self.out, "{}: {}", d.file.display(), d.what)?;
@@ -240,8 +241,8 @@ fn line<'a>(
         Some(ChangesetState::Failed) => " (failed, put back)",
         _ => "",
     };
-    let (size, cause) = (count(number, "file"), cause(record).unwrap_or(""));
-    writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}", local(id), plus_minus(sum))?;
+    let (size, cause) = (plural(number, "file"), cause(record).unwrap_or(""));
+    writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}", time::local(id.at()), plus_minus(sum))?;
     const SHOWN: usize = 5;
     for file in files.take(SHOWN) {
         out.extend_from_slice(b"                       ");
@@ -263,17 +264,4 @@ fn plus_minus(counts: Option<(u64, u64)>) -> String {
         Some((added, removed)) => format!("+{added} −{removed}"),
         None => String::new(),
     }
-}
-
-/// When an id was made, for machines.
-fn utc(id: Id) -> String {
-    Utc.timestamp_millis_opt(id.at()).single().map_or(String::new(), |t| t.to_rfc3339_opts(SecondsFormat::Millis, true))
-}
-
-/// When an id was made, for people.
-pub(super) fn local(id: Id) -> String {
-    let Some(t) = Local.timestamp_millis_opt(id.at()).single() else { return String::new() };
-    // By hand: chrono's patterns take longer than all else in a long listing.
-    let (hour, minute, second) = (t.hour(), t.minute(), t.second());
-    format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
 }

@@ -285,8 +285,3 @@ impl Desk<'_> {
         }
     }
 }
-
-/// `1 file`, `2 files`.
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs, count};
+use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs};
 use crate::cli::diff::unified;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
+use crate::text::number::plural;
 use crate::tools::ToolSet;
 use crate::workspace::{Access, normalise};
 
@@ -46,7 +47,7 @@ impl Desk<'_> {
         let Some(decided) = proposal.decide(&Decision::accept(&proposal, consent))? else { return Ok(DONE) };
         let applied = self.execute(&decided, "patch", "patch")?;
         let archived = applied.changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
-        writeln!(self.err, "changed {}{archived}", count(applied.paths.len(), "file"))?;
+        writeln!(self.err, "changed {}{archived}", plural(applied.paths.len(), "file"))?;
         Ok(DONE)
     }
 
@@ -156,7 +157,7 @@ impl Desk<'_> {
         if let Some(first) = failed.first() {
             self.complain(&format!(
                 "nothing was changed: {} could not be placed in {}",
-                count(failed.len(), "edit"),
+                plural(failed.len(), "edit"),
                 first.path
             ))?;
             for result in failed {
@@ -194,7 +195,7 @@ impl Desk<'_> {
             _ => {}
         }
         let why = proposal.needs_person().map_or(String::new(), |why| format!(" ({why})"));
-        let what = format!("change {}{why}?", count(proposal.files.len(), "file"));
+        let what = format!("change {}{why}?", plural(proposal.files.len(), "file"));
         let yes = self.agrees(&what)?;
         if !yes {
             self.complain("nothing was changed")?;

@@ -5,11 +5,11 @@ use std::io::Write;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::{DONE, Desk, NOT_APPROVED, PruneArgs, count};
+use super::{DONE, Desk, NOT_APPROVED, PruneArgs};
 use crate::archive::{Keep, Prune};
-use crate::cli::print;
-use crate::config::size;
 use crate::execute::archive_as_is;
+use crate::text::number::plural;
+use crate::text::{size, time};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -29,7 +29,7 @@ impl Desk<'_> {
         };
         self.remembered(unrecorded.map_or(Ok(()), Err))?;
         let files = &recorded.files;
-        writeln!(self.out, "archived {} as {id}", count(files.len(), "file"))?;
+        writeln!(self.out, "archived {} as {id}", plural(files.len(), "file"))?;
         for path in paths.iter().filter(|p| !files.iter().any(|f| f.path == **p)) {
             self.complain(&format!("archiveExclude keeps {path} out of the archive"))?;
         }
@@ -38,7 +38,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn prune(&mut self, args: &PruneArgs) -> Result<u8> {
-        let since = args.keep_days.map(|days| print::now() - i64::from(days) * DAY);
+        let since = args.keep_days.map(|days| time::now() - i64::from(days) * DAY);
         let max_size = match (&args.max_size, since) {
             (Some(text), _) => {
                 Some(size::parse(text).with_context(|| format!("--max-size {text}: write it as 500 MiB or 2 GiB"))?)
@@ -70,7 +70,7 @@ impl Desk<'_> {
         let told = self.memory.forget_changesets(&self.project(), &gone);
         self.remembered(told)?;
         if !args.json {
-            writeln!(self.out, "deleted {}", count(plan.versions.len(), "version"))?;
+            writeln!(self.out, "deleted {}", plural(plan.versions.len(), "version"))?;
             self.out.flush()?;
         }
         Ok(DONE)
@@ -88,15 +88,15 @@ impl Desk<'_> {
         } else {
             for (id, stay) in &plan.changesets {
                 let stay = if stay.is_empty() { String::new() } else { format!("  but {}", stay.join(", ")) };
-                writeln!(self.out, "{}  {id}{stay}", super::history::local(*id))?;
+                writeln!(self.out, "{}  {id}{stay}", time::local(id.at()))?;
             }
             let (versions, changesets) = (plan.versions.len(), plan.changesets.len());
             writeln!(
                 self.out,
-                "{would} {} of {}, {} bytes",
-                count(versions, "version"),
-                count(changesets, "changeset"),
-                plan.bytes
+                "{would} {} of {}, {}",
+                plural(versions, "version"),
+                plural(changesets, "changeset"),
+                size::words(plan.bytes)
             )?;
         }
         Ok(self.out.flush()?)

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use chrono::{Local, TimeZone};
 use serde_json::json;
 
-use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs, count};
+use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff::told;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{Consent, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
 use crate::restore_plan::{self, Plan, PlanError, Wanted};
+use crate::text::clean::clean_line;
+use crate::text::number::plural;
+use crate::text::time;
+use crate::text::width::{cells, padded};
 
 impl Desk<'_> {
     pub(super) fn undo(&mut self, args: &UndoArgs) -> Result<u8> {
@@ -122,7 +125,7 @@ impl Desk<'_> {
     }
 
     fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {
-        let what = format!("restore {}?", count(restoration.proposal.files.len(), "file"));
+        let what = format!("restore {}?", plural(restoration.proposal.files.len(), "file"));
         let consent = match (ask.force, ask.yes) {
             (true, _) => Consent::Flag("--force"),
             (false, true) => Consent::Flag("--yes"),
@@ -201,10 +204,11 @@ impl Desk<'_> {
         if json && !asks {
             return Ok(());
         }
-        let width = fates.iter().map(|f| f.path.chars().count()).max().unwrap_or(0);
+        let width = fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         for fate in fates {
             let (glyph, words, detail) = in_words(&fate.kind);
-            let line = format!("{glyph} {:width$}  {words:27}  {detail}", fate.path);
+            let path = padded(&clean_line(&fate.path), width);
+            let line = format!("{glyph} {path}  {words:27}  {detail}");
             let to = if json { &mut self.err } else { &mut self.out };
             writeln!(to, "{}", line.trim_end())?;
         }
@@ -221,7 +225,7 @@ impl Desk<'_> {
             self.out.json(&json!({"changeset": changeset.map(|id| id.to_string()), "files": files}))?;
         } else if !applied.is_empty() {
             let archived = changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
-            writeln!(self.out, "restored {}{archived}", count(applied.len(), "file"))?;
+            writeln!(self.out, "restored {}{archived}", plural(applied.len(), "file"))?;
         }
         Ok(self.out.flush()?)
     }
@@ -248,8 +252,7 @@ fn in_words(kind: &FateKind) -> (char, &'static str, String) {
         FateKind::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
         FateKind::Equal => ('=', "already equal", String::new()),
         FateKind::Foreign { at, counts, .. } => {
-            let at = at.and_then(|ms| Local.timestamp_millis_opt(ms).single());
-            let at = at.map_or("deleted".into(), |t| format!("at {}", t.format("%Y-%m-%d %H:%M:%S")));
+            let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));
             let detail = [plus_minus(*counts), at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             ('!', "changed since by someone else", detail.join("  "))
         }

@@ -2,10 +2,10 @@
 
 use super::{App, At, Effect, Exit, Line, LineFor, Owner, PaneEffect, Screen, Typed};
 use crate::protocol::{Command, Query, QueryId};
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::PaneId;
-use crate::tui::text::number::thousands;
 
 impl App {
     /// Asks the agent for a listing on behalf of `owner`.

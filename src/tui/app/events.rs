@@ -4,10 +4,10 @@ use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
 use crate::protocol::{
     Command, Event, EventBody, Level, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd,
 };
+use crate::text::size::words;
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
-use crate::tui::popup::finder::bytes;
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::Page;
 use crate::tui::popup::welcome::Welcome;
@@ -342,7 +342,7 @@ fn rules_page(view: &RulesView) -> String {
     } else {
         page.push_str("| rule | state | size |\n|---|---|--:|\n");
         for r in &view.active {
-            page.push_str(&format!("| {} | {} | {} |\n", cell(&r.path), cell(&r.reason), bytes(r.bytes as u64)));
+            page.push_str(&format!("| {} | {} | {} |\n", cell(&r.path), cell(&r.reason), words(r.bytes as u64)));
         }
         for (path, globs) in &view.waiting {
             page.push_str(&format!("| {} | waits for {} | |\n", cell(path), cell(globs)));
@@ -353,10 +353,10 @@ fn rules_page(view: &RulesView) -> String {
         page.push_str(&format!("- does not apply: {}\n", cell(complaint)));
     }
     let size: usize = view.parts.iter().map(|p| p.text.len()).sum();
-    page.push_str(&format!("\n## The effective prompt, {}\n\n", bytes(size as u64)));
+    page.push_str(&format!("\n## The effective prompt, {}\n\n", words(size as u64)));
     for p in &view.parts {
         let fence = "`".repeat(longest_fence(&p.text) + 1);
-        let size = bytes(p.text.len() as u64);
+        let size = words(p.text.len() as u64);
         page.push_str(&format!(
             "### {}\n\n{}, {size}\n\n{fence}\n{}\n{fence}\n\n",
             cell(&p.origin),

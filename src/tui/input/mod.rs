@@ -17,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub use rows::{Part, Row, Rows};
 
 use super::action::Action;
-use crate::tui::text::number::thousands;
+use crate::text::number::thousands;
 
 /// The first character that stands for a fold; the n-th fold is the n-th character from it.
 const FOLD: u32 = 0xF0000;

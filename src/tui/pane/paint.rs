@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look};
 use crate::proposal::Counts;
-use crate::tui::text::number::thousands;
+use crate::text::number::thousands;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{self, cut};
 use crate::tui::theme::{Role, Theme};

@@ -6,11 +6,12 @@ use ratatui::style::Modifier;
 
 use super::{border, matched, pair, select, thumb};
 use crate::protocol::Query;
+use crate::text::number::{plural, thousands};
+use crate::text::size::words;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::input::complete::{Completion, Preview};
 use crate::tui::pane::Ctx;
-use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 
@@ -291,8 +292,8 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let dim = ctx.theme.style(Role::Dim);
     let size = match &p.lines {
         Some(_) if p.path.ends_with('/') => plural(p.count, "name"),
-        Some(_) => format!("{}, {}", plural(p.count, "line"), bytes(p.bytes)),
-        None => bytes(p.bytes),
+        Some(_) => format!("{}, {}", plural(p.count, "line"), words(p.bytes)),
+        None => words(p.bytes),
     };
     let name = ctx.theme.style(Role::Path).add_modifier(Modifier::BOLD);
     let room = width.saturating_sub(wrap::cells(&size) + 2);
@@ -327,27 +328,9 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     });
 }
 
-/// `2.7 KB`.
-pub fn bytes(n: u64) -> String {
-    match n {
-        0..1000 => format!("{n} B"),
-        1000..10_000 => format!("{:.1} KB", n as f64 / 1000.0),
-        10_000..1_000_000 => format!("{} KB", n / 1000),
-        _ => format!("{:.1} MB", n as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_carry_a_unit() {
-        assert_eq!(
-            (bytes(12), bytes(2_700), bytes(96_000), bytes(5_200_000)),
-            ("12 B".into(), "2.7 KB".into(), "96 KB".into(), "5.2 MB".into())
-        );
-    }
 
     #[test]
     fn the_completion_stands_at_the_mention() {

@@ -6,10 +6,10 @@ use ratatui::style::Modifier;
 
 use super::select;
 use crate::protocol::Status;
+use crate::text::number::plural;
 use crate::tui::action::{Action, Context};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::Ctx;
-use crate::tui::text::number::plural;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 use crate::tui::view::pane_line;

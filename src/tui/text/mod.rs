@@ -4,7 +4,6 @@ pub mod cut;
 mod grammar;
 pub mod highlight;
 pub mod markdown;
-pub mod number;
 pub mod paint;
 pub mod show;
 pub mod wrap;

@@ -5,8 +5,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::wrap::{cells, is_printable};
+use super::wrap::cells;
 use crate::text::clean::clean_line;
+use crate::text::width::is_printable;
 
 /// Draws `text` from (`x`, `y`) in at most `width` cells and returns how many it took. A wide character that does
 /// not fit leaves its cell as it was. Every text on the screen passes here, and what would act on the terminal or hide

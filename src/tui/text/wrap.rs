@@ -5,19 +5,10 @@ use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
-use crate::text::clean::clean_line;
+use crate::text::width::is_printable;
 
-/// How many cells `text` takes as it is drawn: control and hidden characters as their marks.
-pub fn cells(text: &str) -> usize {
-    if is_printable(text) { text.len() } else { clean_line(text).width() }
-}
-
-/// Whether every byte is one cell.
-pub(super) fn is_printable(text: &str) -> bool {
-    text.bytes().all(|b| (0x20..0x7f).contains(&b))
-}
+pub use crate::text::width::cells;
 
 /// The lines of `text` at `width` cells, as byte ranges: white space at a break belongs to no line. There is
 /// always one line, and every line holds at least one grapheme.

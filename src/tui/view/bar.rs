@@ -10,10 +10,10 @@ use ratatui::text::{Line, Span};
 use super::super::action::Action;
 use super::super::app::{App, Focus, Screen};
 use super::super::input::complete::Completion;
-use super::super::text::number::plural;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::protocol::TurnEnd;
+use crate::text::number::plural;
 
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {

@@ -19,7 +19,7 @@ use super::popup::{self, finder};
 use super::text::{cut, paint, wrap};
 use super::theme::Role;
 use crate::protocol::{Approval, Mode};
-use crate::tui::text::number::plural;
+use crate::text::number::plural;
 
 /// Draws the screen.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {

@@ -3,13 +3,13 @@
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
-use super::time::Clock;
 use super::{Archive, FileInTime};
 use crate::proposal::Counts;
 use crate::protocol::VersionRow;
+use crate::text::number::plural;
+use crate::text::time::Clock;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
-use crate::tui::text::number::plural;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::time::Clock;
 use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Command, RestoreRequest};
+use crate::text::number::{plural, thousands};
+use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, PaneId};
-use crate::tui::text::number::{plural, thousands};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;

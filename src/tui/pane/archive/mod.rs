@@ -6,7 +6,6 @@ mod draw;
 mod fates;
 mod keys;
 mod list;
-mod time;
 
 #[cfg(test)]
 mod tests;
@@ -22,12 +21,12 @@ use super::paint::{self, span};
 use super::{Ctx, Look, Mark, PaneId};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
+use crate::text::number::{plural, thousands};
+use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, PaneEffect, Typed};
-use crate::tui::text::number::{plural, thousands};
 use crate::tui::theme::Role;
 use fates::Fates;
-use time::Clock;
 
 /// Changesets asked for at a time.
 const PAGE: usize = 100;

@@ -20,9 +20,9 @@ use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
+use crate::text::number::plural;
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
-use crate::tui::text::number::plural;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::protocol::{Call, CallState, NoticeAction, Verb};
+use crate::text::number::plural;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
-use crate::tui::text::number::plural;
 use crate::tui::text::wrap::cells;
 
 /// What the chat keeps of a call.

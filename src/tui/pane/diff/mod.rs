@@ -36,9 +36,9 @@ use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
 use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query};
+use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::app::{LineFor, PaneEffect, Typed};
-use crate::tui::text::number::thousands;
 use crate::tui::theme::Role;
 use page::{Page, Stage, decide, look_around};
 

@@ -8,7 +8,7 @@ use super::align::{self, Part};
 use super::code::text_id;
 use super::lines::{Ending, Lines};
 use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
-use crate::tui::text::number::thousands;
+use crate::text::number::thousands;
 
 /// How the two sides are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! One call, whole: its arguments and its result as the model got it.
 
 use crate::protocol::{Call, ItemId};
+use crate::text::number::plural;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::pane::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold};
-use crate::tui::text::number::plural;
 use crate::tui::text::{show, wrap};
 use crate::tui::theme::Role;
 

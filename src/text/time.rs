@@ -1,6 +1,38 @@
-//! Times as a person says them: `12:04:31` today, `Mon 18:20` this week, `3 Nov 18:20` before.
+//! The present moment, and times in words: exact ones for records and listings, and short ones for the screen (`12:04:31` today,
+//! `Mon 18:20` this week, `3 Nov 18:20` before).
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Timelike};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, Offset, SecondsFormat, TimeZone, Timelike};
+
+/// Unix milliseconds now; 0 for a clock before 1970.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Seconds that local time is ahead of UTC, now.
+pub fn zone() -> i32 {
+    Local.timestamp_millis_opt(now()).earliest().map_or(0, |time| time.offset().fix().local_minus_utc())
+}
+
+/// RFC 3339 in UTC, to the second: `2025-11-05T12:07:00Z`. A time outside of the calendar is its beginning.
+pub fn utc(ms: i64) -> String {
+    DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// The same to the millisecond.
+pub fn utc_millis(ms: i64) -> String {
+    DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// Local time to the second: `2025-11-05 12:07:00`; empty outside of the calendar.
+pub fn local(ms: i64) -> String {
+    let Some(t) = Local.timestamp_millis_opt(ms).single() else { return String::new() };
+    // By hand: chrono's patterns take longer than all else in a long listing.
+    let (hour, minute, second) = (t.hour(), t.minute(), t.second());
+    format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
+}
 
 /// A clock: now, and how far the person's zone is from UTC.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +102,14 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_have_exact_times() {
+        assert_eq!(utc(1_762_344_420_005), "2025-11-05T12:07:00Z");
+        assert_eq!(utc_millis(1_762_344_420_005), "2025-11-05T12:07:00.005Z");
+        assert_eq!(utc(i64::MAX), "1970-01-01T00:00:00Z");
+        assert_eq!(local(1_762_344_420_005).len(), "2025-11-05 12:07:00".len());
+    }
 
     #[test]
     fn times_are_said_as_a_person_says_them() {

@@ -1,0 +1,49 @@
+//! How far one word is from another, and which word was probably meant.
+
+/// The word nearest to `word`, if one is near enough to be what was meant.
+pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let small = |text: &str| text.to_lowercase().replace(['_', '-'], "");
+    let meant = small(word);
+    words
+        .map(|candidate| (distance(&meant, &small(candidate)), candidate))
+        .min()
+        .filter(|(distance, candidate)| *distance <= 2.max(candidate.chars().count() / 3))
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be added, removed or changed to make one word of the other.
+pub fn distance(a: &str, b: &str) -> usize {
+    // Nobody means a known word by one this long, and the table below is quadratic.
+    if a.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_the_one_meant() {
+        let words = ["baseUrl", "maxSteps", "model", "models", "mouse", "language"];
+        let near = |word| nearest(word, words.into_iter());
+        assert_eq!(near("baseURL"), Some("baseUrl"));
+        assert_eq!(near("max_steps"), Some("maxSteps"));
+        assert_eq!(near("modle"), Some("model"));
+        assert_eq!(near("colour"), None);
+        assert_eq!(near(&"x".repeat(100_000)), None);
+        assert_eq!((distance("kitten", "sitting"), distance("", "ab"), distance("é", "e")), (3, 2, 1));
+    }
+}

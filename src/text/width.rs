@@ -1,0 +1,31 @@
+//! How wide text is on a terminal.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::clean::clean_line;
+
+/// How many cells `text` takes as it is shown: control and hidden characters as their marks.
+pub fn cells(text: &str) -> usize {
+    if is_printable(text) { text.len() } else { clean_line(text).width() }
+}
+
+/// Whether every byte is one cell.
+pub fn is_printable(text: &str) -> bool {
+    text.bytes().all(|b| (0x20..0x7f).contains(&b))
+}
+
+/// `text` with spaces behind it up to `width` cells.
+pub fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(cells(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!((cells("abc"), cells("価格"), cells("e\u{301}"), cells("a\u{1}")), (3, 4, 1, 3));
+        assert_eq!((padded("価", 3), padded("abcd", 3)), ("価 ".into(), "abcd".into()));
+    }
+}
