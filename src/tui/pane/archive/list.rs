@@ -6,7 +6,6 @@ use super::Archive;
 use crate::proposal::Counts;
 use crate::protocol::Changeset;
 use crate::text::number::{plural, thousands};
-use crate::text::time::Clock;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;

@@ -1,0 +1,95 @@
+//! What `src/lib.rs` says is absent, where a list of names can show it.
+
+use std::fmt::Debug;
+
+use nebula::protocol::{Command, Event};
+
+use super::sizes::functions;
+use super::sources;
+
+/// What a function that draws has no business with.
+const DECIDES: &[&str] = &["Effect::", "Command::", ".send(", ".set(", "borrow_mut()", "fs::", "Instant::now"];
+
+#[test]
+fn drawing_decides_nothing() {
+    let mut broken = Vec::new();
+    let draws = |name: &str| name == "draw" || name.starts_with("draw_") || name.starts_with("paint_screen");
+    for source in sources() {
+        // The terminal and the loop hold the program's only handles; they draw nothing themselves.
+        let inside =
+            source.path.starts_with("tui/") && !["tui/terminal", "tui/run"].iter().any(|p| source.path.starts_with(p));
+        for (name, body) in functions(&source.text).into_iter().filter(|(name, _)| inside && draws(name)) {
+            let head = body.split('{').next().unwrap_or_default();
+            if head.contains("&mut self") || head.contains("&mut App") {
+                broken.push(format!("{}: {name} can change what it draws", source.path));
+            }
+            for what in DECIDES.iter().filter(|what| body.contains(**what)) {
+                broken.push(format!("{}: {name} names {what}", source.path));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn messages_are_values() {
+    fn is_value<T: Debug + Clone + PartialEq>() {}
+    is_value::<Command>();
+    is_value::<Event>();
+    const HANDLES: &[&str] = &[
+        "Box<dyn",
+        "Arc<dyn",
+        "Arc<Mutex",
+        "dyn Fn",
+        "impl Fn",
+        "Sender",
+        "Receiver",
+        "Mutex",
+        "RwLock",
+        "Notify",
+        "JoinHandle",
+        "CancellationToken",
+        "Serialize",
+    ];
+    for source in sources().iter().filter(|s| s.path.starts_with("protocol")) {
+        for handle in HANDLES {
+            assert!(!source.code.contains(handle), "{} holds {handle}", source.path);
+        }
+    }
+}
+
+#[test]
+fn tools_and_plans_of_restoring_write_nothing() {
+    for source in sources() {
+        let pure = ["tools/", "edit/", "proposal/", "archive/restore.rs", "restore_plan"]
+            .iter()
+            .any(|p| source.path.starts_with(p));
+        for write in ["workspace::write", "fs::write", "File::create", "fs::rename", "fs::remove", "OpenOptions"] {
+            assert!(!(pure && source.code.contains(write)), "{} names {write}", source.path);
+        }
+    }
+}
+
+#[test]
+fn what_is_pure_knows_no_files_no_clock_and_no_threads() {
+    for source in sources() {
+        let pure = ["edit/", "proposal/", "text/"].iter().any(|p| source.path.starts_with(p));
+        for name in ["std::fs", "tokio::", "std::thread", "std::net", "std::process"] {
+            assert!(!(pure && source.code.contains(name)), "{} names {name}", source.path);
+        }
+        let clock = ["edit/", "proposal/"].iter().any(|p| source.path.starts_with(p));
+        assert!(!(clock && source.code.contains("SystemTime")), "{} reads the clock", source.path);
+    }
+}
+
+#[test]
+fn the_clock_is_read_in_one_place() {
+    // `Instant` measures how long something takes; a time of the day comes from `text::time`. The other readers need it in
+    // another form than milliseconds.
+    const READERS: &[&str] =
+        &["text/time.rs", "archive/id.rs", "disk", "provider/http.rs", "provider/retry.rs", "context/live.rs"];
+    for source in sources() {
+        let may = READERS.iter().any(|place| source.path.starts_with(place));
+        assert!(may || !source.code.contains("SystemTime::now"), "{} reads the clock", source.path);
+    }
+}

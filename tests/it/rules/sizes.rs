@@ -1,0 +1,108 @@
+//! What is read in one sitting: files, functions and folders below `src` stay small.
+
+use std::collections::BTreeMap;
+
+use super::sources;
+
+/// The longest file, without its `mod tests`, in lines.
+const FILE: usize = 500;
+/// The longest function, in lines.
+const FUNCTION: usize = 60;
+/// The fullest folder, in `.rs` files.
+const FOLDER: usize = 15;
+
+/// What is still too large. These lists only shrink.
+const LONG_FILES: &[&str] = &["memory/messages.rs"];
+const LONG_FUNCTIONS: &[&str] = &[
+    "agent/restore.rs: plan",
+    "agent/session/request.rs: say",
+    "agent/start.rs: boot",
+    "edit/stream/call.rs: step",
+    "edit/stream/fence.rs: of",
+    "edit/stream/xml.rs: between",
+    "edit/stream/xml.rs: inside",
+    "strand/check/call.rs: plain_builtin",
+    "strand/cli/mod.rs: dispatch",
+    "strand/hash.rs: expr",
+    "strand/lang/print/expr.rs: expr_kind",
+    "strand/store/checkpoint/mod.rs: put_definitions",
+    "strand/store/log.rs: parse",
+    "tui/app/mod.rs: new",
+];
+const FULL_FOLDERS: &[&str] = &["memory", "strand/store"];
+
+#[test]
+fn no_file_is_longer_than_a_sitting() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let lines = source.text.lines().count();
+        if lines > FILE && !LONG_FILES.contains(&source.path.as_str()) {
+            broken.push(format!("{} has {lines} lines", source.path));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_function_is_longer_than_a_screen() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        for (name, body) in functions(&source.text) {
+            let (name, lines) = (format!("{}: {name}", source.path), body.lines().count());
+            if lines > FUNCTION && !LONG_FUNCTIONS.contains(&name.as_str()) {
+                broken.push(format!("{name} has {lines} lines"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_folder_holds_more_than_a_glance() {
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for path in super::paths() {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *folders.entry(folder.to_string()).or_default() += 1;
+    }
+    folders.retain(|folder, files| *files > FOLDER && !FULL_FOLDERS.contains(&folder.as_str()));
+    assert!(folders.is_empty(), "{folders:?}");
+}
+
+/// The functions of a text as rustfmt leaves it, each by its name and with its lines: the closing brace stands under the
+/// line that the function begins with.
+pub fn functions(text: &str) -> Vec<(&str, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let Some(name) = function_name(line.trim_start()) else { continue };
+        let end = format!("{indent}}}");
+        let ends = |line: &&str| **line == end || line.ends_with(';') && !line.starts_with(&format!("{indent} "));
+        let one_line = line.ends_with('}') || line.ends_with(';');
+        let length = if one_line { 1 } else { lines[at..].iter().position(|l| ends(&l)).map_or(1, |n| n + 1) };
+        found.push((name, lines[at..at + length].join("\n")));
+    }
+    found
+}
+
+/// The name of the function that a line begins, if it begins one.
+fn function_name(line: &str) -> Option<&str> {
+    let mut rest = line;
+    loop {
+        let (word, after) = rest.split_once(' ')?;
+        rest = match word {
+            "fn" => return after.split(['(', '<']).next(),
+            "pub(in" => after.split_once(") ")?.1,
+            "pub" | "pub(super)" | "pub(crate)" | "const" | "async" | "unsafe" => after,
+            _ => return None,
+        };
+    }
+}
+
+#[test]
+fn functions_are_found_with_their_lines() {
+    let text = "impl A {\n    pub(in crate::a) fn long(\n        &self,\n    ) -> u8 {\n        if x {\n        }\n        1\n    }\n\n    fn short() {}\n}\n\
+                trait T {\n    fn none(&self);\n    async fn some<X>(\n        x: X,\n    );\n}\npub const fn c() -> u8 {\n    1\n}\n";
+    let found: Vec<_> = functions(text).into_iter().map(|(name, body)| (name, body.lines().count())).collect();
+    assert_eq!(found, [("long", 7), ("short", 1), ("none", 1), ("some", 3), ("c", 3)]);
+}

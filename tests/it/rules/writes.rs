@@ -1,0 +1,98 @@
+//! Who may write files: the modules named here and no other.
+
+use super::{named, sources};
+
+/// The files and folders below `src` that call what changes the disk, and what they own there.
+const WRITERS: &[(&str, &str)] = &[
+    ("disk", "atomic replace for whoever owns files"),
+    ("workspace/write.rs", "the workspace's files"),
+    ("archive", "versions, changesets, their lock"),
+    ("memory", "the databases and their locks"),
+    ("config/file.rs", "the person's own configuration"),
+    ("provider/replay.rs", "recordings"),
+    ("cli/demo.rs", "the tour's folder"),
+    ("cli/commit.rs", "the message that an editor opens"),
+    ("tui/run.rs", "the text that an editor opens"),
+    ("strand/store", "a Strand project's log and checkpoints"),
+    ("strand/sync/write.rs", "a Strand project's text files"),
+    ("strand/runtime/episode.rs", "a recorded run"),
+    ("strand/runtime/replay.rs", "a recorded run"),
+];
+
+/// Calls that make, change or remove something on disk.
+const CALLS: &[&str] = &[
+    "fs::write(",
+    "fs::rename(",
+    "fs::copy(",
+    "fs::hard_link(",
+    "fs::create_dir",
+    "fs::remove_",
+    "fs::set_permissions(",
+    "File::create",
+    "DirBuilder",
+    "unix::fs::symlink",
+    ".set_len(",
+    ".set_permissions(",
+    "tempfile::",
+    "renameat",
+    "unlinkat",
+    "mkdirat",
+    "linkat",
+    "symlinkat",
+    "ftruncate",
+];
+
+/// What makes the opening of a file one for writing.
+const OPENS: &[&str] =
+    &[".write(true)", ".append(true)", ".create(true)", ".create_new(true)", "OFlags::CREATE", "OFlags::WRONLY"];
+
+fn is_writer(path: &str) -> bool {
+    WRITERS
+        .iter()
+        .any(|(place, _)| path == *place || path == format!("{place}.rs") || path.starts_with(&format!("{place}/")))
+}
+
+#[test]
+fn files_are_written_only_in_named_modules() {
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|s| !is_writer(&s.path)) {
+        for call in CALLS.iter().chain(OPENS).filter(|call| source.code.contains(**call)) {
+            broken.push(format!("{} calls {call}", source.path));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_named_module_writes() {
+    let sources = sources();
+    for (place, _) in WRITERS {
+        let mut own = sources.iter().filter(|s| {
+            s.path == *place || s.path == format!("{place}.rs") || s.path.starts_with(&format!("{place}/"))
+        });
+        let writes = own.any(|s| CALLS.iter().chain(OPENS).any(|call| s.code.contains(call)));
+        assert!(writes, "{place} writes nothing: take it off the list");
+    }
+}
+
+#[test]
+fn the_road_ends_in_one_place() {
+    // Nothing but the end of the road names the writing half of the workspace.
+    for source in sources() {
+        let inside = ["workspace/", "execute/apply.rs"].iter().any(|place| source.path.starts_with(place));
+        let names = named(&source.code).iter().any(|name| name.starts_with("workspace::write"));
+        assert!(inside || !names, "{} names workspace::write", source.path);
+    }
+}
+
+#[test]
+fn commands_print_through_the_one_writer() {
+    // What a command prints is cleaned there; a print beside it would not be.
+    const PRINTS: &[&str] = &["println!", "print!", "io::stdout()", "io::stderr()", "stdout().lock()"];
+    for source in sources() {
+        let outside = (source.path.starts_with("cli/") && source.path != "cli/out.rs") || source.path == "main.rs";
+        for print in PRINTS.iter().filter(|_| outside) {
+            assert!(!source.code.contains(print), "{} names {print}", source.path);
+        }
+    }
+}
