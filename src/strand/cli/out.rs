@@ -1,5 +1,6 @@
 //! Printing: results on stdout, messages on stderr, colour where it is wanted.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
@@ -10,12 +11,15 @@ use super::args::{Args, Color};
 use crate::strand::check::Diagnostic;
 use crate::strand::issue::{Refusal, Unparsed};
 use crate::strand::store::Error;
+use crate::text::clean::{clean, clean_json};
 
 /// How to print.
 pub struct Out {
     /// Whether results are JSON.
     pub json: bool,
     quiet: bool,
+    /// Whether results go to a terminal.
+    terminal: bool,
     color: bool,
     color_err: bool,
     /// Columns of the terminal that results go to, or as many as a line may have elsewhere.
@@ -35,6 +39,7 @@ impl Out {
         Out {
             json: args.json,
             quiet: args.quiet,
+            terminal: std::io::stdout().is_terminal(),
             color: wanted(std::io::stdout().is_terminal()),
             color_err: wanted(std::io::stderr().is_terminal()),
             columns: columns(std::io::stdout()),
@@ -42,9 +47,10 @@ impl Out {
         }
     }
 
-    /// Prints to stdout. A reader that went away is no concern.
+    /// Prints to stdout: cleaned at a terminal, byte for byte elsewhere. A reader that went away is no concern.
     pub fn text(&self, text: &str) {
-        let _ = std::io::stdout().lock().write_all(text.as_bytes());
+        let shown = if self.terminal { shown(text, self.color) } else { text.into() };
+        let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     }
 
     /// One line to stdout.
@@ -54,7 +60,7 @@ impl Out {
 
     /// One JSON value as a line of stdout.
     pub fn value(&self, value: &Value) {
-        self.line(&value.to_string());
+        let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()));
     }
 
     /// A result, in words or as JSON.
@@ -74,7 +80,7 @@ impl Out {
     }
 
     fn err(&self, message: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{message}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", shown(message, self.color_err));
     }
 
     /// Tells a failure. Returns its exit code.
@@ -166,6 +172,25 @@ impl Out {
     }
 }
 
+/// Every colour that [`paint`] is called with, and their end.
+const COLOURS: [&str; 10] = ["0", "2", "31", "32", "33", "34", "35", "36", RED, YELLOW];
+
+/// Text as a terminal may be given it. Where `color` is wanted, the colours of this file stay.
+fn shown(text: &str, color: bool) -> Cow<'_, str> {
+    if !color {
+        return clean(text);
+    }
+    let mut parts = text.split("\u{1b}[");
+    let mut out = clean(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        match part.split_once('m').filter(|(code, _)| COLOURS.contains(code)) {
+            Some((code, rest)) => out.push_str(&format!("\u{1b}[{code}m{}", clean(rest))),
+            None => out.push_str(&clean(&format!("\u{1b}[{part}"))),
+        }
+    }
+    out.into()
+}
+
 const RED: &str = "1;31";
 const YELLOW: &str = "1;33";
 
@@ -173,11 +198,11 @@ const YELLOW: &str = "1;33";
 pub fn misused(error: &clap::Error, json: bool) -> u8 {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    let _ = writeln!(std::io::stderr().lock(), "Error: {text}");
+    let _ = writeln!(std::io::stderr().lock(), "Error: {}", shown(text, false));
     if json {
         let message = text.lines().next().unwrap_or_default();
         let error = json!({"error": {"code": 2, "kind": "usage", "message": message, "details": {}}});
-        let _ = writeln!(std::io::stdout().lock(), "{error}");
+        let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&error.to_string()));
     }
     2
 }
@@ -324,6 +349,14 @@ mod tests {
     use super::{Look, marked};
 
     const PLAIN: Look = Look { color: false, code: "", columns: usize::MAX };
+
+    #[test]
+    fn only_its_own_colours_reach_a_terminal() {
+        let hostile = "a\u{1b}[2Jb\u{1b}[8mc\u{202e}";
+        assert_eq!(shown(hostile, false), "a^[[2Jb^[[8mc⟨U+202E⟩");
+        let red = paint(true, RED, hostile);
+        assert_eq!(shown(&red, true), "\u{1b}[1;31ma^[[2Jb^[[8mc⟨U+202E⟩\u{1b}[0m");
+    }
 
     #[test]
     fn carets_are_as_wide_as_what_they_mark() {
