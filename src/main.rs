@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     };
     match ended {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
-        Err(error) => ExitCode::from(cli::told(&error)),
+        Err(error) => ExitCode::from(cli::report(&error)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::CommitArgs;
-use super::reach::{Reached, reach};
+use super::connect::{Connected, connect};
 use super::{Context, out};
 use crate::agent::commit;
 use crate::context::commit::staged;
@@ -29,7 +29,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         return Ok(NOT_APPROVED);
     }
     out::aside(staged.stat.trim_end());
-    let Reached { provider, model } = connect(context)?;
+    let Connected { provider, model } = provider(context)?;
     let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
@@ -66,11 +66,12 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     Ok(0)
 }
 
-fn connect(context: &Context) -> Result<Reached> {
+/// The recording that was named, else the configured provider.
+fn provider(context: &Context) -> Result<Connected> {
     if let Some(provider) = context.parts()?.provider {
-        return Ok(Reached { provider, model: context.config.model.clone() });
+        return Ok(Connected { provider, model: context.config.model.clone() });
     }
-    reach(context).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
+    connect(context).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
 }
 
 /// Asks until the message is settled; `None`: it is not to be committed.

@@ -2,17 +2,17 @@
 
 mod args;
 mod commit;
+mod connect;
 mod demo;
 pub mod diff;
 pub mod files;
 pub mod out;
+mod parse;
 mod print;
 mod rag;
-mod reach;
 mod sessions;
 mod settings;
 mod task;
-mod typed;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use anyhow::{Context as _, Result, bail};
 
 pub use args::{Cli, Cmd, Global};
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
-pub use typed::parse;
+pub use parse::parse;
 
 use out::Out;
 
@@ -42,8 +42,8 @@ pub const USAGE: u8 = 2;
 #[error("{0}")]
 pub struct Usage(String);
 
-/// Says in one line what went wrong; gives the exit code.
-pub fn told(error: &anyhow::Error) -> u8 {
+/// Prints an error in one line and returns its exit code.
+pub fn report(error: &anyhow::Error) -> u8 {
     if print::is_broken_pipe(error) {
         return 0;
     }

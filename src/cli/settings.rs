@@ -7,8 +7,8 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use super::args::{Cli, ConfigCmd, ModelArgs};
+use super::connect::{Connected, connect};
 use super::out::{self, Out};
-use super::reach::{Reached, reach};
 use super::{Context, print};
 use crate::config::{self, size, workspace_config};
 use crate::memory::{self, Memory, StatsRow};
@@ -23,9 +23,9 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         out::say(name)?;
         return Ok(0);
     }
-    let reached = reach(context);
-    let present = reached.as_ref().map_or_else(|_| context.config.model.clone(), |reached| reached.model.clone());
-    let offered = reached.and_then(|reached| context.block_on(reached.provider.models()));
+    let connected = connect(context);
+    let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
+    let offered = connected.and_then(|connected| context.block_on(connected.provider.models()));
     if args.json {
         out::say_json(&json!({"model": present, "offered": offered.unwrap_or_default()}))?;
         return Ok(0);
@@ -199,9 +199,9 @@ fn connection(context: &mut Context) -> Check {
         (Some(name), None) => format!("{name} is not set"),
         (None, _) => "no key needed".into(),
     };
-    let (ok, says) = match reach(context) {
+    let (ok, says) = match connect(context) {
         Err(e) => (false, format!("{e}. {}", e.hint)),
-        Ok(Reached { provider, .. }) => match context.block_on(provider.models()) {
+        Ok(Connected { provider, .. }) => match context.block_on(provider.models()) {
             Ok(names) if names.len() == 1 => (true, format!("{}: 1 model, {key}", provider.place())),
             Ok(names) => (true, format!("{}: {} models, {key}", provider.place(), names.len())),
             Err(e) => (false, format!("{e}. {}", e.hint)),

@@ -313,7 +313,7 @@ impl Printer {
             self.fresh_line()?;
             let mut err = Out::stderr();
             for change in &proposal.files {
-                err.styled(&super::diff::told(change, self.terminal))?;
+                err.styled(&super::diff::shown(change, self.terminal))?;
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
-use crate::cli::diff::told;
+use crate::cli::diff;
 use crate::proposal::merge::CONFLICT;
 use crate::proposal::{Consent, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
 use crate::restore_plan::{self, Plan, PlanError, Wanted};
@@ -159,7 +159,7 @@ impl Desk<'_> {
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
         for file in &restoration.proposal.files {
-            let diff = told(file, self.out.is_terminal());
+            let diff = diff::shown(file, self.out.is_terminal());
             self.out.styled(&diff)?;
         }
         Ok(self.out.flush()?)

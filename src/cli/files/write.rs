@@ -36,7 +36,7 @@ impl Desk<'_> {
         let mut files = proposal.choices(Choice::Reject);
         for (i, file) in proposal.files.iter().enumerate() {
             for h in 0..file.hunks.len() {
-                let diff = super::super::diff::told(&only(file, h), self.out.is_terminal());
+                let diff = super::super::diff::shown(&only(file, h), self.out.is_terminal());
                 self.out.styled(&diff)?;
                 self.out.flush()?;
                 let found = file.hunks[h].found.as_ref().and_then(|found| found.detail.as_deref());

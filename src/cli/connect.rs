@@ -1,30 +1,30 @@
-//! Whom a command asks that needs a model but no session: the one that would answer a session.
+//! The model for commands that need one but no session: the one that a session would use.
 
 use std::sync::Arc;
 
 use super::Context;
 use crate::provider::{self, Error, Kind, Provider};
 
-/// Who answers.
-pub struct Reached {
-    /// The way there.
+/// A provider that can be asked, and the model to ask it for.
+pub struct Connected {
+    /// The provider.
     pub provider: Arc<dyn Provider>,
-    /// The model that is asked.
+    /// The model.
     pub model: String,
 }
 
-/// The configured provider; without a key for its own address, a server on this computer.
+/// Connects to the configured provider; without a key for its own address, to a server on this computer.
 ///
 /// # Errors
-/// When nobody would answer.
-pub fn reach(context: &Context) -> Result<Reached, Error> {
+/// When neither can be used.
+pub fn connect(context: &Context) -> Result<Connected, Error> {
     let connection = context.config.connection();
     let usual = context.config.model.clone();
     let provider = match provider::connect(&connection) {
         Err(e) if e.kind == Kind::NoKey && !connection.custom_url => {
             let found = context.block_on(provider::find());
             let (server, model) = provider::choose(found, &usual).ok_or(e)?;
-            return Ok(Reached { provider: provider::connect(&server.connection())?, model });
+            return Ok(Connected { provider: provider::connect(&server.connection())?, model });
         }
         configured => configured?,
     };
@@ -36,5 +36,5 @@ pub fn reach(context: &Context) -> Result<Reached, Error> {
         }
         false => usual,
     };
-    Ok(Reached { provider, model })
+    Ok(Connected { provider, model })
 }
