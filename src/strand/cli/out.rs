@@ -346,7 +346,7 @@ fn highlight(line: &str, cut: (usize, usize), color: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, marked};
+    use super::{Look, RED, marked, paint, shown};
 
     const PLAIN: Look = Look { color: false, code: "", columns: usize::MAX };
 

@@ -73,7 +73,7 @@ pub fn functions(text: &str) -> Vec<(&str, String)> {
         let end = format!("{indent}}}");
         let ends = |line: &&str| **line == end || line.ends_with(';') && !line.starts_with(&format!("{indent} "));
         let one_line = line.ends_with('}') || line.ends_with(';');
-        let length = if one_line { 1 } else { lines[at..].iter().position(|l| ends(&l)).map_or(1, |n| n + 1) };
+        let length = if one_line { 1 } else { lines[at..].iter().position(ends).map_or(1, |n| n + 1) };
         found.push((name, lines[at..at + length].join("\n")));
     }
     found
