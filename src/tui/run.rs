@@ -15,6 +15,7 @@ use super::app::{App, EditFor, Effect, Exit, Msg, Options};
 use super::terminal::{Abilities, Late, Screen, Sorted, Typed, restore_on_panic};
 use super::text::highlight::Highlighter;
 use crate::protocol::{Addressed, Command, Event, EventBody};
+use crate::text::time;
 
 /// Between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
