@@ -427,7 +427,7 @@ fn ask(proposal: &Proposal) -> io::Result<Decision> {
     let mut files = proposal.choices(Choice::Reject);
     let total: usize = proposal.files.iter().map(|f| f.hunks.len()).sum();
     if let Some(why) = proposal.needs_person() {
-        print::aside(clean(&why.to_string()));
+        out::aside(why);
     }
     let keys = if total > 1 { "y all, n none, h hunk by hunk" } else { "y yes, n no" };
     let answer = out::read_line(&format!("write this? {keys}: "))?;
