@@ -116,7 +116,7 @@ impl Context {
     /// The memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
         // Also while it is being opened and later: whoever waits for another program is told so.
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(print::complain));
+        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
         for notice in notices {
             out::complain(notice);
         }
@@ -128,9 +128,9 @@ impl Context {
     /// # Errors
     /// When nothing of it can be read.
     pub fn readable_memory(&self) -> Result<Memory, memory::Error> {
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(print::complain));
+        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
         memory.readable()?;
-        notices.iter().for_each(print::complain);
+        notices.iter().for_each(out::complain);
         Ok(memory)
     }
 

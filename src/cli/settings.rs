@@ -214,7 +214,7 @@ fn connection(context: &mut Context) -> Check {
 pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
     let (rows, unreadable) = context.readable_memory()?.stats(None)?;
     if unreadable > 0 {
-        print::complain(format_args!("the results in {unreadable} messages cannot be read and are not counted"));
+        out::complain(format_args!("the results in {unreadable} messages cannot be read and are not counted"));
     }
     if as_json {
         let rows: Vec<_> = rows.iter().map(stats_record).collect();

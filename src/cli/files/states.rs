@@ -4,11 +4,12 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::history::{cause, local};
+use super::history::cause;
 use super::{DONE, Desk};
 use crate::archive::{Id, Version};
 use crate::cli::diff::unified;
 use crate::proposal::{FileChange, State};
+use crate::text::time;
 
 impl Desk<'_> {
     pub(super) fn show(&mut self, name: &str) -> Result<u8> {
@@ -25,8 +26,14 @@ impl Desk<'_> {
             State::Large(file) => {
                 self.out.document_of(crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?)?;
             }
-            State::Link { target } => self.out.document(format!("{}
-", target.display()).as_bytes())?,
+            State::Link { target } => self.out.document(
+                format!(
+                    "{}
+",
+                    target.display()
+                )
+                .as_bytes(),
+            )?,
         }
         self.out.flush()?;
         Ok(DONE)
@@ -37,17 +44,17 @@ impl Desk<'_> {
         let known = self.memory.changeset(&self.project(), &id.to_string());
         let record = self.remembered(known)?;
         writeln!(self.out, "changeset  {id}")?;
-        writeln!(self.out, "time       {}", local(id))?;
+        writeln!(self.out, "time       {}", time::local(id.at()))?;
         if let Some(cause) = cause(record.as_ref()) {
-            writeln!(self.out, "cause      {}", self.shown(cause))?;
+            writeln!(self.out, "cause      {}", cause)?;
         }
         if let Some(approved) = self.archive.approved(id)? {
-            writeln!(self.out, "approved   {}", self.shown(&approved))?;
+            writeln!(self.out, "approved   {}", approved)?;
         }
         for path in self.archive.paths(id)? {
             let version = self.archive.version_in(&path, id)?;
             let version = version.map_or("missing".into(), |v| v.id.to_string());
-            writeln!(self.out, "file       {version}  {}", self.shown(&path))?;
+            writeln!(self.out, "file       {version}  {}", path)?;
         }
         self.out.flush()?;
         Ok(DONE)
