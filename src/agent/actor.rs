@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::commit;
 use crate::agent::restore::Restores;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, Opened};
 use crate::agent::session::records::sha;
 use crate::agent::session::{export, settings, system_prompt};
@@ -105,14 +105,14 @@ impl ActorHandle {
 
 /// A turn under way.
 struct Running {
-    task: JoinHandle<(Session, turn::Outcome)>,
+    task: JoinHandle<(Conversation, turn::TurnOutcome)>,
     stop: CancellationToken,
 }
 
 struct Actor {
     context: Arc<SessionContext>,
     /// The conversation, while no turn has it.
-    session: Option<Session>,
+    session: Option<Conversation>,
     turn: Option<Running>,
     /// Restores that wait for the person.
     restores: Restores,
@@ -163,7 +163,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::Interrupt => self.interrupt(),
-            Command::Hurry => context.skip_backoff.now(),
+            Command::SkipBackoff => context.skip_backoff.now(),
             Command::Sessions(change) => self.change_session(change).await,
             Command::Set(setting) => settings::set(context, setting).await,
             Command::Export(format) => match context.id() {
@@ -212,7 +212,7 @@ impl Actor {
     }
 
     /// Takes the conversation back when its turn is over, and says so.
-    async fn turn_ended(&mut self, ended: Option<(Session, turn::Outcome)>) {
+    async fn turn_ended(&mut self, ended: Option<(Conversation, turn::TurnOutcome)>) {
         let end = match ended {
             Some((session, outcome)) => {
                 self.session = Some(session);
@@ -284,7 +284,7 @@ impl Actor {
     }
 
     /// Tells which files of a resumed session someone else changed since.
-    async fn tell_drifted(&self, session: &Session) {
+    async fn tell_drifted(&self, session: &Conversation) {
         let services = Arc::clone(&self.context.services);
         let known = session.shas();
         let found = tokio::task::spawn_blocking(move || {
@@ -343,7 +343,7 @@ impl Actor {
 }
 
 /// The end of the running turn, none if it panicked; never, while none runs.
-async fn finished(turn: &mut Option<Running>) -> Option<(Session, turn::Outcome)> {
+async fn finished(turn: &mut Option<Running>) -> Option<(Conversation, turn::TurnOutcome)> {
     match turn {
         Some(running) => {
             let end = (&mut running.task).await;

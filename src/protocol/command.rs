@@ -34,7 +34,7 @@ pub enum Command {
     /// Stop the session's running turn at once; or withdraw its pending restore.
     Interrupt,
     /// Do not wait any longer before trying again.
-    Hurry,
+    SkipBackoff,
     /// Open a session in place of this one, whose turn is stopped first.
     Open(SessionChoice),
     /// Open a session beside the open ones; commands that name no session are for it from then on.

@@ -217,7 +217,8 @@ async fn a_commit_message_is_proposed_edited_and_used() {
     live.send(Command::Commit("Add a, and say why".into()));
     live.until(|e| notice(e).filter(|t| t.contains("Add a, and say why"))).await;
     assert_eq!(git(&["log", "--format=%s"]).trim(), "Add a, and say why");
-    // A hook that refuses loses no message.
+    // A hook that refuses loses no message; only a trusted folder runs its hooks.
+    live.send(Command::Set(Setting::Trust));
     world.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'tabs are not allowed' >&2\nexit 1\n");
     make_executable(&world.root().join(".git/hooks/pre-commit"));
     world.write("b.txt", "two\n");
@@ -353,7 +354,7 @@ async fn rules_are_listed_and_broken_ones_told_once() {
     live.submit("two");
     live.end().await;
     let told = live.events.iter().filter_map(|e| match e {
-        EventBody::Added(_, Item::Notice(n)) if n.title.contains("rule") => Some(n.detail.clone()),
+        EventBody::Added(_, Item::Notice(n)) if n.title.contains("not used") => Some(n.detail.clone()),
         _ => None,
     });
     let told: Vec<String> = told.collect();

@@ -15,7 +15,7 @@ use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpe
 use crate::tools::{FileVersion, Sha, ToolSet};
 
 /// An open session. The turn that runs owns it.
-pub struct Session {
+pub struct Conversation {
     /// UUIDv7.
     pub id: String,
     /// Its title, once it has one.
@@ -51,10 +51,10 @@ pub struct Session {
 /// The longest text that is kept beside what was read, in bytes.
 const MAX_TEXT: usize = 256 << 10;
 
-impl Session {
+impl Conversation {
     /// A session with nothing in it.
     pub fn new(id: String, tools: Arc<ToolSet>) -> Self {
-        Session {
+        Conversation {
             id,
             title: None,
             messages: Vec::new(),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn open_calls_are_those_of_the_last_answer_whatever_their_ids() {
         let call = |id: &str| ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
-        let mut session = Session::new("s".into(), Arc::new(ToolSet::builtin()));
+        let mut session = Conversation::new("s".into(), Arc::new(ToolSet::builtin()));
         for message in [
             Message::user("go"),
             Message::assistant("", vec![call("call_0")]),

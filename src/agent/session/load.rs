@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, attached_files, blob, parse_sha, read_answer, read_results};
 use crate::agent::session::transcript;
@@ -11,7 +11,7 @@ use crate::protocol::Item;
 use crate::provider::{Message, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
 
-impl Session {
+impl Conversation {
     /// A stored session, as it was, and its entries for the front end. Calls that never got their result, because the
     /// process died, get one that says so.
     ///
@@ -22,7 +22,7 @@ impl Session {
         record: &memory::Session,
         tools: &Arc<ToolSet>,
     ) -> Result<(Self, Vec<Item>), memory::Error> {
-        let mut session = Session::new(record.id.clone(), Arc::clone(tools));
+        let mut session = Conversation::new(record.id.clone(), Arc::clone(tools));
         session.title = record.title.clone();
         session.totals = record.totals;
         session.prompt = PromptState::read(record.extra.as_deref());
@@ -134,7 +134,7 @@ mod tests {
         keep(memory::Role::Assistant, Some("torn ["), None);
         keep(memory::Role::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
         let record = memory.get(&id).expect("there");
-        let (session, items) = Session::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
         assert_eq!(answers, [None, Some("a"), Some("b"), None]);
         let told = items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::services::Services;
 use crate::agent::session::context::{SessionContext, Settings};
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::memory::{self, NewSession};
 use crate::protocol::{Item, SessionChoice, SessionId};
 
@@ -13,7 +13,7 @@ pub struct Opened {
     /// What it shares with its turn.
     pub context: Arc<SessionContext>,
     /// Its conversation.
-    pub session: Session,
+    pub session: Conversation,
     /// What was said in it, as entries.
     pub items: Vec<Item>,
 }
@@ -56,7 +56,7 @@ pub fn open(
         return Err("this session is open here already".into());
     }
     let record = memory.reopen(&id).map_err(say)?;
-    let (session, items) = Session::load(memory, &record, &services.tools).map_err(say)?;
+    let (session, items) = Conversation::load(memory, &record, &services.tools).map_err(say)?;
     let mut settings = settings;
     settings.take_up(&record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
@@ -68,10 +68,10 @@ pub fn open(
 ///
 /// # Errors
 /// When memory cannot be read.
-pub fn reload(context: &SessionContext) -> Result<Session, memory::Error> {
+pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     let memory = context.services.memory.sync();
     let record = memory.get(&context.id().unwrap_or_default())?;
-    Ok(Session::load(memory, &record, &context.services.tools)?.0)
+    Ok(Conversation::load(memory, &record, &context.services.tools)?.0)
 }
 
 /// Whether another process has it open.
@@ -91,6 +91,6 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
     };
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
-    let session = Session::new(id, Arc::clone(&services.tools));
+    let session = Conversation::new(id, Arc::clone(&services.tools));
     Opened { context: Arc::new(context), session, items: Vec::new() }
 }

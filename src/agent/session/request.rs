@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Session, first_words};
+use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::rag;
 use crate::agent::session::records::{AttachedRecord, write_attached};
 use crate::agent::session::system_prompt;
@@ -32,7 +32,7 @@ const SCHEMA: usize = 300;
 /// When something mentioned is missing or may not be read: nothing is sent.
 pub async fn say(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
@@ -104,7 +104,7 @@ fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
 }
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
-pub async fn go_on(context: &Arc<SessionContext>, session: &mut Session) {
+pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
     if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
         let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
         session.add_hidden(context, text);
@@ -112,7 +112,7 @@ pub async fn go_on(context: &Arc<SessionContext>, session: &mut Session) {
 }
 
 /// The last request again: what came of it is taken back out of the conversation.
-pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Session) {
+pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
         if let Some(row) = session.rows.pop() {
@@ -130,7 +130,7 @@ fn window(context: &SessionContext) -> u32 {
 }
 
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
-pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Result<Request, TurnEnd> {
+pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, TurnEnd> {
     // A local server that is being looked for may be the model: the search takes a second at most.
     let _ = context.services.looking.subscribe().wait_for(|looking| !looking).await;
     let system = system_prompt::system(context, session).await;
@@ -171,7 +171,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Session) -> Resu
 }
 
 /// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
-pub fn to_summarise(context: &SessionContext, session: &mut Session, system: usize) -> (Vec<Arc<Message>>, usize) {
+pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system: usize) -> (Vec<Arc<Message>>, usize) {
     let budget = Budget::of_window(u64::from(window(context)));
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     // Of the session's own window nothing is left out: the person may drop the summary.
@@ -190,7 +190,7 @@ fn capabilities(context: &SessionContext) -> Capabilities {
 
 /// The messages as this model takes them: an attachment of an earlier message that it does not take, as after a change
 /// of the model, is named instead.
-fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, capabilities: Capabilities) -> Vec<Arc<Message>> {
+fn takeable(session: &mut Conversation, messages: Vec<Arc<Message>>, capabilities: Capabilities) -> Vec<Arc<Message>> {
     let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);
     if messages.iter().all(all) {
@@ -217,7 +217,7 @@ fn takeable(session: &mut Session, messages: Vec<Arc<Message>>, capabilities: Ca
 }
 
 /// Adds the tokens of a step to the session's.
-pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Session, usage: Option<Usage>) {
+pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Conversation, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     let model = context.model();
     let price = lock(&context.services.config).model_config(&model).price;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::{Facts, JoinedRecord};
 use crate::context::live::{Limits, Live};
 use crate::context::rules::{self, Active, ActiveRule, Rules};
@@ -15,7 +15,7 @@ use crate::provider::{Message, Role};
 
 /// The system prompt for the next request. Where something has changed since the model was told last, that joins the
 /// conversation first.
-pub async fn system(context: &Arc<SessionContext>, session: &mut Session) -> Arc<str> {
+pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let fresh = session.prompt.now.is_none();
     if fresh {
         let context2 = Arc::clone(context);
@@ -81,7 +81,7 @@ fn look(context: &SessionContext) -> (Live, Rules) {
 }
 
 /// Compares what is true with what the model was told, and tells it the rest.
-async fn update(context: &Arc<SessionContext>, session: &mut Session, anew: bool, fresh: bool) {
+async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
     let Some(now) = session.prompt.now.clone() else { return };
     let (context2, in_play) = (Arc::clone(context), session.in_play.clone());
     let found = Arc::clone(&now);
@@ -128,7 +128,7 @@ fn news(context: &SessionContext, told: &Facts, now: &Facts) -> Option<String> {
 }
 
 /// Joins the message of the person that is about to be sent, or follows what came of the model's calls.
-fn tell(context: &SessionContext, session: &mut Session, news: &str, fresh: bool) {
+fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh: bool) {
     let last = session.messages.last().zip(session.rows.last());
     let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
         return session.add_hidden(context, news);
@@ -142,7 +142,7 @@ fn tell(context: &SessionContext, session: &mut Session, news: &str, fresh: bool
 }
 
 /// Notes the parts of the prompt in force for whoever asks, and gives them.
-async fn show(context: &Arc<SessionContext>, session: &Session) -> Vec<Part> {
+async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<Part> {
     let (Some(base), told) = (session.prompt.base.clone(), session.prompt.told.clone()) else { return Vec::new() };
     let context2 = Arc::clone(context);
     let made = tokio::task::spawn_blocking(move || {
@@ -190,7 +190,7 @@ async fn keep_rules(context: &SessionContext, view: RulesView) -> RulesView {
 
 /// Keeps the rules, and says in the chat what is new about them: with the newest message, so that a resumed session says
 /// it too.
-async fn tell_rules(context: &SessionContext, session: &Session, view: RulesView) {
+async fn tell_rules(context: &SessionContext, session: &Conversation, view: RulesView) {
     let before = keep_rules(context, view.clone()).await;
     let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
     let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::request;
 use crate::agent::turn::step;
 use crate::context::request::{newest, size};
@@ -26,7 +26,7 @@ const SMALLEST: usize = 4_000;
 const USE_IT: &str = "use it";
 
 /// Asks the model for a summary and puts it to the person.
-pub async fn run(context: &Arc<SessionContext>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     context.say(Level::Info, "summarising", "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
@@ -48,7 +48,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Session, stop: &Ca
 /// The model's summary, and how many of the oldest messages did not fit and are not in it.
 async fn summarise(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     stop: &CancellationToken,
 ) -> Result<(String, usize), Error> {
     let services = Arc::clone(&context.services);
@@ -113,7 +113,7 @@ async fn listen(context: &Arc<SessionContext>, request: Request, stop: &Cancella
 /// Shows the summary and waits for what the person says of it.
 async fn offer(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     text: String,
     left_out: usize,
     stop: &CancellationToken,

@@ -9,7 +9,7 @@ use crate::agent::execute_proposal::{Asking, Settled, execute_proposal};
 use crate::agent::restore;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::results::{own_hunks, verdict};
@@ -47,13 +47,13 @@ impl Edits {
 /// What came of a run of edits.
 pub struct Done {
     /// One result a call, or an edit of the text, in their order.
-    pub results: Vec<Told>,
+    pub results: Vec<CallOutcome>,
     /// Everything was placed, accepted and written: there is nothing the model must answer to.
     pub all_well: bool,
 }
 
 /// What the model is told of one call, or one edit of the text.
-pub struct Told {
+pub struct CallOutcome {
     /// Its entry on the screen.
     pub item: ItemId,
     /// The call; none for an edit of the text.
@@ -67,7 +67,7 @@ pub struct Told {
 /// Places the edits, proposes what changes, waits for the decision and settles it.
 pub async fn edits(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     edits: Edits,
     stop: &CancellationToken,
 ) -> Done {
@@ -117,7 +117,7 @@ async fn interrupted(context: &SessionContext, pending: Vec<Pending>) -> Done {
         p.item.end(&context.events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
         let record = ResultRecord::failed(id, name);
-        results.push(Told { item: p.item.id, call: p.call, record, text });
+        results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
     }
     Done { results, all_well: false }
 }
@@ -138,19 +138,19 @@ fn each<'a>(
 /// The model's `undo`: a proposal from the archive that the person decides.
 pub async fn undo(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     mut item: CallItem,
     call: &ToolCall,
     count: usize,
     path: Option<String>,
     stop: &CancellationToken,
-) -> Told {
+) -> CallOutcome {
     let mut record = ResultRecord::failed(&call.id, &call.name);
     let plan = match restore::plan_of_tool(context, count, path).await {
         Ok(plan) => plan,
         Err(why) => {
             item.end(&context.events, CallState::Failed, &why, &why).await;
-            return Told { item: item.id, call: None, record, text: why };
+            return CallOutcome { item: item.id, call: None, record, text: why };
         }
     };
     item.set(&context.events, CallState::Asking).await;
@@ -179,7 +179,7 @@ pub async fn undo(
         }
     }
     item.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
-    Told { item: item.id, call: None, record, text }
+    CallOutcome { item: item.id, call: None, record, text }
 }
 
 fn undo_told(settled: &Settled) -> (CallState, String) {
@@ -203,7 +203,7 @@ fn undo_told(settled: &Settled) -> (CallState, String) {
 /// Reads the files as they are and places the edits in them, on the blocking pool.
 async fn place(
     context: &Arc<SessionContext>,
-    session: &Session,
+    session: &Conversation,
     edits: Vec<Edit>,
 ) -> (Vec<FileChange>, Vec<EditResult>) {
     let context = Arc::clone(context);
@@ -281,7 +281,7 @@ async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditR
 }
 
 /// What the session and the chat learn from a settled proposal.
-async fn after(context: &SessionContext, session: &mut Session, proposal: &Proposal, settled: &Settled) {
+async fn after(context: &SessionContext, session: &mut Conversation, proposal: &Proposal, settled: &Settled) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
             for (path, bytes) in &settled.written {
@@ -326,7 +326,7 @@ async fn tell(
     results: &[EditResult],
     settled: Option<(&Proposal, &Settled)>,
     said: &mut HashSet<String>,
-) -> Told {
+) -> CallOutcome {
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
     let mut record = ResultRecord::failed(id, name);
@@ -349,7 +349,7 @@ async fn tell(
         p.item.call.result = Some(text.clone());
         p.item.set(&context.events, verdict.state).await;
     }
-    Told { item: p.item.id, call, record, text }
+    CallOutcome { item: p.item.id, call, record, text }
 }
 
 fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {

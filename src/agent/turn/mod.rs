@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::request;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
@@ -40,16 +40,16 @@ enum Next {
 }
 
 /// How a turn ended. `Err`: nothing was sent, the prompt goes back and why.
-pub type Outcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
+pub type TurnOutcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 
 /// Runs a turn. The session comes back however it ends; the loop tells the end once it has the session, so that
 /// whoever hears of it can send the next message.
 pub async fn run(
     context: Arc<SessionContext>,
-    mut session: Session,
+    mut session: Conversation,
     begin: Begin,
     stop: CancellationToken,
-) -> (Session, Outcome) {
+) -> (Conversation, TurnOutcome) {
     let compact = matches!(begin, Begin::Compact);
     match begin {
         Begin::Prompt(prompt) => {
@@ -73,7 +73,7 @@ pub async fn run(
     (session, Ok((turn, end)))
 }
 
-async fn steps(context: &Arc<SessionContext>, session: &mut Session, stop: &CancellationToken) -> TurnEnd {
+async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let mut repeats = Repeats::default();
     let mut count = 0;
     loop {
@@ -109,7 +109,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Session, stop: &Canc
 /// Does what a step asks for.
 async fn act(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     step: Step,
     repeats: &mut Repeats,
     stop: &CancellationToken,

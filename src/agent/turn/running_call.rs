@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::call_item::CallItem;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 
@@ -24,7 +24,7 @@ impl RunningCall {
     /// Begins a call. `outside` is a path beyond the workspace that the person approved.
     pub fn begin(
         context: &SessionContext,
-        session: &Session,
+        session: &Conversation,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         outside: Option<PathBuf>,

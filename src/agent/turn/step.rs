@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Session;
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::running_call::RunningCall;
@@ -84,7 +84,7 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 /// whatever happens.
 pub async fn stream(
     context: &Arc<SessionContext>,
-    session: &mut Session,
+    session: &mut Conversation,
     request: Request,
     stop: &CancellationToken,
 ) -> Step {
@@ -136,7 +136,7 @@ struct StepReader<'a> {
     context: &'a Arc<SessionContext>,
     /// It began in plan mode: nothing in its text is an edit.
     plan: bool,
-    session: &'a mut Session,
+    session: &'a mut Conversation,
     /// Ends the turn.
     stop: &'a CancellationToken,
     format: Format,
@@ -169,7 +169,7 @@ struct StepReader<'a> {
 impl<'a> StepReader<'a> {
     fn new(
         context: &'a Arc<SessionContext>,
-        session: &'a mut Session,
+        session: &'a mut Conversation,
         format: Format,
         model: String,
         stop: &'a CancellationToken,

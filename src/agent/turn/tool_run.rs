@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Session, first_words};
+use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::edits::{self, Edits};
@@ -22,7 +22,7 @@ pub struct ToolRun<'a> {
     /// What every part of the agent works with.
     pub context: &'a Arc<SessionContext>,
     /// The conversation.
-    pub session: &'a mut Session,
+    pub session: &'a mut Conversation,
     /// Ends the turn.
     pub stop: &'a CancellationToken,
     /// Neighbouring edits, waiting to be one proposal.

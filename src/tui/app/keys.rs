@@ -303,7 +303,7 @@ impl App {
 
     fn enter_empty(&mut self) -> Vec<Effect> {
         if self.session.retry.is_some() {
-            return vec![Effect::Send(Command::Hurry)];
+            return vec![Effect::Send(Command::SkipBackoff)];
         }
         if matches!(self.session.ended, Some(TurnEnd::Asking(_))) {
             return self.send(Command::GoOn(How::On));
