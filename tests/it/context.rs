@@ -230,7 +230,7 @@ async fn a_commit_message_is_proposed_edited_and_used() {
             _ => None,
         })
         .await;
-    assert_eq!(why, "tabs are not allowed");
+    assert_eq!(why, "git: tabs are not allowed");
     live.until(|e| matches!(e, EventBody::CommitMessage(text) if text == "Add b").then_some(())).await;
     live.close().await;
 }
