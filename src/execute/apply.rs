@@ -157,8 +157,8 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
     let mut now = Vec::new();
     for file in decided.files() {
         let real = workspace.resolve(file.path(), Access::Entry)?;
-        let read = workspace.read(file.path())?;
         // Where a folder of the path has become a link, it means another file now.
+        let read = workspace.read(&real)?;
         if real != file.path() || !same(file.before(), &read.state) {
             return Err(ApplyError::Conflict {
                 path: file.path().into(),

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_hides_is_found_where_it_stands() {
-        assert_eq!(hidden("if admin\u{202e} {\n}\u{200b}"), [(8, '\u{202e}'), (14, '\u{200b}')]);
+        assert_eq!(hidden("if admin\u{202e} {\n}\u{200b}"), [(8, '\u{202e}'), (15, '\u{200b}')]);
         // The `о` of `scоpe` is Cyrillic.
         assert_eq!(hidden("let sc\u{43e}pe = 1"), [(6, '\u{43e}')]);
         assert_eq!(chars("p\u{200b}\u{430}y"), "\u{200b}\u{430}");

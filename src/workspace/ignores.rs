@@ -192,7 +192,7 @@ mod tests {
     fn compare(dir: &tempfile::TempDir) -> (Vec<String>, Vec<String>) {
         let root = dir.path();
         let named = |walk: &mut WalkBuilder| {
-            let walk = walk.hidden(false).require_git(false).git_global(false).build().flatten();
+            let walk = walk.hidden(false).git_global(false).build().flatten();
             let files = walk.filter(|e| e.file_type().is_some_and(|t| t.is_file()));
             let inside = files.map(|e| e.path().strip_prefix(root).expect("inside").display().to_string());
             let mut names: Vec<String> = inside.filter(|n| !n.contains(".git/")).collect();

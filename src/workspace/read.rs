@@ -181,7 +181,10 @@ impl Workspace {
     /// Whether a path is meant by its words alone, without a link in it, in the workspace's own `.nebula`: protected where the
     /// workspace is the home folder, and nebula's to read all the same.
     fn is_own(&self, path: &str) -> bool {
-        path.starts_with(".nebula/") && self.full(path).canonicalize().is_ok_and(|real| real == self.full(path))
+        let full = self.full(path);
+        // What is not there yet is told by the nearest folder that is.
+        let there = full.ancestors().find(|a| a.symlink_metadata().is_ok());
+        path.starts_with(".nebula/") && there.is_some_and(|a| a.canonicalize().is_ok_and(|real| real == *a))
     }
 
     /// The stamp of a normalised path; `None` when nothing is there or it cannot be looked at.

@@ -291,6 +291,8 @@ impl Staged {
             return Ok(());
         }
         if !self.holds(&self.name, after) {
+            // What was aside is archived; theirs stays.
+            self.finish();
             return Err(io::Error::other("someone else has written since"));
         }
         if self.done == Done::Over && !before.is_absent() {

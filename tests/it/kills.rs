@@ -270,6 +270,8 @@ impl Campaign {
 
     /// What is left at the end: nothing of the dead, a memory that answers, and an undo that works.
     fn end(&mut self) {
+        // A round of its own: what the last one made is there already.
+        self.round += 1;
         let run = self.patch();
         let args: Vec<&str> = run.args.iter().map(String::as_str).collect();
         assert!(self.run(&args).status.success());

@@ -5,7 +5,6 @@ use super::{named, sources};
 /// The files and folders below `src` that call what changes the disk, and what they own there.
 const WRITERS: &[(&str, &str)] = &[
     ("disk", "atomic replace for whoever owns files"),
-    ("workspace/write.rs", "the workspace's files"),
     ("archive", "versions, changesets, their lock"),
     ("memory", "the databases and their locks"),
     ("config/file.rs", "the person's own configuration"),
