@@ -79,7 +79,20 @@ const DOORS: &[(&str, &[&str])] = &[
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),
     ("clap", &["cli", "strand"]),
-    ("tokio", &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "tui/terminal.rs", "tui/mod.rs", "cli", "main.rs"]),
+    (
+        "tokio",
+        &[
+            "agent",
+            "memory/handle.rs",
+            "provider",
+            "tools",
+            "tui/run.rs",
+            "tui/terminal.rs",
+            "tui/mod.rs",
+            "cli",
+            "main.rs",
+        ],
+    ),
     ("anyhow", &["main.rs", "cli"]),
     ("syntect", &["tui/text"]),
 ];
