@@ -20,7 +20,7 @@
 //! | [`proposal`] | pure: file changes, hunks, decisions, fates, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
 //! | [`config`] | values read at start; the only reader of the environment |
-//! | [`text`] | pure: what a terminal may be given; anyone may use it |
+//! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
 //! | [`disk`] | atomic replace for whoever owns files, bounded reading |
 //!
