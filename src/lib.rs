@@ -32,7 +32,7 @@
 //!    person, the policy or a flag. A change without consent does not compile, and its changeset says whose it was.
 //! 3. Tools, `restore_plan` and `archive::restore` write nothing.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
-//! 5. Everything below `agent` is synchronous except `provider`.
+//! 5. Everything below `agent` is synchronous except `provider`, the runs of `tools` and the way to `memory`'s own thread.
 //! 6. Drawing takes `&App`: nothing is decided while drawing.
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
