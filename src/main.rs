@@ -8,7 +8,7 @@ use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::protocol::SessionChoice;
 use nebula::provider::{self, Kind};
 use nebula::text::time;
-use nebula::tui::{self, Exit, Options, Start};
+use nebula::tui::{self, Exit, Left, Options, Start};
 
 fn main() -> ExitCode {
     let Cli { global, command, prompt } = cli::parse();
@@ -32,10 +32,15 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
         (Some(choice), _) => Start::Session(choice),
         (None, false) => Start::Session(SessionChoice::New),
         (None, true) if needs_model(context) => Start::Welcome,
-        (None, true) => Start::Picker,
+        (None, true) => Start::New,
     };
     let prompt = Some(prompt).filter(|p| !p.is_empty());
-    match run(context, context.parts()?, Options { start, prompt, ..Options::default() })? {
+    let left = run(context, context.parts()?, Options { start, prompt, ..Options::default() })?;
+    if let Some(id) = left.session {
+        // The terminal may be gone.
+        let _ = cli::out::say(format_args!("resume with: nebula --resume {id}"));
+    }
+    match left.exit {
         Exit::Tour => tour(context),
         exit => Ok(code(exit)),
     }
@@ -47,10 +52,10 @@ fn tour(context: &Context) -> Result<i32> {
     let draft = Some(cli::TOUR_PROMPT.to_string());
     let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };
     let key = tui::key_words(context.config.paths.folder());
-    run(context, tour.parts(key)?, options).map(code)
+    run(context, tour.parts(key)?, options).map(|left| code(left.exit))
 }
 
-fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {
+fn run(context: &Context, parts: Parts, options: Options) -> Result<Left> {
     let config = &context.config;
     let options = Options {
         theme: config.theme.clone(),
@@ -63,11 +68,11 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Exit> {
     };
     context.block_on(async {
         let handle = agent::spawn(parts);
-        let exit = tui::run((handle.commands.clone(), handle.events), options).await;
+        let left = tui::run((handle.commands.clone(), handle.events), options).await;
         // The channel is closed with its last sender; the agent lets a write finish, saves and ends.
         drop(handle.commands);
         let _ = handle.done.await;
-        Ok(exit?)
+        Ok(left?)
     })
 }
 

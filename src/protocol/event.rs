@@ -169,6 +169,8 @@ pub struct Question {
     pub text: String,
     /// Choices: a short answer and, after it, what it means (may be empty).
     pub choices: Vec<(String, String)>,
+    /// Something is to be permitted: the first choice permits it, the last, which is the default, does not.
+    pub permission: bool,
 }
 
 /// A pause before the next try.

@@ -64,6 +64,11 @@ impl Context {
         }
     }
 
+    /// Whether `action` decides something, so that its key means what it means elsewhere while nothing waits.
+    pub fn decides(self, action: Action) -> bool {
+        self == Context::Diff && matches!(action, Action::Accept | Action::Reject)
+    }
+
     /// Its name in `keys.toml`.
     pub fn name(self) -> &'static str {
         Context::ALL.iter().find(|(c, _)| *c == self).map_or("global", |(_, n)| n)
@@ -90,8 +95,10 @@ actions! {
     FocusTools "focus-tools" "go to the tool calls"
     FocusDiff "focus-diff" "go to the diff"
     FocusArchive "focus-archive" "go to the archive"
+    Sessions "sessions" "go to the recent sessions"
+    FocusQuestion "focus-question" "go to the question"
     FocusInput "focus-input" "write to nebula"
-    ToggleMode "toggle-mode" "plan or agent"
+    ToggleMode "toggle-mode" "ask, approve edits, or plan"
     Palette "palette" "commands"
     Commands "commands" "commands"
     ChooseModel "choose-model" "another model"
@@ -131,6 +138,7 @@ actions! {
     AcceptAll "accept-all" "accept all that is undecided"
     RejectAll "reject-all" "reject all, then say why"
     AcceptSession "accept-session" "accept all edits of this session"
+    UndoDecision "undo-decision" "undo the last decision"
     Write "write" "write what is accepted"
     Later "later" "decide later"
     EditResult "edit-result" "edit the result in $EDITOR"
@@ -238,6 +246,7 @@ use Context as C;
 pub const GROUPS: &[Group] = &[
     g(C::Input, "write", &[A::Send], "send", ""),
     g(C::Input, "write", &[A::NewLine], "", ""),
+    g(C::Input, "write", &[A::Sessions], "sessions", ""),
     g(C::Input, "write", &[A::Mention], "file", ""),
     g(C::Input, "write", &[A::Commands], "command", ""),
     g(C::Input, "write", &[A::Editor], "", ""),
@@ -285,7 +294,6 @@ pub const GROUPS: &[Group] = &[
     g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
     g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
     g(C::Sessions, "move", &[A::Close], "", "back to the open session"),
-    g(C::Sessions, "move", &[A::Quit], "quit", ""),
     g(C::Welcome, "start", &[A::Up, A::Down], "choose", "choose"),
     g(C::Welcome, "start", &[A::Open], "open", ""),
     g(C::Welcome, "start", &[A::Tour], "", ""),
@@ -293,9 +301,9 @@ pub const GROUPS: &[Group] = &[
     g(C::Welcome, "start", &[A::Browse], "", ""),
     g(C::Welcome, "start", &[A::Reconnect], "look again for a local server", ""),
     g(C::Welcome, "start", &[A::Commands], "command", ""),
-    g(C::Welcome, "start", &[A::Quit], "quit", ""),
     g(C::Diff, "decide", &[A::Accept], "accept", ""),
     g(C::Diff, "decide", &[A::Reject], "reject", ""),
+    g(C::Diff, "decide", &[A::UndoDecision], "undo", ""),
     g(C::Diff, "decide", &[A::Toggle], "toggle", ""),
     g(C::Diff, "move", &[A::NextHunk, A::PreviousHunk], "hunk", "next, previous hunk"),
     g(C::Diff, "move", &[A::NextFile, A::PreviousFile], "file", "next, previous file"),
@@ -353,6 +361,7 @@ pub const GROUPS: &[Group] = &[
         "",
         "diff, archive, tools, chat",
     ),
+    g(C::Global, "everywhere", &[A::FocusQuestion], "", ""),
     g(C::Global, "everywhere", &[A::Palette], "", ""),
     g(C::Global, "everywhere", &[A::ChooseModel], "", ""),
     g(C::Global, "everywhere", &[A::Escape], "", ""),

@@ -20,6 +20,21 @@ pub fn nearest_in_cube((r, g, b): Rgb) -> u8 {
     16 + 36 * nearest(r) + 6 * nearest(g) + nearest(b)
 }
 
+/// What colour `index` (16 to 255) of the 256 is: the cube, then the greys.
+pub fn of_xterm(index: u8) -> Rgb {
+    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    match index {
+        232.. => {
+            let grey = 8 + 10 * (index - 232);
+            (grey, grey, grey)
+        }
+        _ => {
+            let n = usize::from(index.saturating_sub(16));
+            (LEVELS[n / 36 % 6], LEVELS[n / 6 % 6], LEVELS[n % 6])
+        }
+    }
+}
+
 /// Relative luminance as WCAG 2 defines it, from 0 to 1.
 pub fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |v: u8| {

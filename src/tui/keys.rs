@@ -211,9 +211,14 @@ impl Keys {
     /// What the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
     /// an action of an outer one.
     pub fn find(&self, context: Context, typed: &[Chord]) -> Found {
+        self.find_offered(context, typed, |_| true)
+    }
+
+    /// The same, passing over actions that are not `offered`.
+    pub fn find_offered(&self, context: Context, typed: &[Chord], offered: impl Fn(Action) -> bool) -> Found {
         let all = std::iter::once(&context).chain(context.outer());
         for bound in all.filter_map(|c| self.bound.get(c)) {
-            if let Some((_, action)) = bound.iter().find(|(c, _)| c == typed) {
+            if let Some((_, action)) = bound.iter().find(|(c, action)| c == typed && offered(*action)) {
                 return Found::Action(*action);
             }
             if bound.iter().any(|(c, _)| c.len() > typed.len() && c.starts_with(typed)) {
@@ -419,7 +424,7 @@ mod tests {
             for action in group.actions {
                 let around = std::iter::once(&group.context).chain(group.context.outer());
                 let bound = around.filter_map(|c| keys.shown(*c, *action)).count() > 0;
-                let typed = matches!(action, Action::Mention | Action::Commands);
+                let typed = matches!(action, Action::Mention | Action::Commands | Action::Sessions);
                 assert!(bound || typed, "{:?} {action:?}", group.context);
             }
         }

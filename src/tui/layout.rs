@@ -34,6 +34,8 @@ pub struct Wants {
     pub queue: u16,
     /// Rows of notices that stay, with the empty row below.
     pub notices: u16,
+    /// The prompt stands on top, and what was done before below it.
+    pub start: bool,
 }
 
 /// A pane on the screen.
@@ -76,6 +78,8 @@ pub struct Rects {
     pub input: Rect,
     /// The hints.
     pub hints: Option<Rect>,
+    /// Beside a prompt that stands on top: what is selected below it.
+    pub preview: Option<Rect>,
 }
 
 /// Names the rectangles of a screen of `width` × `height` cells.
@@ -88,6 +92,9 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
     let hints = (height >= 16).then(|| Rect::new(0, height - 1, width, 1));
     let top = u16::from(status.is_some());
     let mut bottom = height - u16::from(hints.is_some());
+    if wants.start {
+        return start(Rects { all, status, hints, ..Rects::default() }, top, bottom, wants);
+    }
     let mut take = |rows: u16| {
         bottom -= rows;
         Rect::new(0, bottom, width, rows)
@@ -104,6 +111,28 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
     let body = Rect::new(0, top, width, bottom - top);
     let mut rects = Rects { all, status, body, question, queue, notices, bar, input, hints, ..Rects::default() };
     panes(&mut rects, wants);
+    rects
+}
+
+/// The prompt on top, notices and sessions below it, a rule at the foot.
+fn start(mut rects: Rects, top: u16, bottom: u16, wants: &Wants) -> Rects {
+    let all = rects.all;
+    let bottom = bottom - u16::from(rects.hints.is_some());
+    let width = start_width(all.width);
+    let mut y = top;
+    let mut take = |rows: u16| {
+        let rows = rows.min(bottom.saturating_sub(y));
+        y += rows;
+        Rect::new(0, y - rows, width, rows)
+    };
+    rects.bar = take(1);
+    let airy = all.height >= 16;
+    take(u16::from(airy));
+    rects.input = take(wants.input.clamp(1, INPUT_ROWS).min((all.height / 3).max(1)));
+    take(u16::from(airy));
+    rects.notices = take(wants.notices.min(all.height / 3));
+    rects.body = take(u16::MAX);
+    rects.preview = (width < all.width).then(|| Rect::new(width + 1, top, all.width - width - 1, bottom - top));
     rects
 }
 
@@ -132,6 +161,11 @@ fn panes(rects: &mut Rects, wants: &Wants) {
         let area = Rect { y: tools.y + tools.height, height: archive, ..side };
         rects.panes.push(place(PaneId::Archive, area));
     }
+}
+
+/// Width of a prompt that stands on top: beside it there may be a preview.
+pub fn start_width(width: u16) -> u16 {
+    if width < MEDIUM { width } else { width - right_width(width, None) - 1 }
 }
 
 /// Width of the right column: 40 %, at least 48, and the left one keeps 48 too.
@@ -163,8 +197,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CALM: Wants =
-        Wants { pane: PaneId::Chat, full: false, right: None, low: None, input: 1, question: 0, queue: 0, notices: 0 };
+    const CALM: Wants = Wants {
+        pane: PaneId::Chat,
+        full: false,
+        right: None,
+        low: None,
+        input: 1,
+        question: 0,
+        queue: 0,
+        notices: 0,
+        start: false,
+    };
 
     #[test]
     fn the_main_screen_is_as_drawn() {

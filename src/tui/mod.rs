@@ -28,4 +28,4 @@ mod toml_place;
 pub mod view;
 
 pub use app::{Exit, Options, Start, key_words};
-pub use run::{Error, Handle, run};
+pub use run::{Error, Handle, Left, run};

@@ -28,6 +28,15 @@ pub enum Error {
     Terminal(#[from] io::Error),
 }
 
+/// How the screen was left, and the session that a later run can resume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// How.
+    pub exit: Exit,
+    /// The session's id, if anything was said in it.
+    pub session: Option<String>,
+}
+
 /// The channels to the agent.
 pub type Handle = (mpsc::UnboundedSender<Addressed>, mpsc::Receiver<Event>);
 
@@ -36,7 +45,7 @@ pub type Handle = (mpsc::UnboundedSender<Addressed>, mpsc::Receiver<Event>);
 ///
 /// # Errors
 /// When there is no terminal.
-pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
+pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     let abilities = Abilities::of(|name| std::env::var(name).ok());
     let root = options.root.clone();
     restore_on_panic();
@@ -49,14 +58,16 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Exit, Error> {
     let (app, first) = App::new(options, abilities.depth, colours, time::now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();
-    let mut front = Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true };
+    let mut front =
+        Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true, title: String::new() };
     front.perform_now(first)?;
     let answers = front.screen.answers()?;
     let mut told = vec![Msg::Resize(columns, rows)];
     told.extend((answers.rule == Some(2)).then_some(Msg::Wide));
     told.extend(answers.ground.map(Msg::Ground));
     told.extend(answers.typed.into_iter().map(Msg::Key));
-    front.run(events, woken, told).await
+    let exit = front.run(events, woken, told).await?;
+    Ok(Left { exit, session: front.app.resumable().map(str::to_string) })
 }
 
 struct Front {
@@ -67,6 +78,8 @@ struct Front {
     exit: Option<Exit>,
     late: Late,
     dirty: bool,
+    /// The terminal's title, as it was set last.
+    title: String,
 }
 
 /// An effect that holds the loop up, because the terminal is somebody else's meanwhile.
@@ -164,6 +177,11 @@ impl Front {
     fn draw(&mut self) -> Result<(), Error> {
         self.screen.draw(&self.app)?;
         self.dirty = false;
+        let title = self.app.title();
+        if title != self.title {
+            self.screen.set_title(&title)?;
+            self.title = title;
+        }
         Ok(())
     }
 

@@ -59,7 +59,7 @@ fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
     let world = World::new(3);
     world.configure(world.home.path(), json!({"approval": "edits"}));
     let mut terminal = world.start();
-    terminal.wait_for("ready");
+    terminal.wait_for("ask for a change");
     for turn in 0..3 {
         terminal.keys(&format!("prompt {turn}\r"));
         terminal.wait_for(&format!("Turn {turn} is done."));
@@ -73,8 +73,8 @@ fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
     terminal.wait_for("prompt 1");
     terminal.keys("jS");
     terminal.wait_for("undo of everything since prompt 1");
-    terminal.press("\r", "1 undecided");
-    terminal.press("a", "4 changesets");
+    terminal.press("\r", "ready to write");
+    terminal.press("\r", "4 changesets");
     assert_eq!(world.number(), "1");
 
     // The chat: from the last message, which the third key reaches, up to the first one, two turns of three entries.
@@ -84,8 +84,8 @@ fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
     terminal.wait_for("undo since here");
     terminal.keys("[[[[[[S");
     terminal.wait_for("undo of everything since \"prompt 0\"");
-    terminal.press("\r", "1 undecided");
-    terminal.press("a", "5 changesets");
+    terminal.press("\r", "ready to write");
+    terminal.press("\r", "5 changesets");
     assert_eq!(world.number(), "0");
     assert_eq!(terminal.leave(), 0);
 }
@@ -96,7 +96,7 @@ fn a_folder_counts_whole_once_it_is_trusted() {
     world.configure(&world.root, json!({"approval": "edits"}));
     let mut terminal = world.start();
     terminal.wait_for("sets approval, which counts only in");
-    terminal.wait_for("ready");
+    terminal.wait_for("ask for a change");
     terminal.keys("/trust\r");
     terminal.wait_for("this folder is trusted");
     terminal.keys("\u{15}go\r");

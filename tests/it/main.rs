@@ -5,6 +5,7 @@ mod command;
 mod compact;
 mod context;
 mod edits;
+mod focus;
 mod frames;
 mod hostile;
 mod imports;

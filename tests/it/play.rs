@@ -28,7 +28,7 @@ fn play(name: &str, format: &str) {
     let flags = ["--replay", recording.to_str().expect("text"), "--format", format, "--workspace", &project];
     let mut terminal = Terminal::start_in(env!("CARGO_BIN_EXE_nebula"), &flags, home.path());
 
-    terminal.wait_for("ready");
+    terminal.wait_for("ask for a change");
     terminal.keys("Speak Japanese in @greet.py \r");
     let (mut said, mut grew) = (false, false);
     terminal.watch("2 undecided", |screen| {
@@ -54,8 +54,8 @@ fn play(name: &str, format: &str) {
 
     terminal.keys("/undo\r");
     terminal.wait_for("will restore");
-    terminal.press("\r", "1 undecided");
-    terminal.press("a", "2 changesets");
+    terminal.press("\r", "ready to write");
+    terminal.press("\r", "2 changesets");
     assert_eq!(now(), wanted("greet.py"), "{name}: taken back");
     assert_eq!(terminal.leave(), 0);
 }

@@ -186,7 +186,7 @@ fn the_tour_goes_from_a_key_to_a_written_file() {
 }
 
 #[test]
-fn keys_typed_before_the_first_frame_choose_a_session() {
+fn keys_typed_before_the_first_frame_are_a_message() {
     let home = tempfile::tempdir().expect("a folder");
     let recording = home.path().join("hello.jsonl");
     let steps = "{\"recording\":1,\"model\":\"m\",\"provider\":\"replay\"}\n{\"step\":1}\n\
@@ -201,10 +201,9 @@ fn keys_typed_before_the_first_frame_choose_a_session() {
         assert!(done.status.success(), "{done:?}");
     }
     let mut terminal = Terminal::start_in(nebula, &replay, home.path());
-    // Down and Enter, as soon as there is a terminal.
-    terminal.keys("\u{1b}[B\r");
-    terminal.wait_until("the older one alone", |s| s.contains("the older one") && !s.contains("the newer one"));
-    terminal.wait_for("ready");
+    // As soon as there is a terminal.
+    terminal.keys("new question");
+    terminal.wait_until("prompt and sessions", |s| s.contains("› new question") && s.contains("the older one"));
     assert_eq!(terminal.leave(), 0);
 }
 

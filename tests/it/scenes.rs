@@ -414,7 +414,9 @@ pub fn asking(stage: &mut Stage) {
         ]
         .map(|(a, b)| (a.to_string(), b.to_string()))
         .into(),
+        permission: false,
     }));
+    stage.wait(2 * SECOND);
     stage.wait(SECOND);
 }
 

@@ -130,7 +130,12 @@ async fn offer(
         (USE_IT.to_string(), "the model gets this in place of the messages so far; memory keeps them".to_string()),
         ("drop it".to_string(), "nothing changes".to_string()),
     ];
-    let question = Question { id, text: "Send this summary in place of the conversation so far?".into(), choices };
+    let question = Question {
+        id,
+        text: "Send this summary in place of the conversation so far?".into(),
+        choices,
+        permission: false,
+    };
     context.events.send(EventBody::Asked(question)).await;
     let said = stop.run_until_cancelled(reply).await.and_then(Result::ok);
     context.approvals.withdraw_question(id);

@@ -141,8 +141,9 @@ impl ToolRun<'_> {
     /// A read outside the workspace: path by path, by the person.
     async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
         let text = format!("Read {} outside the workspace?", path.display());
-        let choices = vec![("yes, this once".into(), String::new()), ("no".into(), String::new())];
-        let reply = self.question(&mut item, text, choices).await;
+        let no = "default; the model is told and continues without it";
+        let choices = vec![("yes, this once".into(), String::new()), ("no".into(), no.into())];
+        let reply = self.question(&mut item, text, choices, true).await;
         if reply.as_deref() != Some("yes, this once") {
             let why = format!("{} is outside the workspace and the person did not allow it", path.display());
             return self.refuse(item, &call, native, CallState::Refused, &why).await;
@@ -167,7 +168,7 @@ impl ToolRun<'_> {
         text: String,
         choices: Vec<(String, String)>,
     ) {
-        match self.question(&mut item, text, choices).await {
+        match self.question(&mut item, text, choices, false).await {
             Some(reply) => {
                 let summary = first_words(&reply, 24);
                 let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
@@ -178,11 +179,17 @@ impl ToolRun<'_> {
     }
 
     /// Asks the person and waits; none when interrupted.
-    async fn question(&mut self, item: &mut CallItem, text: String, choices: Vec<(String, String)>) -> Option<String> {
+    async fn question(
+        &mut self,
+        item: &mut CallItem,
+        text: String,
+        choices: Vec<(String, String)>,
+        permission: bool,
+    ) -> Option<String> {
         let id = self.context.events.question();
         let reply = self.context.approvals.await_reply(id);
         item.set(&self.context.events, CallState::Asking).await;
-        self.context.events.send(EventBody::Asked(Question { id, text, choices })).await;
+        self.context.events.send(EventBody::Asked(Question { id, text, choices, permission })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
         self.context.approvals.withdraw_question(id);
         self.context.events.send(EventBody::Answered(id)).await;

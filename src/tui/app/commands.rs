@@ -1,7 +1,9 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
 use super::{App, At, EditFor, Effect, Exit, Owner, Screen};
-use crate::protocol::{Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd};
+use crate::protocol::{
+    Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
+};
 use crate::tui::action::Context;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
@@ -111,7 +113,7 @@ impl App {
     fn open_sessions(&mut self) -> Vec<Effect> {
         let sessions = Sessions::default();
         let query = sessions.ask();
-        self.screen = Screen::Sessions(Box::new(sessions), self.session.id.is_some());
+        self.screen = Screen::Sessions(Box::new(sessions));
         vec![self.ask(Owner::Sessions, query)]
     }
 
@@ -302,13 +304,23 @@ impl App {
         effects
     }
 
-    /// Shift-Tab.
+    /// Shift-Tab: from asking to approving edits, to planning, and back to asking.
     pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
-        let mode = match self.session.status.mode {
-            Mode::Plan => Mode::Agent,
-            Mode::Agent => Mode::Plan,
+        let status = &self.session.status;
+        let (mode, approval, words) = match (status.mode, status.approval) {
+            (Mode::Agent, Approval::Ask) => (Mode::Agent, Approval::Edits, "edits are approved from now on"),
+            (Mode::Agent, Approval::Edits) => (Mode::Plan, Approval::Ask, "plan: nebula reads and changes nothing"),
+            _ => (Mode::Agent, Approval::Ask, "nebula asks before each edit"),
         };
-        vec![Effect::Send(Command::Set(Setting::Mode(mode)))]
+        self.say = Some(words.into());
+        let mut effects = Vec::new();
+        if mode != status.mode {
+            effects.push(Effect::Send(Command::Set(Setting::Mode(mode))));
+        }
+        if approval != status.approval {
+            effects.push(Effect::Send(Command::Set(Setting::Approval(approval))));
+        }
+        effects
     }
 
     /// What was chosen from a list.
@@ -333,7 +345,7 @@ impl App {
             }
             Kind::Remove(id) if name == "delete it" => {
                 let effects = match &mut self.screen {
-                    Screen::Sessions(sessions, _) => sessions.remove(&id),
+                    Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.remove(&id),
                     _ => Vec::new(),
                 };
                 self.route_effects(Owner::Sessions, effects)

@@ -1,6 +1,6 @@
 //! What panes and lists want of the screen is done here; what leaves the program goes on to `run`.
 
-use super::{App, At, Effect, Exit, Line, LineFor, Owner, PaneEffect, Screen, Typed};
+use super::{App, At, Attention, Effect, Exit, Line, LineFor, Owner, PaneEffect, Screen, Typed};
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -74,6 +74,9 @@ impl App {
     /// Sends a command; what begins a turn is remembered until the turn begins.
     pub(super) fn send(&mut self, command: Command) -> Vec<Effect> {
         if matches!(command, Command::Submit(_) | Command::GoOn(_)) {
+            if matches!(self.screen, Screen::Start(_)) {
+                self.screen = Screen::Main;
+            }
             self.session.starting = true;
             self.session.ended = None;
             self.panes.chat.let_go();
@@ -83,7 +86,7 @@ impl App {
 
     /// Shows a pane and gives it the keys.
     pub(super) fn go_to(&mut self, id: PaneId) {
-        if let Screen::Sessions(_, true) | Screen::Welcome(_) = self.screen {
+        if matches!(self.screen, Screen::Sessions(_) | Screen::Start(_) | Screen::Welcome(_)) {
             self.screen = Screen::Main;
         }
         if id != self.layout.pane {
@@ -110,16 +113,12 @@ impl App {
 
     /// Goes round: the input, the panes in sight, the input again.
     pub(super) fn next_pane(&mut self) {
-        if self.question().is_some_and(|q| !q.choices().is_empty()) && self.layout.at == At::Input {
-            self.layout.at = At::Question;
-            return;
-        }
         let waits = self.panes.diff.waiting().is_some();
         let narrow = self.rects.tabs || self.rects.rule.is_none();
         let order = self.panes_around();
         let here = order.iter().position(|id| *id == self.layout.pane);
         match (self.layout.at, here) {
-            (At::Input, _) => {
+            (At::Input | At::Answer, _) => {
                 // In tabs the one that is open comes first.
                 let first = if narrow { self.layout.pane } else { order.first().copied().unwrap_or(self.layout.pane) };
                 self.layout.pane = first;
@@ -152,10 +151,11 @@ impl App {
         match action {
             Action::Help => self.open_help(),
             Action::NextPane => self.next_pane(),
-            Action::FocusChat => self.toggle(PaneId::Chat),
-            Action::FocusTools => self.toggle(PaneId::Tools),
-            Action::FocusDiff => self.toggle(PaneId::Diff),
-            Action::FocusArchive => self.toggle(PaneId::Archive),
+            Action::FocusChat => self.show_pane(PaneId::Chat),
+            Action::FocusTools => self.show_pane(PaneId::Tools),
+            Action::FocusDiff => self.show_review(),
+            Action::FocusArchive => self.show_pane(PaneId::Archive),
+            Action::FocusQuestion => self.show_question(),
             Action::FocusInput => self.go_to_input(),
             Action::ToggleMode => return self.toggle_mode(),
             Action::Palette | Action::Commands => self.open_palette("/"),
@@ -181,18 +181,30 @@ impl App {
         Vec::new()
     }
 
-    /// A pane's key shows it; pressed again in it, the keys go back to the input.
-    fn toggle(&mut self, id: PaneId) {
+    /// A pane's key shows it and stays there.
+    fn show_pane(&mut self, id: PaneId) {
         if self.layout.at == At::Pane && self.layout.pane == id && matches!(self.screen, Screen::Main) {
-            self.layout.at = At::Input;
-            if id == PaneId::Diff {
-                self.layout.pane = PaneId::Chat;
-            }
-        } else {
-            let hidden = self.rects.rule.is_some() && self.rects.place(id).is_none() && id != PaneId::Diff;
-            self.go_to(id);
-            // A pane that has no room beside the others gets all of it.
-            self.layout.zoom |= hidden;
+            return;
+        }
+        let hidden = self.rects.rule.is_some() && self.rects.place(id).is_none() && id != PaneId::Diff;
+        self.go_to(id);
+        // A pane that has no room beside the others gets all of it.
+        self.layout.zoom |= hidden;
+    }
+
+    /// Shows what waits to be reviewed, else the last diff.
+    fn show_review(&mut self) {
+        match self.attention() {
+            Some(what @ (Attention::Proposal(_) | Attention::Restore(_))) => self.give_keys(what),
+            _ => self.show_pane(PaneId::Diff),
+        }
+    }
+
+    /// Gives the keys to the question that waits.
+    fn show_question(&mut self) {
+        match self.questions.first() {
+            Some(asking) => self.give_keys(Attention::Question(asking.question.id)),
+            None => self.say = Some("no question waits".into()),
         }
     }
 }

@@ -1,12 +1,9 @@
 //! What the agent tells.
 
-use super::{App, At, Effect, LONG_TURN, LineFor, Owner, PAUSE, Screen, Turn};
-use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, Prompt, Query, QueryId, RulesView, SessionChoice, TurnEnd,
-};
+use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
+use crate::protocol::{Command, Event, EventBody, Level, Listing, Prompt, Query, QueryId, RulesView, TurnEnd};
 use crate::text::size::words;
 use crate::tui::input::question::Asking;
-use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::Page;
@@ -52,22 +49,23 @@ impl App {
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
             EventBody::TurnStarted(_) => {
+                if matches!(self.screen, Screen::Start(_)) {
+                    self.screen = Screen::Main;
+                }
                 self.session.turn = Some(Turn { started: self.now });
                 (self.session.starting, self.session.ended, self.say) = (false, None, None);
             }
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
-                self.questions.push(Asking::new(question));
-                if self.questions.len() == 1 {
-                    self.ask_person();
-                }
+                let writing = !self.composer.input.is_empty();
+                self.questions.push(Asking::new(question, writing));
                 return vec![Effect::Bell("nebula asks".into())];
             }
             EventBody::Answered(id) => {
+                let open = self.questions.first().is_some_and(|q| q.question.id == id);
                 self.questions.retain(|q| q.question.id != id);
-                if self.layout.at == At::Question {
+                if open && matches!(self.layout.at, At::Question | At::Answer) {
                     self.layout.at = At::Input;
-                    self.ask_person();
                 }
             }
             EventBody::Retrying(wait) => self.session.retry = wait,
@@ -106,6 +104,7 @@ impl App {
         let without = self.session.status.model.is_none();
         match &self.screen {
             Screen::Welcome(_) if without => {}
+            Screen::Start(_) if !without && info.resumed == 0 => {}
             _ if without && info.resumed == 0 => self.screen = Screen::Welcome(Welcome::default()),
             _ => self.screen = Screen::Main,
         }
@@ -146,7 +145,12 @@ impl App {
         let long = self.session.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
         (self.session.turn, self.session.starting, self.session.retry) = (None, false, None);
         self.questions.clear();
-        if self.layout.at == At::Question {
+        if matches!(self.layout.at, At::Question | At::Answer) {
+            self.layout.at = At::Input;
+        }
+        // Who reads a pane of the page is back at the input; a full pane is left by its reader alone.
+        let resting = self.now - self.guard.last_key >= attention::QUIET;
+        if self.layout.at == At::Pane && resting && !self.is_full() && self.attention().is_none() {
             self.layout.at = At::Input;
         }
         let done = end == TurnEnd::Done;
@@ -167,52 +171,6 @@ impl App {
             }
         }
         effects
-    }
-
-    /// A proposal came, was decided or withdrawn, or gave way to the next. The pane that shows it has taken the focus by now;
-    /// `before` is where that was.
-    pub(super) fn proposal_changed(&mut self, waits: bool, before: (At, PaneId)) -> Vec<Effect> {
-        if !waits {
-            // Nobody waits for the reason any more.
-            if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {
-                self.line = None;
-            }
-            if self.guard.before_proposal.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane {
-                self.leave_proposal();
-            }
-            self.guard.guarded = false;
-            return Vec::new();
-        }
-        if self.guard.before_proposal.is_none() {
-            self.guard.before_proposal = Some((before.0, before.1, self.layout.zoom));
-        }
-        self.composer.completion = None;
-        if self.panes.archive.waiting().is_some() && !self.is_busy() {
-            // The fates of a restore the person asked for: the next key is meant for them.
-            self.keyboard.chords.clear();
-            return Vec::new();
-        }
-        self.take_focus(before.0 == At::Input);
-        vec![Effect::Bell("a proposal waits for you".into())]
-    }
-
-    /// Gives the keys to the first question, unless the person is in a pane. One without choices is answered in the
-    /// input, which has the keys then.
-    fn ask_person(&mut self) {
-        let Some(asking) = self.questions.first() else { return };
-        if self.layout.at == At::Pane || asking.choices().is_empty() {
-            return;
-        }
-        self.take_focus(self.layout.at == At::Input);
-        self.layout.at = At::Question;
-    }
-
-    /// Something takes the keys by itself: it ignores them until typing pauses.
-    fn take_focus(&mut self, from_input: bool) {
-        self.guard.writing = from_input && self.now - self.guard.last_key < PAUSE;
-        self.guard.guarded = true;
-        self.guard.last_key = self.now;
-        self.keyboard.chords.clear();
     }
 
     fn answer(&mut self, id: QueryId, listing: &Listing) -> Vec<Effect> {
@@ -260,19 +218,9 @@ impl App {
     }
 
     fn sessions_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {
-        let Screen::Sessions(sessions, behind) = &mut self.screen else { return Vec::new() };
+        let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
         let asked = sessions.answer(query, listing);
-        // A project without sessions needs no list of them.
-        let none = sessions.listed && sessions.count() == 0 && !*behind;
-        if none && *query == Query::Sessions(String::new()) {
-            self.screen = Screen::Main;
-            let mut effects = vec![Effect::Send(Command::Open(SessionChoice::New))];
-            effects.extend(self.let_go());
-            return effects;
-        }
-        let mut effects = self.ask_all(Owner::Sessions, asked);
-        effects.extend(self.let_go());
-        effects
+        self.ask_all(Owner::Sessions, asked)
     }
 
     fn fill_list(&mut self, listing: &Listing) {

@@ -31,6 +31,8 @@ pub(in crate::tui) enum At {
     Input,
     Pane,
     Question,
+    /// The input, whose text answers the question.
+    Answer,
 }
 
 /// Who asked for a line or a listing.
@@ -62,7 +64,8 @@ impl App {
             return Focus::Line;
         }
         match (&self.screen, self.layout.at) {
-            (Screen::Sessions(..), _) => Focus::Sessions,
+            (Screen::Sessions(_), _) | (Screen::Start(_), At::Pane) => Focus::Sessions,
+            (Screen::Start(_), _) => Focus::Input,
             (Screen::Welcome(_), _) => Focus::Welcome,
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
             (Screen::Main, At::Pane) => Focus::Pane(self.layout.pane),
@@ -97,6 +100,16 @@ impl App {
         self.questions.first()
     }
 
+    /// What is written answers the question.
+    pub(in crate::tui) fn is_answering(&self) -> bool {
+        self.layout.at == At::Answer && self.question().is_some()
+    }
+
+    /// The question, while it has the keys: it stands above the input then.
+    pub(in crate::tui) fn open_question(&self) -> Option<&Asking> {
+        self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
+    }
+
     /// A turn runs, or is about to.
     pub(in crate::tui) fn is_busy(&self) -> bool {
         self.session.turn.is_some() || self.session.starting
@@ -112,11 +125,12 @@ impl App {
                 action => self.panes.offers(id, action),
             },
             (Focus::Sessions, Context::Sessions) => match (&self.screen, action) {
-                (Screen::Sessions(_, behind), Action::Close) => *behind,
-                (Screen::Sessions(sessions, _), action) => action == Action::Quit || sessions.offers(action),
+                (_, Action::Close) => true,
+                (Screen::Sessions(sessions) | Screen::Start(sessions), action) => sessions.offers(action),
                 _ => false,
             },
             (Focus::Input, Context::Input) => match action {
+                Action::Sessions => matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0),
                 Action::Send => !self.composer.input.is_empty(),
                 Action::Commands => self.composer.input.is_empty() || self.is_busy(),
                 _ => true,

@@ -1,9 +1,9 @@
 //! A key on its way: the popup on top, else the line, the question, the pane or the input; then what is the same
 //! everywhere.
 
-use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyEvent, KeyEventKind};
 
-use super::{App, At, EditFor, Effect, Exit, Focus, Owner, PAUSE, Screen};
+use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
 use crate::protocol::{Command, How, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
@@ -13,62 +13,30 @@ use crate::tui::popup::welcome::Welcome;
 use crate::tui::popup::{Popup, list};
 
 impl App {
-    /// A key, unless it is not known yet whom it is for: then it waits. Control keys do not.
-    pub(super) fn key_or_hold(&mut self, key: KeyEvent) -> Vec<Effect> {
-        match &mut self.keyboard.held {
-            Some(held) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
-                held.push(key);
-                Vec::new()
-            }
-            _ => self.key(&key),
-        }
-    }
-
-    /// Gives the keys that waited to whoever has them now.
-    pub(super) fn let_go(&mut self) -> Vec<Effect> {
-        let held = self.keyboard.held.take().unwrap_or_default();
-        let mut effects = if self.is_message(&held) { self.act_sessions(Action::New) } else { Vec::new() };
-        effects.extend(held.iter().flat_map(|key| self.key(key)));
-        effects
-    }
-
-    /// Whether somebody wrote a message before there was a list of sessions to see: its letters are no commands.
-    fn is_message(&self, held: &[KeyEvent]) -> bool {
-        let chords = held.iter().filter_map(Chord::of).filter(|chord| chord.letter().is_some());
-        let moves = |chord: Chord| {
-            matches!(self.keyboard.keys.find(Context::Sessions, &[chord]), Found::Action(Action::Up | Action::Down))
-        };
-        chords.filter(|chord| !moves(*chord)).count() > 2
-    }
-
     /// A key went down.
     pub(super) fn key(&mut self, key: &KeyEvent) -> Vec<Effect> {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
         let Some(chord) = Chord::of(key) else { return Vec::new() };
-        let paused = self.now - self.guard.last_key >= PAUSE;
-        self.guard.last_key = self.now;
-        if self.guard.guarded && paused {
-            self.guard.guarded = false;
-        }
+        let guarded = self.is_guarded();
+        self.guard.guarded = guarded;
+        (self.guard.last_key, self.guard.last_typed) = (self.now, Some(self.now));
         // Stopping is never an accident worth guarding against.
         let stops = self.keyboard.keys.find(Context::Global, &[chord]) == Found::Action(Action::Cancel);
-        if self.guard.guarded
-            && !stops
-            && matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question)
-        {
-            // What was being written goes on into the input; nothing is decided by it.
-            if let (true, Some(c)) = (self.guard.writing, chord.letter()) {
-                self.composer.input.type_char(c);
-            }
+        let decides = matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question);
+        if guarded && !stops && (decides || self.layout.at == At::Answer) {
             return Vec::new();
         }
         self.say = None;
         let armed = std::mem::take(&mut self.keyboard.quit_armed);
         self.keyboard.chords.push(chord);
         let context = self.context();
-        let action = match self.keyboard.keys.find(context, &self.keyboard.chords) {
+        let offered = |action| match self.focus() {
+            Focus::Pane(id) => self.panes.offers(id, action) || !id.context().decides(action),
+            _ => true,
+        };
+        let action = match self.keyboard.keys.find_offered(context, &self.keyboard.chords, offered) {
             Found::Begun => {
                 self.keyboard.quit_armed = armed;
                 return Vec::new();
@@ -129,16 +97,34 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::Question => match self.questions.first_mut().and_then(|q| q.digit(c)) {
-                Some(said) => self.question_said(said),
-                // Whoever begins to write answers in their own words.
-                None => {
-                    self.layout.at = At::Input;
-                    self.type_input(c)
-                }
-            },
+            Focus::Question if self.questions.first_mut().is_some_and(|q| q.select(c)) => Vec::new(),
+            // Whoever begins to write answers in their own words.
+            Focus::Question => {
+                self.layout.at = At::Answer;
+                self.type_input(c)
+            }
             Focus::Input => self.type_input(c),
+            // Typing always writes into the prompt.
+            Focus::Sessions => {
+                self.close_sessions();
+                self.layout.at = At::Input;
+                self.type_input(c)
+            }
             _ => Vec::new(),
+        }
+    }
+
+    /// From the prompt to the sessions below it.
+    fn go_to_sessions(&mut self) {
+        if matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0) {
+            self.layout.at = At::Pane;
+        }
+    }
+
+    /// Closes the list of sessions over the one that is open.
+    fn close_sessions(&mut self) {
+        if matches!(self.screen, Screen::Sessions(_)) {
+            self.screen = Screen::Main;
         }
     }
 
@@ -187,19 +173,12 @@ impl App {
                 }
                 self.line_typed()
             }
-            // Before any session is open it begins a new one.
-            Focus::Sessions if matches!(self.screen, Screen::Sessions(_, false)) => {
-                let mut effects = self.act_sessions(Action::New);
-                effects.extend(self.let_go());
-                effects.extend(if self.focus() == Focus::Input { self.paste(text) } else { Vec::new() });
-                effects
-            }
-            Focus::Sessions | Focus::Welcome => Vec::new(),
+            Focus::Welcome => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
-            Focus::Input | Focus::Question | Focus::Pane(_) => {
-                if self.guard.guarded {
-                    self.guard.last_key = self.now;
-                } else {
+            Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {
+                self.close_sessions();
+                self.guard.last_typed = Some(self.now);
+                if self.layout.at != At::Answer {
                     self.layout.at = At::Input;
                 }
                 self.composer.input.paste(text);
@@ -247,8 +226,11 @@ impl App {
                 } else if let Some(text) = self.composer.history.newer() {
                     let text = text.to_string();
                     self.composer.input.set(&text);
+                } else {
+                    self.go_to_sessions();
                 }
             }
+            Action::Sessions => self.go_to_sessions(),
             Action::Up | Action::Down => {}
             // Paging in the input moves the pane that is read.
             Action::PageUp | Action::PageDown => {
@@ -291,7 +273,7 @@ impl App {
         self.composer.input.clear();
         self.composer.completion = None;
         self.composer.history.push(text.trim_end());
-        if let Some(asking) = self.questions.first() {
+        if let Some(asking) = self.questions.first().filter(|_| self.layout.at == At::Answer) {
             return vec![Effect::Send(asking.answer(text))];
         }
         if self.is_busy() {
@@ -360,31 +342,22 @@ impl App {
         self.route_effects(Owner::Pane(id), effects)
     }
 
-    /// Puts the focus back where it was before a proposal took it.
-    pub(super) fn leave_proposal(&mut self) {
-        let (at, pane, zoom) = self.guard.before_proposal.take().unwrap_or((At::Input, PaneId::Chat, false));
-        self.layout.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
-        // The panes that a proposal takes: its own, and the archive for the fates of a restore.
-        if matches!(self.layout.pane, PaneId::Diff | PaneId::Archive) {
-            self.layout.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
-            self.layout.zoom = zoom && self.layout.pane == pane;
-        }
-    }
-
-    /// Ctrl-C: stops the turn, else clears the input; a second one quits.
+    /// Ctrl-C: clears the input, or names the turn that runs; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
         self.keyboard.quit_armed = true;
-        self.say = self.keyboard.keys.shown(Context::Global, Action::Cancel).map(|key| format!("{key} again quits"));
+        let key = self.keyboard.keys.shown(Context::Global, Action::Cancel);
+        let running = self.is_busy() || self.session.retry.is_some() || self.session.drafting;
+        self.say = key.map(|key| match running {
+            true => format!("a turn is running; {key} again ends it and quits"),
+            false => format!("{key} again quits"),
+        });
         if !self.popups.is_empty() {
             return self.list_said(list::Said::Close);
         }
         if self.line.is_some() {
             return self.act_line(Action::Close);
         }
-        if self.is_busy() || self.session.retry.is_some() || self.session.drafting {
-            return vec![Effect::Send(Command::Interrupt)];
-        }
-        if !self.composer.input.is_empty() {
+        if !running && !self.composer.input.is_empty() {
             self.composer.input.clear();
             self.composer.queue.let_go();
             self.composer.completion = None;
@@ -392,7 +365,7 @@ impl App {
         Vec::new()
     }
 
-    /// Esc where nothing nearer takes it.
+    /// Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
         if std::mem::take(&mut self.layout.from_welcome) {
             self.layout.zoom = false;
@@ -400,30 +373,22 @@ impl App {
             self.screen = Screen::Welcome(Welcome::default());
             return Vec::new();
         }
-        if self.layout.zoom && self.layout.at == At::Pane {
-            self.layout.zoom = false;
-            return Vec::new();
-        }
-        if self.layout.at == At::Pane && !(self.is_busy() || self.session.retry.is_some()) {
-            self.layout.at = At::Input;
-            if self.layout.pane == PaneId::Diff || self.rects.tabs {
-                self.layout.pane = PaneId::Chat;
+        match self.layout.at {
+            At::Pane if self.layout.zoom => self.layout.zoom = false,
+            At::Pane => {
+                self.layout.at = At::Input;
+                if self.layout.pane == PaneId::Diff || self.rects.tabs {
+                    self.layout.pane = PaneId::Chat;
+                }
             }
-            return Vec::new();
-        }
-        if self.question().is_some() && !self.is_answering() {
-            self.layout.at = At::Question;
-            return Vec::new();
-        }
-        if self.is_busy() || self.session.retry.is_some() || self.session.drafting {
-            return vec![Effect::Send(Command::Interrupt)];
+            At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.layout.at = At::Question,
+            At::Answer | At::Question => self.layout.at = At::Input,
+            At::Input if self.is_busy() || self.session.retry.is_some() || self.session.drafting => {
+                return vec![Effect::Send(Command::Interrupt)];
+            }
+            At::Input => {}
         }
         Vec::new()
-    }
-
-    /// The person writes the answer to a question that was put off before.
-    fn is_answering(&self) -> bool {
-        self.questions.first().is_some_and(|q| q.later || q.choices().is_empty())
     }
 }
 

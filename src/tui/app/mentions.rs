@@ -30,7 +30,7 @@ impl App {
     }
 
     pub(super) fn act_completion(&mut self, action: Action) -> Vec<Effect> {
-        let area = finder::place(self.rects.all, self.rects.bar.y, 0);
+        let area = finder::place(&self.rects, 0);
         let rows = finder::rows(area);
         let Some(completion) = &mut self.composer.completion else { return self.act_input(action) };
         match action {

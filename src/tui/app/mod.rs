@@ -1,6 +1,7 @@
 //! `App`: all state of the screen, and [`App::update`]. It routes and holds no detail: panes, popups, input and
 //! queue own theirs.
 
+mod attention;
 mod commands;
 mod effects;
 mod events;
@@ -15,13 +16,15 @@ mod state;
 
 use std::path::PathBuf;
 
+pub(in crate::tui) use attention::Attention;
+use attention::Guard;
 pub use focus::Focus;
 pub(in crate::tui) use focus::{At, Owner};
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, PaneEffect, Typed};
 use own::Own;
 pub use own::key_words;
 pub(in crate::tui) use state::{Appearance, Arrangement, Keyboard, Session};
-use state::{Guard, Queries, Turn};
+use state::{Queries, Turn};
 
 use super::glyphs::Glyphs;
 use super::input::composer::Composer;
@@ -62,8 +65,8 @@ pub struct Options {
 /// What shows first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// The sessions of this project; a new one when there are none.
-    Picker,
+    /// A new session, with the recent ones below its prompt.
+    New,
     /// The welcome of a program without a model.
     Welcome,
     /// A session.
@@ -81,8 +84,10 @@ impl Default for Start {
 pub(super) enum Screen {
     /// The panes.
     Main,
-    /// The sessions; `true`: one is open behind them.
-    Sessions(Box<Sessions>, bool),
+    /// A prompt on top and the recent sessions below it: nothing was said yet.
+    Start(Box<Sessions>),
+    /// The sessions, over the one that is open.
+    Sessions(Box<Sessions>),
     /// The welcome.
     Welcome(Welcome),
 }
@@ -96,8 +101,6 @@ pub(super) struct Line {
     pub editor: Editor,
 }
 
-/// Keys are ignored after a proposal came until typing has paused for so long.
-const PAUSE: i64 = 400;
 /// A turn of so many milliseconds calls when it ends.
 const LONG_TURN: i64 = 20_000;
 
@@ -133,11 +136,10 @@ impl App {
         let Own { keys, themes, theme, notices } =
             own::read(options.folder.as_deref(), options.theme.as_deref(), depth);
         let screen = match options.start {
-            Start::Picker => Screen::Sessions(Box::default(), false),
+            Start::New => Screen::Start(Box::default()),
             Start::Welcome => Screen::Welcome(Welcome::default()),
             Start::Session(_) => Screen::Main,
         };
-        let held = matches!(screen, Screen::Sessions(..)).then(Vec::new);
         let mut app = App {
             panes: Panes::default(),
             screen,
@@ -148,7 +150,7 @@ impl App {
             session: Session { prompt: options.prompt, ..Session::default() },
             layout: Arrangement::default(),
             guard: Guard::default(),
-            keyboard: Keyboard { keys, held, chords: Vec::new(), quit_armed: false },
+            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false },
             appearance: Appearance {
                 theme,
                 themes,
@@ -175,7 +177,10 @@ impl App {
     fn begin(&mut self, start: Start) -> Vec<Effect> {
         use crate::protocol::Command;
         match start {
-            Start::Picker => vec![self.ask(Owner::Sessions, Query::Sessions(String::new()))],
+            Start::New => {
+                let sessions = self.ask(Owner::Sessions, Query::Sessions(String::new()));
+                vec![Effect::Send(Command::Open(SessionChoice::New)), sessions]
+            }
             Start::Welcome => vec![Effect::Send(Command::Open(SessionChoice::New))],
             Start::Session(choice) => vec![Effect::Send(Command::Open(choice))],
         }
@@ -214,19 +219,14 @@ impl App {
     }
 
     fn dispatch(&mut self, msg: Msg) -> Vec<Effect> {
-        let before = (self.layout.at, self.layout.pane);
         let mut effects = self.dispatch_one(msg);
-        let waits = self.panes.waiting();
-        if waits != self.guard.waited {
-            self.guard.waited = waits;
-            effects.extend(self.proposal_changed(waits.is_some(), before));
-        }
+        effects.extend(self.attend());
         effects
     }
 
     fn dispatch_one(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
-            Msg::Key(key) => self.key_or_hold(key),
+            Msg::Key(key) => self.key(&key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
@@ -275,6 +275,22 @@ impl App {
         self.panes.chat.kept().iter().chain(&self.early)
     }
 
+    /// The terminal's title: the workspace, with a mark while something waits for the person or nebula works.
+    pub fn title(&self) -> String {
+        let name = Some(self.session.status.workspace.as_str()).filter(|name| !name.is_empty()).unwrap_or("nebula");
+        let glyphs = &self.appearance.glyphs;
+        match self.attention() {
+            Some(_) => format!("{} {name}", glyphs.asking),
+            None if self.is_busy() => format!("{} {name}", glyphs.spin(0)),
+            None => name.to_string(),
+        }
+    }
+
+    /// The open session, if anything was said in it: what a later run can resume.
+    pub fn resumable(&self) -> Option<&str> {
+        self.session.id.as_deref().filter(|_| self.panes.chat.has_messages())
+    }
+
     /// The phase of all spinners.
     pub(super) fn tick(&self) -> u64 {
         u64::try_from(self.now / if self.focused { 125 } else { 1000 }).unwrap_or(0)
@@ -287,8 +303,8 @@ impl App {
         }
         let step = if self.focused { 125 } else { 1000 };
         // While the person is asked the turn stands still.
-        let waits = self.panes.waiting().is_some() || !self.questions.is_empty();
-        (self.is_busy() && !waits).then(|| (self.now / step + 1) * step)
+        let next = (self.is_busy() && self.attention().is_none()).then(|| (self.now / step + 1) * step);
+        next.into_iter().chain(self.takes_keys_at()).min()
     }
 
     /// What drawing may know.
@@ -320,12 +336,21 @@ impl App {
 
     /// The rows of the input as they are drawn.
     pub(super) fn input_rows(&self) -> Rows {
-        self.editor().rows(usize::from(self.size.0.saturating_sub(4)).max(2))
+        self.editor().rows(self.input_width())
+    }
+
+    /// Cells of a row of the input.
+    fn input_width(&self) -> usize {
+        let width = match self.screen {
+            Screen::Start(_) => layout::start_width(self.size.0),
+            _ => self.size.0,
+        };
+        usize::from(width.saturating_sub(4)).max(2)
     }
 
     /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
     fn measure(&mut self) {
-        let width = usize::from(self.size.0.saturating_sub(4)).max(2);
+        let width = self.input_width();
         self.composer.input.measure(width);
         if let Some(line) = &mut self.line {
             line.editor.measure(width);
@@ -341,10 +366,19 @@ impl App {
             right: self.layout.right,
             low: self.layout.low,
             input: u16::try_from(rows).unwrap_or(u16::MAX),
-            question: if main { self.question().map_or(0, |q| question_rows(q, self.size.0)) } else { 0 },
+            question: if main {
+                self.open_question().map_or(0, |q| super::view::question::rows(q, self.size.0))
+            } else {
+                0
+            },
             queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
             // In the chat they stand in its text.
-            notices: if main { 0 } else { super::view::notice_rows(self, self.size.0) },
+            notices: match self.screen {
+                Screen::Main => 0,
+                Screen::Start(_) => super::view::notice_rows(self, layout::start_width(self.size.0)),
+                _ => super::view::notice_rows(self, self.size.0),
+            },
+            start: matches!(self.screen, Screen::Start(_)),
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
         let (now, zone) = (self.now, self.zone);
@@ -361,8 +395,8 @@ impl App {
             }
         }
         let body = self.rects.body;
-        if let Screen::Sessions(sessions, _) = &mut self.screen {
-            let (_, preview) = super::view::sessions_areas(body);
+        if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
+            let preview = self.rects.preview.or_else(|| super::view::sessions_areas(body).1);
             let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));
             sessions.measure(body.height.saturating_sub(1), preview, &look);
         }
@@ -372,10 +406,4 @@ impl App {
             self.popups.push(popup);
         }
     }
-}
-
-/// Rows of a question with its line and the empty row below.
-fn question_rows(asking: &Asking, width: u16) -> u16 {
-    let text = super::view::question_text(asking, usize::from(width.saturating_sub(2))).len();
-    u16::try_from(1 + text + asking.choices().len() + 1).unwrap_or(u16::MAX)
 }

@@ -11,6 +11,7 @@ use crate::tui::pane::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
 use crate::tui::popup::sessions::Said;
 use crate::tui::popup::{Popup, page};
+use crate::tui::view::question::choice_at;
 
 /// What is dragged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl App {
                 Some(Clicked::Outside) | None => self.composer.completion = None,
             }
         }
-        if matches!(self.screen, Screen::Sessions(..)) {
+        if matches!(self.screen, Screen::Sessions(_) | Screen::Start(_)) && self.rects.body.contains(at) {
             return self.press_sessions(row);
         }
         if let Screen::Welcome(welcome) = &mut self.screen {
@@ -78,7 +79,9 @@ impl App {
 
     fn press_sessions(&mut self, row: u16) -> Vec<Effect> {
         let body = self.rects.body;
-        let Screen::Sessions(sessions, _) = &mut self.screen else { return Vec::new() };
+        let start = matches!(self.screen, Screen::Start(_));
+        let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
+        self.layout.at = if start { At::Pane } else { self.layout.at };
         let again = row > body.y && sessions.click(row - body.y - 1);
         match sessions.act(if again { Action::Open } else { Action::HalfUp }) {
             Said::Leave(effects) => {
@@ -116,7 +119,7 @@ impl App {
         let Some(place) = self.rects.pane_at(column, row).copied() else { return Vec::new() };
         self.layout.pane = place.id;
         self.layout.at = At::Pane;
-        if !place.body.contains(at) || self.guard.guarded {
+        if !place.body.contains(at) || self.is_guarded() {
             return Vec::new();
         }
         let effects = self.panes.click(place.id, column - place.body.x, row - place.body.y, self.now);
@@ -147,12 +150,7 @@ impl App {
         self.layout.at = At::Question;
         let area = self.rects.question;
         if let Some(asking) = self.questions.first_mut() {
-            let count = asking.choices().len() as u16;
-            // The choices stand above the empty row that ends the block.
-            let first = area.bottom().saturating_sub(1 + count);
-            if row >= first && row < first + count {
-                asking.selected = usize::from(row - first);
-            }
+            asking.selected = choice_at(asking, area, row).or(asking.selected);
         }
         Vec::new()
     }
@@ -177,7 +175,7 @@ impl App {
                 }
             };
         }
-        if let Screen::Sessions(sessions, _) = &mut self.screen {
+        if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
             if let Said::Stay(effects) = sessions.act(action) {
                 return self.route_effects(Owner::Sessions, effects);
             }
@@ -200,7 +198,7 @@ impl App {
     /// Where the completion is drawn.
     fn completion_area(&self) -> ratatui::layout::Rect {
         let cursor = super::super::view::mention_at(self);
-        let area = finder::place(self.rects.all, self.rects.bar.y, cursor);
+        let area = finder::place(&self.rects, cursor);
         self.composer.completion.as_ref().map_or(area, |c| finder::shown(c, area))
     }
 }

@@ -40,7 +40,7 @@ impl App {
         let effects = match owner {
             Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
             Owner::Sessions => match &mut self.screen {
-                Screen::Sessions(sessions, _) => sessions.line(&purpose, typed),
+                Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.line(&purpose, typed),
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -63,7 +63,11 @@ impl App {
         match said {
             Answered::Stay => Vec::new(),
             Answered::Answer(command) => vec![Effect::Send(command)],
-            Answered::Write | Answered::Later => {
+            Answered::Write => {
+                self.layout.at = At::Answer;
+                Vec::new()
+            }
+            Answered::Later => {
                 self.layout.at = At::Input;
                 Vec::new()
             }
@@ -71,43 +75,42 @@ impl App {
     }
 
     pub(super) fn act_sessions(&mut self, action: Action) -> Vec<Effect> {
-        let Screen::Sessions(sessions, behind) = &mut self.screen else { return Vec::new() };
-        let behind = *behind;
+        let start = matches!(self.screen, Screen::Start(_));
+        let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
+        let open = sessions.selected_id().is_some() && sessions.selected_id() == self.session.id.as_deref();
         match action {
-            Action::Close | Action::Escape if behind => {
+            // Above the first session is the prompt.
+            Action::Up if start && sessions.is_first() => self.layout.at = At::Input,
+            Action::Close | Action::Escape if start => self.layout.at = At::Input,
+            Action::Close | Action::Escape => self.screen = Screen::Main,
+            // The open session: there is nothing to resume, and it is not deleted under one's feet.
+            Action::Open if open => self.screen = Screen::Main,
+            Action::Remove if open => {
+                self.say = Some("this session is open; start a new one before you delete it".into())
+            }
+            action if sessions.offers(action) => return self.act_on_session(action),
+            action => return self.act_global(action),
+        }
+        Vec::new()
+    }
+
+    fn act_on_session(&mut self, action: Action) -> Vec<Effect> {
+        let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
+        match sessions.act(action) {
+            SessionSaid::Stay(effects) => self.route_effects(Owner::Sessions, effects),
+            SessionSaid::Leave(effects) => {
                 self.screen = Screen::Main;
+                self.layout.at = At::Input;
+                self.route_effects(Owner::Sessions, effects)
+            }
+            SessionSaid::Remove(id, title) => {
+                self.open_remove(id, &title);
                 Vec::new()
             }
-            Action::Close | Action::Escape => Vec::new(),
-            Action::Help | Action::Palette => self.act_global(action),
-            Action::Quit => self.quit(Exit::Done),
-            // The session that is open behind: there is nothing to resume, and it is not deleted under one's feet.
-            Action::Open if behind && sessions.selected_id() == self.session.id.as_deref() => {
-                self.screen = Screen::Main;
+            SessionSaid::Export(id) => {
+                self.open_export(Some(id));
                 Vec::new()
             }
-            Action::Remove
-                if sessions.selected_id().is_some() && sessions.selected_id() == self.session.id.as_deref() =>
-            {
-                self.say = Some("this session is open; start a new one before you delete it".into());
-                Vec::new()
-            }
-            action => match sessions.act(action) {
-                SessionSaid::Stay(effects) => self.route_effects(Owner::Sessions, effects),
-                SessionSaid::Leave(effects) => {
-                    self.screen = Screen::Main;
-                    self.layout.at = At::Input;
-                    self.route_effects(Owner::Sessions, effects)
-                }
-                SessionSaid::Remove(id, title) => {
-                    self.open_remove(id, &title);
-                    Vec::new()
-                }
-                SessionSaid::Export(id) => {
-                    self.open_export(Some(id));
-                    Vec::new()
-                }
-            },
         }
     }
 

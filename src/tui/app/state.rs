@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
-use crossterm::event::KeyEvent;
-
 use super::mouse::Edge;
 use super::{At, Owner};
-use crate::proposal::ProposalId;
 use crate::protocol::{Query, QueryId, Status, TurnEnd, Wait};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::{Chord, Keys};
@@ -60,27 +57,10 @@ impl Default for Arrangement {
     }
 }
 
-/// What keeps a key that was meant for something else from deciding a proposal.
-#[derive(Debug, Default)]
-pub(super) struct Guard {
-    /// Where the focus was when a proposal took it, and whether that pane was zoomed.
-    pub before_proposal: Option<(At, PaneId, bool)>,
-    /// The proposal that waited when the last message had been taken in.
-    pub waited: Option<ProposalId>,
-    /// A proposal just came; typing must pause before its keys work.
-    pub guarded: bool,
-    /// The person was writing when it came: what is typed goes on into the input.
-    pub writing: bool,
-    /// When the last key came.
-    pub last_key: i64,
-}
-
 /// Bindings, and keys that do not mean anything yet.
 #[derive(Debug)]
 pub(in crate::tui) struct Keyboard {
     pub keys: Keys,
-    /// Keys typed before it is known whether there are sessions to choose from; `None` from then on.
-    pub held: Option<Vec<KeyEvent>>,
     /// The beginning of a chord.
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.

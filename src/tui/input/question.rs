@@ -8,10 +8,8 @@ use crate::tui::action::Action;
 pub struct Asking {
     /// The question.
     pub question: Question,
-    /// The selected choice; one more than there are: something else.
-    pub selected: usize,
-    /// The person wants to answer later; the keys go elsewhere.
-    pub later: bool,
+    /// The selected choice; one more than there are: something else. `None`: nothing yet.
+    pub selected: Option<usize>,
 }
 
 /// What became of a key.
@@ -28,15 +26,27 @@ pub enum Said {
 }
 
 impl Asking {
-    /// A question that just came.
-    pub fn new(question: Question) -> Asking {
-        Asking { question, selected: 0, later: false }
+    /// A question that just came. A permission has *no* as its default; else the first choice is selected, unless the
+    /// person is writing: then nothing is.
+    pub fn new(question: Question, writing: bool) -> Asking {
+        let first = (!writing && !question.choices.is_empty()).then_some(0);
+        let selected = if question.permission { Some(question.choices.len().saturating_sub(1)) } else { first };
+        Asking { question, selected }
+    }
+
+    /// The key that selects choice `index`: `y` and `n` for a permission, else its number.
+    pub fn key(&self, index: usize) -> String {
+        match (self.question.permission, index) {
+            (true, 0) => "y".into(),
+            (true, 1) => "n".into(),
+            _ => (index + 1).to_string(),
+        }
     }
 
     /// Rows to choose from: the choices, and something else.
     pub fn choices(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.question.choices.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        if !all.is_empty() {
+        if !all.is_empty() && !self.question.permission {
             all.push(("something else", "write it below"));
         }
         all
@@ -51,27 +61,24 @@ impl Asking {
     pub fn act(&mut self, action: Action) -> Said {
         let count = self.choices().len();
         match action {
-            Action::Up => self.selected = self.selected.saturating_sub(1),
-            Action::Down => self.selected = (self.selected + 1).min(count.saturating_sub(1)),
-            Action::Answer => return self.choose(self.selected),
+            Action::Up => self.selected = Some(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
+            Action::Down => self.selected = Some(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
+            Action::Answer => return self.selected.map_or(Said::Stay, |i| self.choose(i)),
             Action::FocusInput => return Said::Write,
-            Action::Later => {
-                self.later = true;
-                return Said::Later;
-            }
+            Action::Later => return Said::Later,
             _ => {}
         }
         Said::Stay
     }
 
-    /// A digit chooses at once.
-    pub fn digit(&mut self, digit: char) -> Option<Said> {
-        let n = digit.to_digit(10)? as usize;
-        (1..=self.choices().len()).contains(&n).then(|| self.choose(n - 1))
+    /// A key that selects a choice; `false`: it is none. Enter answers with it.
+    pub fn select(&mut self, key: char) -> bool {
+        let found = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]));
+        self.selected = found.or(self.selected);
+        found.is_some()
     }
 
-    fn choose(&mut self, index: usize) -> Said {
-        self.selected = index;
+    fn choose(&self, index: usize) -> Said {
         match self.question.choices.get(index) {
             Some((answer, _)) => Said::Answer(self.answer(answer.clone())),
             None => Said::Write,
@@ -84,20 +91,30 @@ mod tests {
     use super::*;
     use crate::protocol::QuestionId;
 
+    fn question(permission: bool) -> Question {
+        let choices = vec![("a".into(), String::new()), ("b".into(), "why".into())];
+        Question { id: QuestionId(3), text: "Which?".into(), choices, permission }
+    }
+
     #[test]
-    fn chooses_by_digit_and_by_selection() {
-        let question = Question {
-            id: QuestionId(3),
-            text: "Which?".into(),
-            choices: vec![("a".into(), String::new()), ("b".into(), "why".into())],
-        };
-        let mut asking = Asking::new(question);
-        assert_eq!(asking.digit('2'), Some(Said::Answer(Command::Reply(QuestionId(3), "b".into()))));
-        assert_eq!(asking.digit('3'), Some(Said::Write));
-        assert_eq!(asking.digit('4'), None);
+    fn a_digit_selects_and_enter_confirms() {
+        let mut asking = Asking::new(question(false), true);
+        assert_eq!(asking.act(Action::Answer), Said::Stay, "nothing is selected while the person writes");
+        assert!(asking.select('2') && !asking.select('4'));
+        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert!(asking.select('3'));
+        assert_eq!(asking.act(Action::Answer), Said::Write);
         asking.act(Action::Up);
         asking.act(Action::Up);
         assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "a".into())));
         assert_eq!(asking.act(Action::Later), Said::Later);
+    }
+
+    #[test]
+    fn no_is_the_default_of_a_permission() {
+        let mut asking = Asking::new(question(true), false);
+        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert!(asking.select('y') && !asking.select('1'));
+        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "a".into())));
     }
 }

@@ -11,6 +11,7 @@ use crate::text::size::words;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::input::complete::{Completion, Preview};
+use crate::tui::layout::Rects;
 use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
@@ -154,11 +155,18 @@ pub fn preview_rows(area: Rect) -> usize {
     usize::from(parts(area).preview.height.saturating_sub(1))
 }
 
-/// Where the completion goes: its bottom edge on the row above the input line, its left edge at the `@`.
-pub fn place(screen: Rect, bar: u16, column: u16) -> Rect {
+/// Where the completion goes: its bottom edge on the row above the input line, or below a prompt that stands on top;
+/// its left edge at the `@`.
+pub fn place(rects: &Rects, column: u16) -> Rect {
+    let screen = rects.all;
     let width = screen.width.min(100);
-    let height = 15.min(bar.saturating_sub(1));
-    Rect::new(column.saturating_sub(1).min(screen.width - width), bar - height, width, height)
+    let x = column.saturating_sub(1).min(screen.width - width);
+    let below = screen.height.saturating_sub(rects.input.bottom() + 1);
+    if rects.bar.y < below {
+        return Rect::new(x, rects.input.bottom(), width, below.min(15));
+    }
+    let height = 15.min(rects.bar.y.saturating_sub(1));
+    Rect::new(x, rects.bar.y - height, width, height)
 }
 
 /// What a click in a list of files did.
@@ -334,8 +342,15 @@ mod tests {
 
     #[test]
     fn the_completion_stands_at_the_mention() {
-        let screen = Rect::new(0, 0, 140, 40);
-        assert_eq!(place(screen, 37, 19), Rect::new(18, 22, 100, 15));
-        assert_eq!(place(Rect::new(0, 0, 60, 24), 21, 50), Rect::new(0, 6, 60, 15));
+        let rects = |width, height, bar: u16| Rects {
+            all: Rect::new(0, 0, width, height),
+            bar: Rect::new(0, bar, width, 1),
+            input: Rect::new(0, bar + 1, width, 1),
+            ..Rects::default()
+        };
+        assert_eq!(place(&rects(140, 40, 37), 19), Rect::new(18, 22, 100, 15));
+        assert_eq!(place(&rects(60, 24, 21), 50), Rect::new(0, 6, 60, 15));
+        // Below a prompt that stands on top.
+        assert_eq!(place(&rects(140, 40, 1), 19), Rect::new(18, 3, 100, 15));
     }
 }

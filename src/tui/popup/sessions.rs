@@ -16,6 +16,9 @@ use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
+/// Cells of the column of states.
+const STATE: usize = 18;
+
 /// The list of sessions.
 #[derive(Debug, Default)]
 pub struct Sessions {
@@ -51,6 +54,11 @@ impl Sessions {
     /// What to ask when the screen opens.
     pub fn ask(&self) -> Query {
         Query::Sessions(self.words.clone())
+    }
+
+    /// The first one is selected.
+    pub fn is_first(&self) -> bool {
+        self.selected == 0
     }
 
     /// Sessions listed.
@@ -215,8 +223,8 @@ impl Sessions {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
     }
 
-    /// Draws the list below its pane line.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    /// Draws the list below its pane line; `selects`: the keys go to it.
+    pub fn draw(&self, area: Rect, selects: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let dim = ctx.theme.style(Role::Dim);
         let text = ctx.theme.style(Role::Text);
         let w = usize::from(area.width);
@@ -224,14 +232,14 @@ impl Sessions {
         let age = w.saturating_sub(2);
         let model = (w >= 72).then(|| w.saturating_sub(22));
         let count = model.map_or(age.saturating_sub(8), |m| m.saturating_sub(3));
-        let state = count.saturating_sub(14);
+        let state = count.saturating_sub(STATE + 11);
         let titles = state.saturating_sub(6);
         let right = |buf: &mut Buffer, x: usize, y: u16, words: &str, style| {
             let n = wrap::cells(words);
             paint::text(buf, area.x + x.saturating_sub(n) as u16, y, n, words, style);
         };
         paint::text(buf, area.x + 4, area.y, titles, "title", dim);
-        paint::text(buf, area.x + state as u16, area.y, 6, "state", dim);
+        paint::text(buf, area.x + state as u16, area.y, STATE, "state", dim);
         right(buf, count, area.y, "messages", dim);
         if let Some(model) = model {
             paint::text(buf, area.x + model as u16, area.y, 14, "model", dim);
@@ -239,14 +247,14 @@ impl Sessions {
         right(buf, age, area.y, "age", dim);
         for (i, row) in self.rows.iter().enumerate().skip(self.top).take(usize::from(area.height.saturating_sub(1))) {
             let y = area.y + 1 + (i - self.top) as u16;
-            let chosen = i == self.selected;
+            let chosen = selects && i == self.selected;
             let title = cut::end(&row.title, titles, ctx.glyphs.cut);
             let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
             if row.state == SessionState::Open {
                 paint::text(buf, area.x + 2, y, 1, ctx.glyphs.bullet, ctx.theme.style(Role::Accent));
             }
             paint::text(buf, area.x + 4, y, titles, &title, style);
-            paint::text(buf, area.x + state as u16, y, 6, state_word(row.state), text);
+            paint::text(buf, area.x + state as u16, y, STATE, state_word(row.state), text);
             right(buf, count, y, &row.messages.to_string(), dim);
             if let Some(model) = model {
                 paint::text(buf, area.x + model as u16, y, 14, &cut::end(&row.model, 14, ctx.glyphs.cut), dim);
@@ -342,7 +350,7 @@ fn right_text(buf: &mut Buffer, area: Rect, y: u16, words: &str, style: ratatui:
 
 fn state_word(state: SessionState) -> &'static str {
     match state {
-        SessionState::Open => "open",
+        SessionState::Open => "not closed cleanly",
         SessionState::InUse => "in use",
         SessionState::Ended => "",
     }

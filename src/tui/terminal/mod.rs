@@ -124,12 +124,24 @@ impl Screen {
     fn take(&mut self) -> io::Result<()> {
         let mut out = io::stdout();
         queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, cursor::Hide)?;
+        // The title that was is kept by the terminal, and put back by `restore`.
+        out.write_all(b"\x1b[22;2t")?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }
         if self.kitty {
             queue!(out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES))?;
         }
+        out.flush()
+    }
+
+    /// Names the terminal's window or tab.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn set_title(&mut self, title: &str) -> io::Result<()> {
+        let mut out = io::stdout();
+        write!(out, "\x1b]2;{}\x1b\\", clean_line(title))?;
         out.flush()
     }
 
@@ -245,6 +257,7 @@ fn restore(kitty: bool) {
         LeaveAlternateScreen,
         cursor::Show
     );
+    let _ = out.write_all(b"\x1b[23;2t").and_then(|()| out.flush());
     let _ = disable_raw_mode();
 }
 

@@ -76,6 +76,9 @@ struct File {
     palette: BTreeMap<String, String>,
     #[serde(default)]
     roles: BTreeMap<String, Look>,
+    /// What roles look like in 256 colours, by number; the others take the nearest colour of the cube.
+    #[serde(default)]
+    xterm: BTreeMap<String, u8>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -190,9 +193,18 @@ impl Themes {
     }
 }
 
-fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
+/// What a chain of themes says, the later over the earlier.
+struct Gathered<'a> {
+    palette: Palette<'a>,
+    roles: BTreeMap<&'a str, (&'a str, &'a Look)>,
+    xterm: BTreeMap<&'a str, u8>,
+    ground: Option<&'a str>,
+}
+
+fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
     let mut palette: Palette<'_> = BTreeMap::new();
     let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
+    let mut xterm: BTreeMap<&str, u8> = BTreeMap::new();
     let mut ground = None;
     for (owner, file) in chain.iter().rev() {
         palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), (owner.as_str(), v.as_str()))));
@@ -201,9 +213,22 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
                 return Err((owner.clone(), in_roles(role), Wrong::Role(role.clone())));
             }
             roles.insert(role, (owner, look));
+            // Picked for another colour.
+            xterm.remove(role.as_str());
+        }
+        for (role, number) in &file.xterm {
+            if !Role::ALL.iter().any(|(_, n)| n == role) {
+                return Err((owner.clone(), vec!["xterm".into(), role.clone()], Wrong::Role(role.clone())));
+            }
+            xterm.insert(role, *number);
         }
         ground = file.ground.as_deref().or(ground);
     }
+    Ok(Gathered { palette, roles, xterm, ground })
+}
+
+fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
+    let Gathered { palette, roles, xterm, ground } = gather(chain)?;
     let (ground, reference) = match ground {
         None | Some("dark") => (None, (0, 0, 0)),
         Some("light") => (None, (255, 255, 255)),
@@ -228,20 +253,29 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         };
         let color = color.map(|c| resolve(owner, in_roles(key), c, &palette)).transpose()?;
         let mut style = Style::new();
+        if let (Depth::Cube, Some(number)) = (depth, xterm.get(key)) {
+            let picked = Some(Color::Indexed(*number));
+            (style.fg, style.bg) = if role.is_tint() { (None, picked) } else { (picked, None) };
+            styles[role as usize] = attributed(style, attributes)
+                .map_err(|word| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word)))?;
+            continue;
+        }
         style.fg = color.filter(|_| !role.is_tint()).and_then(paint);
         // A tint that falls on the ground is left out: signs and bars carry it then.
         style.bg = color
             .filter(|_| role.is_tint())
             .filter(|c| depth == Depth::True || colour::nearest_in_cube(*c) != colour::nearest_in_cube(reference))
             .and_then(paint);
-        for word in attributes {
-            style = attribute(style, word)
-                .ok_or_else(|| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word.clone())))?;
-        }
-        styles[role as usize] = style;
+        styles[role as usize] = attributed(style, attributes)
+            .map_err(|word| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, ground.is_some());
     Ok(Theme { name: name.to_string(), styles, ground: ground.and_then(paint), stamp })
+}
+
+/// A style with these attributes, or the word that is none.
+fn attributed(style: Style, words: &[String]) -> Result<Style, String> {
+    words.iter().try_fold(style, |style, word| attribute(style, word).ok_or_else(|| word.clone()))
 }
 
 /// The path of a role in a theme's file.
@@ -287,8 +321,14 @@ mod tests {
     #[test]
     fn fewer_colours_drop_tints_on_the_ground() {
         let cube = Themes::default().get("dark", Depth::Cube).unwrap();
-        assert_eq!(cube.style(Role::Text).fg, Some(Color::Indexed(188)));
-        assert!(!cube.paints(Role::CodeBg) && cube.paints(Role::Selection));
+        assert_eq!(cube.style(Role::Text).fg, Some(Color::Indexed(254)));
+        assert!(cube.paints(Role::CodeBg) && cube.paints(Role::Selection));
+        // A role of the user's own takes the nearest colour of the cube in place of the one picked for the other.
+        let mut themes = Themes::default();
+        themes.add("mine", "inherits = \"dark\"\n[roles]\ntext = \"#d7d7d7\"\n\"code.bg\" = \"#000000\"\n");
+        let mine = themes.get("mine", Depth::Cube).unwrap();
+        assert_eq!(mine.style(Role::Text).fg, Some(Color::Indexed(188)));
+        assert!(!mine.paints(Role::CodeBg) && mine.paints(Role::Selection));
     }
 
     #[test]

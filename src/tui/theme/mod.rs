@@ -185,6 +185,34 @@ mod tests {
     }
 
     #[test]
+    fn text_is_readable_in_256_colours() {
+        for (name, grounds) in [
+            ("dark", [(0x16, 0x18, 0x1d), (0, 0, 0), (0x2e, 0x34, 0x40)]),
+            ("light", [(255, 255, 255), (0xfa, 0xfa, 0xfa), (0xfd, 0xf6, 0xe3)]),
+        ] {
+            let theme = Themes::default().get(name, Depth::Cube).expect("a shipped theme");
+            let rgb = |c: Option<Color>| match c {
+                Some(Color::Indexed(n)) => colour::of_xterm(n),
+                other => panic!("{name}: {other:?}"),
+            };
+            let tints = [Role::Selection, Role::CodeBg, Role::AddedBg, Role::RemovedBg];
+            for (role, key) in Role::ALL {
+                if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
+                    continue;
+                }
+                let text = rgb(theme.style(role).fg);
+                for ground in grounds.into_iter().chain(tints.map(|tint| rgb(theme.style(tint).bg))) {
+                    assert!(colour::contrast(text, ground) >= 4.5, "{name} {key} on {ground:?}");
+                }
+            }
+            for tint in [Role::AddedWord, Role::RemovedWord] {
+                let (text, tint) = (rgb(theme.style(Role::Text).fg), rgb(theme.style(tint).bg));
+                assert!(colour::contrast(text, tint) >= 4.5, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn text_is_readable_on_what_it_lies_on() {
         for (name, ground) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
             let theme = Theme::shipped(name);

@@ -8,12 +8,12 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::super::action::Action;
-use super::super::app::{App, Focus, Screen};
+use super::super::app::{App, Attention, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::protocol::TurnEnd;
-use crate::text::number::plural;
+use crate::text::number::{plural, thousands};
 
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
@@ -67,7 +67,7 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         (_, queue) if queue.height > 0 => (queue.y, false),
         _ => (app.rects.bar.y, focus),
     };
-    if row == 0 || app.rects.notices.height > 0 {
+    if row == 0 || app.rects.notices.height > 0 || matches!(app.screen, Screen::Start(_)) {
         return;
     }
     let line = app.appearance.theme.style(Role::Line);
@@ -107,12 +107,14 @@ fn empty_words(app: &App) -> String {
         key.map(|key| format!("{key} to {does}")).unwrap_or_default()
     };
     match app.focus_below() {
+        Focus::Sessions if matches!(app.screen, Screen::Start(_)) => "type to write to nebula".into(),
         Focus::Sessions => to(Action::Search, "search"),
         Focus::Welcome => "connect a model to write to it".into(),
         Focus::Question => "answer in your own words, or choose above".into(),
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, "write to nebula"),
         Focus::Pane(_) => to(Action::FocusInput, "write to nebula"),
-        Focus::Input if app.question().is_some() => "answer in your own words".into(),
+        Focus::Input if app.is_answering() => "answer in your own words".into(),
+        Focus::Input if matches!(app.screen, Screen::Start(_)) => "ask for a change, @ adds a file".into(),
         _ => String::new(),
     }
 }
@@ -152,9 +154,13 @@ fn doing(app: &App) -> Doing {
         return Doing::calm(line.prompt.as_str());
     }
     match &app.screen {
-        Screen::Sessions(..) => return Doing::calm("search titles and messages"),
+        Screen::Start(_) => return Doing::calm("new"),
+        Screen::Sessions(_) => return Doing::calm("search titles and messages"),
         Screen::Welcome(_) => return Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model"),
         Screen::Main => {}
+    }
+    if let Some(what) = app.banner() {
+        return banner(app, what);
     }
     if let Some(what) = waiting(app) {
         return Doing::marked(app.appearance.glyphs.asking, Role::Attention, format!("waiting for you: {what}"));
@@ -178,6 +184,38 @@ fn doing(app: &App) -> Doing {
             Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model")
         }
         _ => Doing::calm("ready"),
+    }
+}
+
+/// What waits while the keys go elsewhere, with the key that shows it.
+fn banner(app: &App, what: Attention) -> Doing {
+    let key = |action| app.keyboard.keys.word(app.context_below(), action);
+    let shows = |words: String, action, does: &str| match key(action) {
+        Some(key) => format!("{words} {} {key} {does}", app.appearance.glyphs.dot),
+        None => words,
+    };
+    match what {
+        Attention::Proposal(_) => {
+            let (files, counts) = app.panes.diff.size_of_waiting().unwrap_or_default();
+            let hunks = app.panes.diff.waiting().map_or(0, |w| w.hunks);
+            let g = &app.appearance.glyphs;
+            let signed = |sign: &str, n: usize| if n > 0 { format!(" {sign}{}", thousands(n)) } else { String::new() };
+            let lines = format!("{}{}", signed(g.added, counts.added), signed(g.removed, counts.removed));
+            let words = format!("proposal: {}{lines}, {}", plural(files, "file"), plural(hunks, "hunk"));
+            Doing::marked(g.asking, Role::Attention, shows(words, Action::FocusDiff, "review"))
+        }
+        Attention::Restore(_) => {
+            let files = app.panes.archive.restoring().map_or(0, |(_, n)| n);
+            let words = format!("restore: {}", plural(files, "file"));
+            Doing::marked(app.appearance.glyphs.asking, Role::Attention, shows(words, Action::FocusDiff, "review"))
+        }
+        Attention::Question(_) => {
+            let words = match app.questions.len() {
+                0 | 1 => "question".to_string(),
+                n => plural(n, "question"),
+            };
+            Doing::marked("?", Role::Attention, shows(words, Action::FocusQuestion, "answer"))
+        }
     }
 }
 
@@ -214,6 +252,9 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
         // The first of the actions that a key reaches from here.
         let Some(key) = actions.iter().find_map(|a| app.keyboard.keys.word(context, *a)) else { continue };
         let gap = if line.spans.is_empty() { "" } else { "   " };
+        // From elsewhere the first press leads to the input.
+        let away = actions.contains(&Action::Escape) && !matches!(app.focus_below(), Focus::Input);
+        let key = if away { format!("{key} {key}") } else { key };
         let offer = [Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {word}"), dim)];
         if line.width() + offer.iter().map(Span::width).sum::<usize>() <= room || line.spans.is_empty() {
             line.spans.extend(offer);
@@ -238,26 +279,21 @@ fn offers(app: &App) -> Vec<Offer> {
         return Vec::new();
     }
     let focus = app.focus_below();
-    if let Some(w) = app.panes.diff.waiting() {
-        return vec![match focus {
-            Focus::Pane(super::PaneId::Diff) => (&[Action::Write], writes(app, w.undecided).into()),
-            _ => (&[Action::FocusDiff], "shows the proposal".into()),
-        }];
-    }
-    if app.panes.archive.restoring().is_some() {
+    match app.attention() {
+        Some(_) if app.banner().is_some() && app.is_busy() => return vec![(STOP, "interrupts".into())],
+        Some(_) if app.banner().is_some() => return Vec::new(),
+        Some(Attention::Proposal(_)) => {
+            let undecided = app.panes.diff.waiting().map_or(0, |w| w.undecided);
+            return vec![(&[Action::Write], writes(app, undecided).into())];
+        }
         // In the pane itself the keys stand below the list.
-        return match focus {
-            Focus::Pane(super::PaneId::Archive) => Vec::new(),
-            _ => vec![(&[Action::FocusArchive], "shows it".into())],
-        };
+        Some(_) => return Vec::new(),
+        None => {}
     }
     // What Enter would do with an empty input.
     let empty: &[Action] = if focus == Focus::Input && app.composer.input.is_empty() { &[Action::Send] } else { &[] };
     if app.session.retry.is_some() {
         return vec![(empty, "now".into()), (STOP, "stop".into())];
-    }
-    if !app.questions.is_empty() {
-        return Vec::new();
     }
     if app.is_busy() || app.session.drafting {
         return vec![(STOP, "interrupts".into())];

@@ -67,7 +67,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     if app.focus_below() == Focus::Question
         && let Some(asking) = app.question().filter(|q| !q.choices().is_empty())
     {
-        hints.push(Hint { key: format!("1-{}", asking.choices().len()), word: "choose".into(), rank: 1 });
+        let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
+        hints.push(Hint { key, word: "select".into(), rank: 1 });
     }
     // Under a completion the input's keys are still the ones to know.
     let inner = if context == Context::Completion { Context::Input } else { context };
@@ -103,6 +104,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
         let key = match (action, group.context) {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
+            (Action::Sessions, Context::Input) => app.keyboard.keys.word(inner, Action::Down),
             (Action::Help, Context::Global) => help_key(app, inner),
             _ => app.keyboard.keys.word(inner, *action),
         };
@@ -129,7 +131,7 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
 /// The word of a hint, as the state has it.
 fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
-        (Context::Input, [Action::Send]) if app.question().is_some() => "answer".into(),
+        (Context::Input, [Action::Send]) if app.is_answering() => "answer".into(),
         (Context::Input, [Action::Send]) if app.is_busy() => "queue".into(),
         (Context::Pane, [Action::Zoom]) if app.layout.zoom => "unzoom".into(),
         (Context::List, [Action::Choose]) => "choose".into(),

@@ -3,6 +3,8 @@
 
 mod bar;
 mod hints;
+pub mod question;
+mod queue;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -12,10 +14,10 @@ use ratatui::text::{Line, Span};
 
 use super::action::{Action, Context};
 use super::app::{App, Focus, Screen};
-use super::input::question::Asking;
 use super::layout::{self, MEDIUM, NARROW};
 use super::pane::{Ctx, Mark, PaneId};
-use super::popup::{self, finder};
+use super::popup::finder;
+use super::popup::sessions::Sessions;
 use super::text::{cut, paint, wrap};
 use super::theme::Role;
 use crate::protocol::{Approval, Mode};
@@ -46,7 +48,8 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     }
     match &app.screen {
         Screen::Main => main(app, buf),
-        Screen::Sessions(sessions, _) => {
+        Screen::Start(sessions) => start(app, sessions, buf),
+        Screen::Sessions(sessions) => {
             let (list, preview) = sessions_areas(rects.body);
             let note = plural(sessions.count(), "session");
             let title = format!("sessions of {}", app.session.status.workspace);
@@ -54,7 +57,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
             let dim = ctx.theme.style(Role::Dim);
             let note = Span::styled(note, dim).into();
             pane_line(Rect { height: 1, ..list }, &title, focus, Some(note), buf, &ctx);
-            sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, buf, &ctx);
+            sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, true, buf, &ctx);
             if let Some(preview) = preview {
                 rule(app, Rect { x: preview.x - 1, width: 1, ..rects.body }, buf);
                 let note = Some(Span::styled("last messages", dim).into());
@@ -69,13 +72,37 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     hints::draw(app, buf);
     if let (Focus::Input, Some(completion)) = (app.focus(), &app.composer.completion) {
         let column = bar::mention_column(app, &cursor);
-        finder::popup(completion, finder::place(rects.all, rects.bar.y, column), buf, &ctx);
+        finder::popup(completion, finder::place(rects, column), buf, &ctx);
     }
     if let Some(top) = app.popups.last() {
         let body = Rect { height: rects.bar.bottom().saturating_sub(rects.body.y), ..rects.body };
         cursor = top.draw(body, buf, &ctx);
     }
     cursor
+}
+
+/// What was done before, below a prompt that stands on top.
+fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
+    let (rects, focus) = (&app.rects, app.focus() == Focus::Sessions);
+    let ctx = app.ctx(focus);
+    let dim = ctx.theme.style(Role::Dim);
+    let body = rects.body;
+    if body.height > 1 {
+        let note = Span::styled(plural(sessions.count(), "session"), dim).into();
+        pane_line(Rect { height: 1, ..body }, "recent", focus, Some(note), buf, &ctx);
+        sessions.draw(Rect { y: body.y + 1, height: body.height - 1, ..body }, focus, buf, &ctx);
+    }
+    if let Some(hints) = rects.hints {
+        let foot = Rect { y: hints.y - 1, height: 1, ..hints };
+        line(foot, Line::default(), false, None, buf, &ctx);
+    }
+    if let Some(preview) = rects.preview {
+        rule(app, Rect { x: preview.x - 1, width: 1, ..preview }, buf);
+        let note = ctx.key(Context::Input, Action::Down).filter(|_| !focus && sessions.count() > 0);
+        let note = note.map(|key| Span::styled(format!("{key} opens the list"), dim).into());
+        pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
+        sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
+    }
 }
 
 /// The column of the mention that is being completed.
@@ -170,8 +197,8 @@ fn main(app: &App, buf: &mut Buffer) {
     if let Some(area) = rects.rule {
         rule(app, area, buf);
     }
-    question(app, rects.question, buf);
-    queue(app, rects.queue, buf);
+    question::draw(app, rects.question, buf);
+    queue::draw(app, rects.queue, buf);
 }
 
 /// The upright rule between two columns, joined to the pane line above it.
@@ -345,6 +372,9 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         }
         None => {}
     }
+    if app.is_reviewing() {
+        parts.push(("reviewing".into(), t.style(Role::Accent)));
+    }
     if s.banner.is_some() {
         parts.push(("not saved".into(), attention));
     }
@@ -359,116 +389,6 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     paint::spans(buf, area.x + 1, area.y, room, &left.spans);
     let x = area.right().saturating_sub(right_cells as u16 + 1);
     paint::text(buf, x, area.y, right_cells, &right, dim);
-}
-
-/// The rows of a question's text at a width.
-pub fn question_text(asking: &Asking, width: usize) -> Vec<String> {
-    let lines = asking.question.text.lines();
-    let wrapped = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
-    wrapped.take(8).collect()
-}
-
-fn question(app: &App, area: Rect, buf: &mut Buffer) {
-    let Some(asking) = app.question().filter(|_| area.height > 2) else { return };
-    let focus = app.focus() == Focus::Question;
-    let ctx = app.ctx(focus);
-    let t = ctx.theme;
-    let role = if focus { Role::Focus } else { Role::Text };
-    let title = Line::from(vec![
-        Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
-        Span::styled(" nebula asks", t.style(role).add_modifier(Modifier::BOLD)),
-    ]);
-    // Where there is nothing to choose, the answer is written and sent.
-    let (inner, action, does) = match asking.choices().is_empty() {
-        true => (Context::Input, Action::Send, " answers"),
-        false if focus => (Context::Question, Action::Later, " answers later"),
-        false => (app.context_below(), Action::NextPane, " to choose"),
-    };
-    let note = ctx
-        .key(inner, action)
-        .map(|key| Line::from(vec![Span::styled(key, t.style(Role::Text)), Span::styled(does, t.style(Role::Dim))]));
-    line(Rect { height: 1, ..area }, title, focus, note, buf, &ctx);
-    let width = usize::from(area.width.saturating_sub(2));
-    let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
-    let mut y = area.y + 1;
-    for row in question_text(asking, width) {
-        if y < area.bottom() {
-            paint::text(buf, area.x + 1, y, width, &row, bold);
-            y += 1;
-        }
-    }
-    let choices = asking.choices();
-    let names = choices.iter().map(|(n, _)| wrap::cells(n)).max().unwrap_or(0).clamp(28, 28.max(width / 2));
-    // Where there are more than fit, the selected one stays in sight.
-    let room = usize::from(area.bottom().saturating_sub(y)).max(1);
-    let top = (asking.selected + 1).saturating_sub(room);
-    for (i, (name, detail)) in choices.iter().enumerate().skip(top).take(room) {
-        let chosen = i == asking.selected;
-        let style = if chosen { bold } else { t.style(Role::Text) };
-        paint::text(buf, area.x + 1, y, 2, &format!("{}", i + 1), bold);
-        let room = width.saturating_sub(4);
-        paint::text(buf, area.x + 4, y, room, &cut::end(name, names.min(room), ctx.glyphs.cut), style);
-        let room = width.saturating_sub(4 + names);
-        let detail = cut::words(detail, room, ctx.glyphs.cut);
-        paint::text(buf, area.x + 4 + names as u16, y, room, &detail, t.style(Role::Dim));
-        if chosen && focus {
-            popup::select(Rect { y, height: 1, ..area }, buf, &ctx);
-        }
-        y += 1;
-    }
-}
-
-fn queue(app: &App, area: Rect, buf: &mut Buffer) {
-    if area.height < 3 {
-        return;
-    }
-    let ctx = app.ctx(false);
-    let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
-    let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.composer.queue.is_held()) {
-        Some(key) => format!("{key} sends the next"),
-        None if app.composer.queue.is_held() => "kept".into(),
-        None => "sent one by one when this turn ends".into(),
-    };
-    pane_line(Rect { height: 1, ..area }, "queued", false, Some(Span::styled(words, dim).into()), buf, &ctx);
-    let mut keys: Vec<Span> = Vec::new();
-    for (action, does) in [(Action::Up, "edits"), (Action::DropQueued, "drops")] {
-        let Some(key) = ctx.key(Context::Input, action) else { continue };
-        let gap = if keys.is_empty() { "" } else { "   " };
-        keys.extend([Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {does}"), dim)]);
-    }
-    let keys_cells: usize = keys.iter().map(|s| wrap::cells(&s.content)).sum();
-    let entries = app.composer.queue.entries();
-    let rows = usize::from(area.height - 2);
-    let hidden = entries.len().saturating_sub(rows);
-    for (i, entry) in entries.iter().enumerate().take(rows) {
-        let y = area.y + 1 + i as u16;
-        let n = (i + 1).to_string();
-        paint::text(buf, area.x + 1, y, 3, &n, dim);
-        let taken = if i == 0 { keys_cells + 3 } else { 2 };
-        let room = usize::from(area.width).saturating_sub(4 + taken);
-        let shown = if i + 1 == rows && hidden > 0 {
-            format!("{} {} more", ctx.glyphs.more, hidden + 1)
-        } else {
-            super::text::show::plain(entry.lines().next().unwrap_or("")).into_owned()
-        };
-        paint::spans(buf, area.x + 4, y, room, &mentions(&cut::end(&shown, room, ctx.glyphs.cut), &ctx));
-        if i == 0 && usize::from(area.width) > keys_cells + 30 {
-            paint::spans(buf, area.right() - 1 - keys_cells as u16, y, keys_cells, &keys);
-        }
-    }
-}
-
-/// A text with its mentions in their colour.
-fn mentions(text: &str, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    let mut at = 0;
-    for m in crate::context::mention::mentions(text) {
-        spans.push(Span::styled(text[at..m.range.start].to_string(), ctx.theme.style(Role::Text)));
-        spans.push(Span::styled(text[m.range.clone()].to_string(), ctx.theme.style(Role::Mention)));
-        at = m.range.end;
-    }
-    spans.push(Span::styled(text[at..].to_string(), ctx.theme.style(Role::Text)));
-    spans
 }
 
 /// `18.2k`.

@@ -18,7 +18,7 @@ use ratatui::text::Line;
 
 use super::diff::{Heads, View};
 use super::paint::{self, span};
-use super::{Ctx, Look, Mark, PaneId};
+use super::{Ctx, Look, Mark};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
 use crate::text::number::{plural, thousands};
@@ -107,7 +107,7 @@ impl Archive {
             EventBody::Proposed(proposal, fates) if !fates.is_empty() => {
                 self.fates = Some(Fates::new(proposal.clone(), fates.clone()));
                 self.full = false;
-                vec![PaneEffect::Focus(PaneId::Archive)]
+                Vec::new()
             }
             EventBody::Settled(id, _) => {
                 if self.fates.as_ref().is_some_and(|f| f.proposal.id == *id) {

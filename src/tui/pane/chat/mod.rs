@@ -186,6 +186,23 @@ impl Chat {
         Vec::new()
     }
 
+    /// The last paragraph of what nebula said last, since the last message of the person.
+    pub fn last_words(&self) -> String {
+        let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, Said::User { .. }));
+        let said = since.filter_map(|unit| match &unit.said {
+            Said::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
+            _ => None,
+        });
+        said.map(|words| words.replace(['`', '*'], "").replace('\n', " "))
+            .find(|words| !words.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// Whether the person said anything.
+    pub fn has_messages(&self) -> bool {
+        self.window.units.iter().any(|unit| matches!(unit.said, Said::User { .. }))
+    }
+
     /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
     pub fn ends_in_plan(&self) -> bool {
         let Some(Said::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
@@ -366,6 +383,12 @@ impl Chat {
             paint::text(buf, area.right() - 1, area.y + y as u16, 1, ctx.glyphs.thumb, ctx.theme.style(Role::Dim));
         }
     }
+}
+
+/// Whether a paragraph of Markdown is running text.
+fn is_prose(paragraph: &str) -> bool {
+    let start = paragraph.trim_start();
+    !start.is_empty() && !start.starts_with(['#', '|', '>', '-', '`', '<']) && !paragraph.contains("```")
 }
 
 /// Shows that rows are selected: a bar in the first column, and the tint over all.

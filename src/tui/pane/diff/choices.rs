@@ -99,6 +99,13 @@ impl Choices {
         }
     }
 
+    /// Accepts every hunk of file `file`.
+    pub fn accept(&mut self, file: usize) {
+        if let Some(f) = self.files.get_mut(file) {
+            f.hunks.fill(Some(Choice::Accept));
+        }
+    }
+
     /// Takes the text of a file as the person edited it: accepted as a whole.
     pub fn edit(&mut self, file: usize, text: Arc<[u8]>) {
         if let Some(f) = self.files.get_mut(file) {

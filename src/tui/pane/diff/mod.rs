@@ -34,10 +34,10 @@ pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
-use crate::proposal::{Choice, Fate, FileChange, Proposal, ProposalId, State};
+use crate::proposal::{Choice, Counts, Fate, FateKind, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query};
-use crate::text::number::thousands;
-use crate::tui::action::Action;
+use crate::text::number::{plural, thousands};
+use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::theme::Role;
 use page::{Page, Stage, decide, look_around};
@@ -66,37 +66,41 @@ impl Diff {
             EventBody::Drifted(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
                 waiting.for_each(|page| page.view.mark_stale(paths));
-                Vec::new()
             }
-            EventBody::Opened(_) => {
-                *self = Diff { size: self.size, ..Diff::default() };
-                Vec::new()
-            }
-            _ => Vec::new(),
+            EventBody::Opened(_) => *self = Diff { size: self.size, ..Diff::default() },
+            _ => {}
         }
+        Vec::new()
     }
 
-    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) -> Vec<PaneEffect> {
-        let page = Page::new(proposal.clone(), Stage::Open);
+    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) {
+        let mut page = Page::new(proposal.clone(), Stage::Open);
+        // A restore is what the person asked for, but for what was changed outside nebula.
+        for (f, file) in proposal.files.iter().enumerate() {
+            let fate = fates.iter().find(|fate| fate.path == file.path);
+            if fate.is_some_and(|fate| !matches!(fate.kind, FateKind::Foreign { .. })) {
+                page.choices.accept(f);
+            }
+        }
         // What a restore does to each file is shown first, by the archive.
         if !fates.is_empty() {
             self.held = Some(proposal.id);
         }
         if self.page.as_ref().is_some_and(|p| matches!(p.stage, Stage::Open | Stage::Sent)) {
             self.later.push_back(page);
-            return Vec::new();
+        } else {
+            self.show(page);
         }
-        self.show(page)
     }
 
-    fn settled(&mut self, id: ProposalId, outcome: &Outcome) -> Vec<PaneEffect> {
+    fn settled(&mut self, id: ProposalId, outcome: &Outcome) {
         self.later.retain(|p| p.proposal.id != id);
         let unseen = self.held == Some(id);
         self.held = self.held.filter(|held| *held != id);
         if let Outcome::Conflict { path, expected, found } = outcome {
             self.changed.insert(path.clone(), (expected.clone(), found.clone()));
         }
-        let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return Vec::new() };
+        let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
             Outcome::Applied { .. } => "written",
             Outcome::Refused => "refused",
@@ -110,9 +114,8 @@ impl Diff {
             // Its fates were enough: what it would have written was never looked at.
             self.page = self.before.take();
         }
-        match self.later.pop_front() {
-            Some(next) => self.show(next),
-            None => Vec::new(),
+        if let Some(next) = self.later.pop_front() {
+            self.show(next);
         }
     }
 
@@ -133,13 +136,20 @@ impl Diff {
         self.show(Page::new(Arc::new(proposal), Stage::Plain));
     }
 
-    /// Shows a page; a proposal takes the keys, unless its fates come first.
-    fn show(&mut self, mut page: Page) -> Vec<PaneEffect> {
-        page.view.measure(self.size.0, body(&page.view, self.size.1));
+    /// Shows a page.
+    fn show(&mut self, mut page: Page) {
+        let height = body(&page, self.size.0, self.size.1);
+        page.view.measure(self.size.0, height);
         let takes = page.is_open() && self.held != Some(page.proposal.id);
         let old = self.page.replace(page);
         self.before = old.filter(|old| !takes && matches!(old.stage, Stage::Settled(_)));
-        if takes { vec![PaneEffect::Focus(PaneId::Diff)] } else { Vec::new() }
+    }
+
+    /// Takes what the model said before the proposal that waits.
+    pub fn explain(&mut self, why: &str) {
+        if let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.why.is_empty()) {
+            page.why = why.to_string();
+        }
     }
 
     /// The fates of the restore were seen: from now on it waits for decisions like any proposal.
@@ -156,6 +166,12 @@ impl Diff {
     pub fn waiting(&self) -> Option<Waiting> {
         let (id, (undecided, hunks)) = (self.pending()?, self.undecided()?);
         Some(Waiting { id, undecided, hunks, behind: self.later.len() })
+    }
+
+    /// Files and lines of the proposal that waits.
+    pub fn size_of_waiting(&self) -> Option<(usize, Counts)> {
+        self.pending()?;
+        self.page.as_ref().map(|p| (p.proposal.files.len(), p.view.counts()))
     }
 
     /// Undecided hunks and all hunks of the proposal that waits.
@@ -188,7 +204,7 @@ impl Diff {
             Ok(text) => text,
             Err(why) => return vec![PaneEffect::Say(why)],
         };
-        let Some(change) = page.edited.files.get(file) else { return Vec::new() };
+        let Some(change) = page.edited.files.get(file).cloned() else { return Vec::new() };
         if change.after.bytes().is_some_and(|b| **b == *text) {
             return vec![PaneEffect::Say("the result was left as proposed".into())];
         }
@@ -204,6 +220,7 @@ impl Diff {
             }
             return vec![PaneEffect::Say("the result equals the file as it is: rejected".into())];
         }
+        page.remember();
         page.choices.edit(file, text);
         let mut fresh = FileChange::new(change.path.clone(), change.before.clone(), after, change.by.clone(), &[]);
         fresh.moved = change.moved.clone();
@@ -228,6 +245,7 @@ impl Diff {
             Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
             Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
+            Action::UndoDecision => open && page.can_undo(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
             Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1,
             Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
@@ -244,8 +262,11 @@ impl Diff {
         let height = self.size.1;
         let decides = page.is_open() && self.held != Some(page.proposal.id);
         let effects = if decides { decide(page, action) } else { None };
+        if action == Action::Fold {
+            page.why_open = !page.why_open;
+        }
         let effects = effects.unwrap_or_else(|| look_around(&mut page.view, action));
-        page.view.measure(self.size.0, body(&page.view, height));
+        page.view.measure(self.size.0, body(page, self.size.0, height));
         effects
     }
 
@@ -256,6 +277,10 @@ impl Diff {
             (LineFor::Reason, Typed::Taken(text)) if page.is_open() => {
                 let text = text.trim();
                 page.send((!text.is_empty()).then(|| text.to_string()))
+            }
+            (LineFor::Reason, Typed::Left) => {
+                page.leave_reason();
+                Vec::new()
             }
             (LineFor::Search, Typed::Now(words)) => {
                 page.view.search(words);
@@ -277,6 +302,7 @@ impl Diff {
         let Some(page) = &mut self.page else { return Vec::new() };
         let files = page.proposal.files.len();
         let rows = strip::height(files, self.size.1);
+        let Some(row) = row.checked_sub(why_rows(page, self.size.0, self.size.1)) else { return Vec::new() };
         if row < rows {
             let focus = page.view.focus().map_or(0, |(f, _)| f);
             let file = strip::top(focus, files, usize::from(rows)) + usize::from(row);
@@ -294,7 +320,8 @@ impl Diff {
     pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
         self.size = (width, height);
         if let Some(page) = &mut self.page {
-            page.view.measure(width, body(&page.view, height));
+            let height = body(page, width, height);
+            page.view.measure(width, height);
         }
     }
 
@@ -359,8 +386,11 @@ impl Diff {
             return;
         };
         let (width, height) = (pen.width(), pen.height());
-        let rows = strip::height(page.proposal.files.len(), height);
-        strip::draw(&mut pen.part(0, 0, width, rows), ctx, &page.view, page.decided());
+        let above = why_rows(page, width, height);
+        draw_why(&mut pen.part(0, 0, width, above), page, ctx);
+        let strip = strip::height(page.proposal.files.len(), height);
+        strip::draw(&mut pen.part(0, above, width, strip), ctx, &page.view, page.decided());
+        let rows = above + strip;
         let dim = |word| [span(word, look.theme.style(Role::Dim))];
         match page.view.layout() {
             Layout::Unified => pen.fill(0, rows, width, look.glyphs.rule, look.theme.style(Role::Line)),
@@ -381,7 +411,37 @@ const SHORT: u16 = 84;
 /// The same where nothing is undecided.
 const SHORTER: u16 = 50;
 
-/// Rows left for the diff in a body of `height` rows: strip and rule above it.
-fn body(view: &View, height: u16) -> u16 {
-    height.saturating_sub(strip::height(view.file_count(), height) + 1)
+/// Rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
+fn body(page: &Page, width: u16, height: u16) -> u16 {
+    height.saturating_sub(why_rows(page, width, height) + strip::height(page.view.file_count(), height) + 1)
+}
+
+/// Rows of what the model said; in a low pane what changes comes first.
+fn why_rows(page: &Page, width: u16, height: u16) -> u16 {
+    if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
+}
+
+/// Cells of a line of what the model said, beside its label.
+fn why_width(width: u16) -> usize {
+    usize::from(width.saturating_sub(WHY_AT + 1)).min(120)
+}
+
+/// The column in which what the model said begins.
+const WHY_AT: u16 = 9;
+
+fn draw_why(pen: &mut Pen<'_>, page: &Page, ctx: &Ctx<'_>) {
+    let look = paint::look(ctx);
+    let room = why_width(pen.width());
+    let (lines, left) = page.why_lines(room);
+    if pen.height() > 0 {
+        pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
+    }
+    for (y, line) in lines.iter().enumerate().take(usize::from(pen.height())) {
+        pen.put(WHY_AT, y as u16, line, room, look.theme.style(Role::Text));
+    }
+    if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
+        let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
+        let words = format!("  {} {}{key}", look.glyphs.more, plural(left, "more line"));
+        pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
+    }
 }

@@ -9,6 +9,12 @@ use crate::proposal::{Choice, Proposal};
 use crate::protocol::Command;
 use crate::tui::action::Action;
 use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
+use crate::tui::text::wrap::breaks;
+
+/// Lines of what the model said above the diff.
+const WHY: usize = 3;
+/// The same, unfolded.
+const WHY_OPEN: usize = 12;
 
 /// What is shown.
 #[derive(Debug)]
@@ -21,6 +27,16 @@ pub(super) struct Page {
     pub choices: Choices,
     pub stage: Stage,
     for_session: bool,
+    /// The decisions there were before each of the last ones, oldest first.
+    past: Vec<(Choices, Proposal)>,
+    /// Leaving the reason line takes the last decision back.
+    reverts: bool,
+    /// `A` was pressed once.
+    armed: bool,
+    /// What the model said before it proposed this.
+    pub why: String,
+    /// All lines of it show.
+    pub why_open: bool,
 }
 
 /// How far a proposal is.
@@ -40,7 +56,62 @@ impl Page {
     pub fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
         let view = View::new(&proposal, Heads::All);
         let choices = Choices::of(&proposal);
-        Page { edited: (*proposal).clone(), proposal, view, choices, stage, for_session: false }
+        Page {
+            edited: (*proposal).clone(),
+            proposal,
+            view,
+            choices,
+            stage,
+            for_session: false,
+            past: Vec::new(),
+            reverts: false,
+            armed: false,
+            why: String::new(),
+            why_open: false,
+        }
+    }
+
+    /// Keeps the decisions there are, to come back to.
+    pub fn remember(&mut self) {
+        self.past.push((self.choices.clone(), self.edited.clone()));
+    }
+
+    /// Takes the last decision back; `false`: there is none.
+    fn undo(&mut self) -> bool {
+        let Some((choices, edited)) = self.past.pop() else { return false };
+        self.choices = choices;
+        self.for_session = false;
+        let changed: Vec<usize> =
+            (0..edited.files.len()).filter(|f| self.edited.files.get(*f) != edited.files.get(*f)).collect();
+        self.edited = edited;
+        for file in changed {
+            self.view.replace(file, &self.edited);
+        }
+        true
+    }
+
+    /// Whether there is a decision to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// The person left the reason line: the decision that led to it is taken back.
+    pub fn leave_reason(&mut self) {
+        if std::mem::take(&mut self.reverts) {
+            self.undo();
+        }
+    }
+
+    /// What the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left out.
+    pub fn why_lines(&self, width: usize) -> (Vec<String>, usize) {
+        let mut lines: Vec<String> = Vec::new();
+        for line in self.why.lines() {
+            lines.extend(breaks(line, width.max(8)).into_iter().map(|range| line[range].to_string()));
+        }
+        let shown = if self.why_open { lines.len().min(WHY_OPEN) } else { lines.len().min(WHY) };
+        let left = lines.len() - shown;
+        lines.truncate(shown);
+        (lines, left)
     }
 
     pub fn is_open(&self) -> bool {
@@ -77,6 +148,33 @@ impl Page {
         self.set(f, h, choice);
     }
 
+    /// Rejects every hunk, what the editor changed included.
+    fn refuse_all(&mut self) {
+        self.choices.refuse_all();
+        if self.edited != *self.proposal {
+            self.edited = (*self.proposal).clone();
+            for f in 0..self.edited.files.len() {
+                self.view.replace(f, &self.edited);
+            }
+        }
+    }
+
+    /// How a proposal is left that is decided later.
+    fn left_open(&self) -> String {
+        let (count, open) = self.choices.count();
+        let all = open + count.accepted + count.rejected;
+        match open {
+            0 => "the proposal stays pending; nothing is written".to_string(),
+            _ => format!("the proposal stays pending, {open} of {all} undecided; nothing is written"),
+        }
+    }
+
+    /// Ends the review with the decision just made.
+    fn finish_with_it(&mut self) -> Vec<PaneEffect> {
+        self.reverts = true;
+        self.finish()
+    }
+
     /// Sends the decision; if something was refused, asks for the reason first.
     fn finish(&mut self) -> Vec<PaneEffect> {
         let (count, _) = self.choices.count();
@@ -102,44 +200,54 @@ impl Page {
 
 /// The keys that decide; `None`: it is none of them.
 pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<PaneEffect>> {
+    let armed = std::mem::take(&mut page.armed);
+    if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::AcceptAll | Action::RejectAll) {
+        page.remember();
+    }
     match action {
-        Action::Accept => page.decide(Choice::Accept),
+        Action::Accept => {
+            page.decide(Choice::Accept);
+            // There is nothing else to decide.
+            if page.view.hunks().nth(1).is_none() {
+                return Some(page.finish_with_it());
+            }
+        }
         Action::Reject => page.decide(Choice::Reject),
         Action::Toggle => page.toggle(),
         Action::AcceptAll => {
             page.choices.fill(Choice::Accept);
-            return Some(page.finish());
+            return Some(page.finish_with_it());
+        }
+        Action::AcceptSession if !armed => {
+            page.armed = true;
+            let words = "A again to approve all further edits in this session";
+            return Some(vec![PaneEffect::Say(words.into())]);
         }
         Action::AcceptSession => {
+            page.remember();
             page.for_session = true;
             page.choices.fill(Choice::Accept);
-            return Some(page.finish());
+            return Some(page.finish_with_it());
+        }
+        Action::UndoDecision => {
+            page.undo();
         }
         Action::RejectAll => {
-            page.choices.refuse_all();
-            if page.edited != *page.proposal {
-                page.edited = (*page.proposal).clone();
-                for f in 0..page.edited.files.len() {
-                    page.view.replace(f, &page.edited);
-                }
-            }
-            return Some(page.finish());
+            page.refuse_all();
+            return Some(page.finish_with_it());
         }
         Action::Write => {
             let (f, h) = page.view.focus().unwrap_or_default();
             match page.choices.next_undecided(f, h) {
                 Some(next) => page.view.set_focus(next),
-                None => return Some(page.finish()),
+                None => {
+                    page.reverts = false;
+                    return Some(page.finish());
+                }
             }
         }
         Action::Later => {
-            let (count, open) = page.choices.count();
-            let all = open + count.accepted + count.rejected;
-            let words = match open {
-                0 => "the proposal stays pending; nothing is written".to_string(),
-                _ => format!("the proposal stays pending, {open} of {all} undecided; nothing is written"),
-            };
-            return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(words)]);
+            return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(page.left_open())]);
         }
         Action::EditResult => {
             let (file, text) = page.result()?;

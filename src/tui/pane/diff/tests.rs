@@ -15,7 +15,7 @@ fn pane(width: u16, height: u16, proposal: Proposal) -> Diff {
     let mut diff = Diff::default();
     measure(&mut diff, width, height);
     let effects = diff.apply(&EventBody::Proposed(Arc::new(proposal), Vec::new()), 0);
-    assert_eq!(effects, [PaneEffect::Focus(PaneId::Diff)]);
+    assert_eq!(effects, []);
     diff
 }
 
@@ -106,7 +106,8 @@ fn all_at_once() {
     let effects = act(&mut diff, &[Action::AcceptAll]);
     assert_eq!(decision(&effects), &Decision::accept(&shop(), Consent::Person));
     let mut diff = pane(140, 35, shop());
-    assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
+    let effects = act(&mut diff, &[Action::AcceptSession, Action::AcceptSession]);
+    assert!(decision(&effects[1..]).for_session);
     // What was refused stays refused, and its reason comes first.
     let mut diff = pane(140, 35, shop());
     assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [PaneEffect::Line { .. }]));
@@ -175,7 +176,8 @@ fn later_proposals_wait_and_conflicts_show_what_changed() {
     assert!(diff.apply(&EventBody::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
     act(&mut diff, &[Action::AcceptAll]);
     let outcome = Outcome::Applied { hunks: Default::default(), changeset: None };
-    assert_eq!(diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0), [PaneEffect::Focus(PaneId::Diff)]);
+    diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0);
+    assert_eq!(diff.waiting().map(|w| w.id), Some(ProposalId(8)));
     assert_eq!(diff.pending(), Some(ProposalId(8)));
     let conflict = Outcome::Conflict {
         path: "src/cart.rs".into(),
@@ -440,4 +442,37 @@ fn the_fates_of_a_restore_come_first() {
     assert!(act(&mut diff, &[Action::AcceptAll]).is_empty());
     diff.release();
     assert!(diff.waiting().is_some() && diff.offers(Action::Accept));
+}
+
+#[test]
+fn decisions_are_undone_one_by_one() {
+    let mut diff = pane(140, 35, shop());
+    act(&mut diff, &[Action::Accept, Action::Reject, Action::UndoDecision]);
+    assert_eq!(diff.undecided(), Some((2, 3)));
+    // Leaving the reason line takes back what led to it.
+    assert!(matches!(act(&mut diff, &[Action::RejectAll])[..], [PaneEffect::Line { .. }]));
+    diff.line(LineFor::Reason, Typed::Left, 0);
+    assert_eq!(diff.undecided(), Some((2, 3)));
+    act(&mut diff, &[Action::UndoDecision]);
+    assert_eq!(diff.undecided(), Some((3, 3)));
+    assert!(!diff.offers(Action::UndoDecision));
+}
+
+#[test]
+fn the_only_hunk_is_written_by_its_key() {
+    let one = proposal(vec![change("a.rs", "one\n", "two\n", "replaceInFile", Rung::Exact, None)]);
+    let mut diff = pane(140, 35, one);
+    let effects = act(&mut diff, &[Action::Accept]);
+    assert_eq!(decision(&effects).count().accepted, 1);
+}
+
+#[test]
+fn all_further_edits_are_approved_on_the_second_press() {
+    let mut diff = pane(140, 35, shop());
+    assert!(
+        matches!(&act(&mut diff, &[Action::AcceptSession])[..], [PaneEffect::Say(words)] if words.contains("again"))
+    );
+    // Another key in between begins anew.
+    assert!(matches!(&act(&mut diff, &[Action::Down, Action::AcceptSession])[..], [PaneEffect::Say(_)]));
+    assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
 }

@@ -1,0 +1,181 @@
+//! What waits for the person, and when it may take the keys by itself: never while the input holds text, nor within two
+//! seconds of the last typed character. Until then a banner above the input tells of it.
+
+use super::{App, At, Effect, LineFor, Screen};
+use crate::proposal::ProposalId;
+use crate::protocol::QuestionId;
+use crate::tui::pane::PaneId;
+
+/// Nothing takes the keys by itself within so many milliseconds of the last typed character.
+pub(super) const QUIET: i64 = 2000;
+/// What took the keys by itself ignores them until none has come for so many milliseconds.
+pub(super) const PAUSE: i64 = 400;
+
+/// What waits for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Attention {
+    /// A proposal, in the diff pane.
+    Proposal(ProposalId),
+    /// A restore, whose files the archive lists first.
+    Restore(ProposalId),
+    /// A question.
+    Question(QuestionId),
+}
+
+impl Attention {
+    /// The proposal it is about.
+    fn proposal(self) -> Option<ProposalId> {
+        match self {
+            Attention::Proposal(id) | Attention::Restore(id) => Some(id),
+            Attention::Question(_) => None,
+        }
+    }
+}
+
+/// What keeps a key that was meant as text from deciding anything.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Guard {
+    /// Where the keys went before a proposal took them, and whether that pane was zoomed.
+    pub before: Option<(At, PaneId, bool)>,
+    /// What waited when the last message had been taken in.
+    waited: Option<Attention>,
+    /// It has not had the keys yet.
+    unseen: bool,
+    /// It took the keys by itself, and typing has not paused since.
+    pub guarded: bool,
+    /// When the last key came.
+    pub last_key: i64,
+    /// When the person last typed anything; `None`: never.
+    pub last_typed: Option<i64>,
+}
+
+impl App {
+    /// What waits for the person.
+    pub(in crate::tui) fn attention(&self) -> Option<Attention> {
+        if let Some(waiting) = self.panes.diff.waiting() {
+            return Some(Attention::Proposal(waiting.id));
+        }
+        let restore = self.panes.archive.waiting().map(Attention::Restore);
+        restore.or_else(|| self.questions.first().map(|q| Attention::Question(q.question.id)))
+    }
+
+    /// What waits while the keys go elsewhere: a banner tells of it.
+    pub(in crate::tui) fn banner(&self) -> Option<Attention> {
+        self.attention().filter(|what| !self.has_keys(*what))
+    }
+
+    /// Letters decide now: the keys go to a proposal or to the files of a restore.
+    pub(in crate::tui) fn is_reviewing(&self) -> bool {
+        self.attention().is_some_and(|what| what.proposal().is_some() && self.has_keys(what))
+    }
+
+    fn has_keys(&self, what: Attention) -> bool {
+        let at = self.layout.at;
+        match what {
+            Attention::Proposal(_) => at == At::Pane && self.layout.pane == PaneId::Diff,
+            Attention::Restore(_) => at == At::Pane && self.layout.pane == PaneId::Archive,
+            Attention::Question(_) => matches!(at, At::Question | At::Answer),
+        }
+    }
+
+    /// The person asked for it: only their own restores come while no turn runs.
+    fn is_own(&self, what: Attention) -> bool {
+        what.proposal().is_some() && !self.is_busy()
+    }
+
+    fn may_take_keys(&self, what: Attention) -> bool {
+        let free = matches!(self.screen, Screen::Main) && self.popups.is_empty() && self.line.is_none();
+        free && self.composer.input.is_empty() && (self.is_own(what) || self.quiet_at() <= self.now)
+    }
+
+    /// When typing has paused for long enough.
+    fn quiet_at(&self) -> i64 {
+        self.guard.last_typed.map_or(i64::MIN, |at| at + QUIET)
+    }
+
+    /// When something that waits may take the keys by itself, if nothing is typed until then.
+    pub(super) fn takes_keys_at(&self) -> Option<i64> {
+        (self.guard.unseen && self.composer.input.is_empty()).then(|| self.quiet_at()).filter(|at| *at > self.now)
+    }
+
+    /// Sees what waits now, and gives it the keys if it may have them. Ends every message.
+    pub(super) fn attend(&mut self) -> Vec<Effect> {
+        let (before, waits) = (self.guard.waited, self.attention());
+        let mut effects = Vec::new();
+        if waits != before {
+            self.guard.waited = waits;
+            effects.extend(self.attention_changed(before, waits));
+        }
+        if let Some(what) = waits.filter(|what| self.guard.unseen && self.may_take_keys(*what)) {
+            // Who asked for it in a pane means it with the next key.
+            self.guard.guarded = !(self.is_own(what) && self.layout.at == At::Pane);
+            self.guard.last_key = self.now;
+            self.keyboard.chords.clear();
+            self.give_keys(what);
+        }
+        effects
+    }
+
+    fn attention_changed(&mut self, before: Option<Attention>, waits: Option<Attention>) -> Vec<Effect> {
+        let proposal = waits.and_then(Attention::proposal);
+        if before.and_then(Attention::proposal).is_some() && proposal.is_none() {
+            // Nobody waits for the reason any more.
+            if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {
+                self.line = None;
+            }
+            if self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane {
+                self.leave_proposal();
+            }
+        }
+        self.guard.guarded = false;
+        self.guard.unseen = waits.is_some();
+        let Some(what) = waits else { return Vec::new() };
+        if matches!(what, Attention::Proposal(_)) && !self.is_own(what) {
+            let why = self.panes.chat.last_words();
+            self.panes.diff.explain(&why);
+        }
+        if self.has_keys(what) {
+            // The next of several: keys meant for the one before it are dropped.
+            self.guard.unseen = false;
+            self.guard.guarded = !self.is_own(what) && before.and_then(Attention::proposal) != proposal;
+            self.guard.last_key = self.now;
+        }
+        match what {
+            Attention::Proposal(_) if !self.is_own(what) => vec![Effect::Bell("a proposal waits for you".into())],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gives the keys to what waits.
+    pub(super) fn give_keys(&mut self, what: Attention) {
+        self.guard.unseen = false;
+        self.composer.completion = None;
+        if what.proposal().is_some() && self.guard.before.is_none() {
+            self.guard.before = Some((self.layout.at, self.layout.pane, self.layout.zoom));
+        }
+        match what {
+            Attention::Proposal(_) => self.go_to(PaneId::Diff),
+            Attention::Restore(_) => self.go_to(PaneId::Archive),
+            Attention::Question(_) => {
+                let chooses = self.question().is_some_and(|q| !q.choices().is_empty());
+                self.layout.at = if chooses { At::Question } else { At::Answer };
+            }
+        }
+    }
+
+    /// What waits took the keys by itself, and typing has not paused since: nothing decides now.
+    pub(super) fn is_guarded(&self) -> bool {
+        self.guard.guarded && self.now - self.guard.last_key < PAUSE
+    }
+
+    /// Puts the keys back where they went before a proposal took them.
+    pub(super) fn leave_proposal(&mut self) {
+        let (at, pane, zoom) = self.guard.before.take().unwrap_or((At::Input, PaneId::Chat, false));
+        self.layout.at = if at == At::Pane && pane != PaneId::Diff { At::Pane } else { At::Input };
+        // The panes that a proposal takes: its own, and the archive for the files of a restore.
+        if matches!(self.layout.pane, PaneId::Diff | PaneId::Archive) {
+            self.layout.pane = if pane == PaneId::Diff { PaneId::Chat } else { pane };
+            self.layout.zoom = zoom && self.layout.pane == pane;
+        }
+    }
+}

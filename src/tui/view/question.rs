@@ -1,0 +1,151 @@
+//! The question that has the keys, above the input line: its text, and its choices with what each means.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::line;
+use crate::tui::action::{Action, Context};
+use crate::tui::app::{App, Focus};
+use crate::tui::input::question::Asking;
+use crate::tui::popup;
+use crate::tui::text::{paint, wrap};
+use crate::tui::theme::Role;
+
+/// Rows of the text at most.
+const TEXT: usize = 8;
+/// Cells of the key before a choice.
+const KEY: usize = 4;
+
+/// Rows of a question with its line and the empty row below.
+pub fn rows(asking: &Asking, width: u16) -> u16 {
+    let width = usize::from(width.saturating_sub(2));
+    let choices = choices(asking, width).last().map_or(0, |c| c.rows.end);
+    u16::try_from(1 + text(asking, width).len() + choices + 1).unwrap_or(u16::MAX)
+}
+
+/// The choice in row `row` of the screen, where the question has `area`.
+pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
+    let width = usize::from(area.width.saturating_sub(2));
+    let first = usize::from(area.y) + 1 + text(asking, width).len();
+    let all = choices(asking, width);
+    let shift = shift(&all, asking, usize::from(area.bottom()).saturating_sub(first + 1));
+    let at = usize::from(row).checked_sub(first)? + shift;
+    all.iter().position(|choice| choice.rows.contains(&at))
+}
+
+/// The rows of the text.
+fn text(asking: &Asking, width: usize) -> Vec<String> {
+    let lines = asking.question.text.lines();
+    let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
+    wrapped.take(TEXT).collect()
+}
+
+/// A choice as it is laid out.
+struct Choice {
+    key: String,
+    name: Vec<String>,
+    detail: Vec<String>,
+    /// The column of the detail.
+    column: usize,
+    /// Its rows among those of all choices.
+    rows: Range<usize>,
+}
+
+/// The choices, names and details wrapped: beside each other, or the detail below where it is narrow.
+fn choices(asking: &Asking, width: usize) -> Vec<Choice> {
+    let all = asking.choices();
+    let longest = all.iter().map(|(name, _)| wrap::cells(name)).max().unwrap_or(0);
+    let beside = width >= 60;
+    let names = if beside { longest.clamp(12, width * 2 / 5) } else { width.saturating_sub(KEY).max(1) };
+    let (column, room) = match beside {
+        true => (KEY + names + 3, width.saturating_sub(KEY + names + 3).max(1)),
+        false => (KEY, names),
+    };
+    let broken = |text: &str, room: usize| -> Vec<String> {
+        wrap::breaks(text, room).into_iter().map(|r| text[r].to_string()).filter(|row| !row.is_empty()).collect()
+    };
+    let mut at = 0;
+    let laid = all.iter().enumerate().map(|(i, (name, detail))| {
+        let (name, detail) = (broken(name, names), broken(detail, room));
+        let height = if beside { name.len().max(detail.len()) } else { name.len() + detail.len() }.max(1);
+        at += height;
+        Choice { key: asking.key(i), name, detail, column: if beside { column } else { KEY }, rows: at - height..at }
+    });
+    laid.collect()
+}
+
+/// Rows that are scrolled away, so that the selected choice is in sight.
+fn shift(all: &[Choice], asking: &Asking, room: usize) -> usize {
+    let end = asking.selected.and_then(|i| all.get(i)).map_or(0, |choice| choice.rows.end);
+    end.saturating_sub(room.max(1))
+}
+
+/// Draws it.
+pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
+    let Some(asking) = app.open_question().filter(|_| area.height > 2) else { return };
+    let focus = app.focus() == Focus::Question;
+    let ctx = app.ctx(focus);
+    let t = ctx.theme;
+    head(app, asking, Rect { height: 1, ..area }, buf);
+    let width = usize::from(area.width.saturating_sub(2));
+    let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
+    let mut y = area.y + 1;
+    for row in text(asking, width) {
+        if y < area.bottom() {
+            paint::text(buf, area.x + 1, y, width, &row, bold);
+            y += 1;
+        }
+    }
+    let all = choices(asking, width);
+    let shift = shift(&all, asking, usize::from(area.bottom().saturating_sub(y + 1)));
+    for (i, choice) in all.iter().enumerate() {
+        let chosen = asking.selected == Some(i);
+        for row in choice.rows.clone() {
+            let Some(y) = row.checked_sub(shift).map(|row| y + row as u16).filter(|y| *y < area.bottom()) else {
+                continue;
+            };
+            let n = row - choice.rows.start;
+            let style = if chosen { bold } else { t.style(Role::Text) };
+            if n == 0 {
+                paint::text(buf, area.x + 1, y, KEY, &choice.key, bold);
+            }
+            let name = choice.name.get(n).map_or("", String::as_str);
+            paint::text(buf, area.x + 1 + KEY as u16, y, width, name, style);
+            let below = if choice.column > KEY { 0 } else { choice.name.len() };
+            let detail = n.checked_sub(below).and_then(|n| choice.detail.get(n)).map_or("", String::as_str);
+            paint::text(buf, area.x + 1 + choice.column as u16, y, width, detail, t.style(Role::Dim));
+            if chosen && focus {
+                popup::select(Rect { y, height: 1, ..area }, buf, &ctx);
+            }
+        }
+    }
+}
+
+/// The line above it.
+fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
+    let focus = app.focus() == Focus::Question;
+    let ctx = app.ctx(focus);
+    let t = ctx.theme;
+    let words = match app.questions.len() {
+        0 | 1 => " question".to_string(),
+        n => format!(" question 1 of {n}"),
+    };
+    let title = Line::from(vec![
+        Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
+        Span::styled(words, t.style(if focus { Role::Focus } else { Role::Text }).add_modifier(Modifier::BOLD)),
+    ]);
+    // Where there is nothing to choose, the answer is written and sent.
+    let (inner, action, does) = match asking.choices().is_empty() {
+        true => (Context::Input, Action::Send, " answers"),
+        false if focus => (Context::Question, Action::Later, " decide later"),
+        false => (app.context_below(), Action::Escape, " back to the choices"),
+    };
+    let note = ctx
+        .key(inner, action)
+        .map(|key| Line::from(vec![Span::styled(key, t.style(Role::Text)), Span::styled(does, t.style(Role::Dim))]));
+    line(area, title, focus, note, buf, &ctx);
+}

@@ -1,0 +1,177 @@
+//! The law of focus: no key that a person meant as text ever decides anything.
+
+use std::sync::Arc;
+
+use nebula::proposal::{Proposal, ProposalId};
+use nebula::protocol::*;
+use nebula::tui::app::Effect;
+use proptest::prelude::*;
+
+use crate::scenes::*;
+
+/// What arrives while the person types.
+#[derive(Debug, Clone, Copy)]
+enum Arrival {
+    Proposal,
+    Question { choices: bool },
+}
+
+fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
+    match arrival {
+        Arrival::Proposal => {
+            let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
+            stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
+        }
+        Arrival::Question { choices } => {
+            let named = |name: &str| (name.to_string(), String::new());
+            let choices = if choices { vec![named("yes, delete it"), named("no")] } else { Vec::new() };
+            let text = "Delete the folder?".into();
+            stage.tell(EventBody::Asked(Question { id: QuestionId(100 + n), text, choices, permission: false }));
+        }
+    }
+}
+
+/// Commands and effects that decide something, or act on a file.
+fn decided(stage: &Stage) -> Vec<&Effect> {
+    let decides = |effect: &&Effect| match effect {
+        Effect::Send(command) => matches!(
+            command,
+            Command::Decide(..) | Command::Reply(..) | Command::Restore(_) | Command::Interrupt | Command::Set(_)
+        ),
+        Effect::Edit { .. } | Effect::OpenFile(_) | Effect::Quit(_) => true,
+        _ => false,
+    };
+    stage.effects.iter().filter(decides).collect()
+}
+
+/// Everything that a person types who writes messages: letters, digits, signs, corrections, and Enter.
+fn typed() -> impl Strategy<Value = String> {
+    prop_oneof![
+        20 => "[a-zA-Z0-9 .,:;!\\-]",
+        2 => Just("<backspace>".to_string()),
+        2 => Just("<enter>".to_string()),
+        1 => Just("<space>".to_string()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whoever_types_for_a_minute_decides_nothing(
+        keys in prop::collection::vec((typed(), 30i64..1500), 80..140),
+        arrivals in prop::collection::vec((0usize..80, any::<bool>()), 30),
+    ) {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        // Twenty proposals and ten questions, at any time.
+        let arrivals: Vec<(usize, Arrival)> = arrivals.into_iter().enumerate().map(|(n, (at, choices))| {
+            (at, if n < 20 { Arrival::Proposal } else { Arrival::Question { choices } })
+        }).collect();
+        stage.keys("so");
+        let mut n = 0;
+        for (step, (key, pause)) in keys.iter().enumerate() {
+            for (_, arrival) in arrivals.iter().filter(|(at, _)| *at == step) {
+                arrive(&mut stage, *arrival, n);
+                n += 1;
+            }
+            stage.wait(*pause);
+            // A message never begins with a sign that opens a list.
+            stage.keys(key);
+        }
+        prop_assert_eq!(n, 30);
+        prop_assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    }
+}
+
+#[test]
+fn a_draft_keeps_the_keys_and_a_banner_tells_what_waits() {
+    let mut stage = Stage::new(140, 42, "dark");
+    reading(&mut stage);
+    stage.keys("and don't");
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(60_000);
+    let text = stage.text();
+    assert!(text.contains("◉ proposal: 2 files +9 −7, 3 hunks · F2 review ━"), "{text}");
+    assert!(text.contains("Esc interrupts") && text.contains("› and don't"), "{text}");
+    assert!(!text.contains("reviewing"), "{text}");
+    stage.dump("draft-banner");
+    // F2 goes there, and Esc leads home with the draft as it was.
+    stage.keys("<f2>");
+    assert!(stage.text().contains("reviewing"), "{}", stage.text());
+    stage.keys("<f2>");
+    assert!(stage.text().contains("reviewing"), "a second press stays");
+    stage.keys("<esc>!");
+    assert!(stage.text().contains("› and don't!") && decided(&stage).is_empty(), "{}", stage.text());
+}
+
+#[test]
+fn a_draft_is_no_answer() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("then run the tests");
+    arrive(&mut stage, Arrival::Question { choices: true }, 1);
+    stage.wait(10_000);
+    assert!(stage.text().contains("? question · F6 answer"), "{}", stage.text());
+    stage.keys("<enter>");
+    assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    assert!(stage.text().contains("then run the tests"), "it is queued: {}", stage.text());
+    stage.keys("<f6><down><down><enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Reply(_, text))] if text == "no"));
+}
+
+#[test]
+fn what_waits_takes_the_keys_once_typing_has_stopped() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("x<backspace>");
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(1_500);
+    assert!(!stage.text().contains("reviewing"), "{}", stage.text());
+    assert_eq!(stage.app.wake(), Some(NOW + 2_000));
+    stage.wait(500);
+    assert!(stage.text().contains("reviewing"), "{}", stage.text());
+    // Its keys work once none has come for 400 ms.
+    stage.keys("a");
+    stage.wait(399);
+    stage.keys("a");
+    assert!(decided(&stage).is_empty());
+    stage.wait(400);
+    stage.keys("a");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Decide(..))]));
+}
+
+#[test]
+fn esc_leads_home_and_then_interrupts() {
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.keys("<f4>z<esc><esc>");
+    assert!(decided(&stage).is_empty(), "unzoomed, then home");
+    stage.keys("<esc>");
+    assert_eq!(decided(&stage), [&Effect::Send(Command::Interrupt)]);
+}
+
+#[test]
+fn q_never_quits() {
+    for scene in [working, proposing, asking, welcome] as [fn(&mut Stage); 4] {
+        let mut stage = Stage::new(140, 40, "dark");
+        scene(&mut stage);
+        for pane in ["", "<f2>", "<f3>", "<f4>", "<f5>", "<f6>"] {
+            stage.keys(pane);
+            stage.wait(1_000);
+            stage.keys("q");
+        }
+        assert!(!stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))), "{:?}", stage.effects);
+    }
+}
+
+#[test]
+fn ctrl_c_names_the_turn_that_runs() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("draft<ctrl-c>");
+    assert!(stage.text().contains("a turn is running; Ctrl-C again ends it and quits"), "{}", stage.text());
+    assert!(stage.text().contains("› draft") && decided(&stage).is_empty(), "{}", stage.text());
+    stage.keys("<ctrl-c>");
+    assert!(stage.effects.iter().any(|e| matches!(e, Effect::Quit(_))));
+}
