@@ -291,7 +291,8 @@ impl Staged {
             return Ok(());
         }
         if !self.holds(&self.name, after) {
-            // What was aside is archived; theirs stays.
+            // Theirs stays. What was aside is archived, unless its path is excluded from the archive; kept beside the file, it
+            // would only be swept at the next start.
             self.finish();
             return Err(io::Error::other("someone else has written since"));
         }

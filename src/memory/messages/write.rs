@@ -98,25 +98,21 @@ impl Memory {
 
     /// Keeps what came of the edits that an answer holds in its text.
     pub fn keep_results(&self, session: &str, id: i64, results: &str) -> Result<(), Error> {
-        let mut store = self.store();
-        let id = store.id(id);
-        store.write(Safety::Normal, Some(session), |tx| {
-            let n = tx
-                .prepare_cached("UPDATE messages SET tool_results = ?2 WHERE id = ?1")?
-                .execute(params![id, results])?;
-            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
-        })
+        self.update(session, id, "UPDATE messages SET tool_results = ?2 WHERE id = ?1", results)
     }
 
     /// Keeps what whoever wrote a message knows of it beside, as JSON.
     pub fn keep_extra(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
+        self.update(session, id, "UPDATE message_meta SET extra = ?2 WHERE message_id = ?1", json)
+    }
+
+    /// Runs a statement that sets one column (`?2`) of one message (`?1`).
+    fn update(&self, session: &str, id: i64, sql: &'static str, value: &str) -> Result<(), Error> {
         let mut store = self.store();
         let id = store.id(id);
-        store.write(Safety::Normal, Some(session), |tx| {
-            let n = tx
-                .prepare_cached("UPDATE message_meta SET extra = ?2 WHERE message_id = ?1")?
-                .execute(params![id, json])?;
-            if n == 0 { Err(Error::NoMessage(id)) } else { Ok(()) }
+        store.write(Safety::Normal, Some(session), |tx| match tx.prepare_cached(sql)?.execute(params![id, value])? {
+            0 => Err(Error::NoMessage(id)),
+            _ => Ok(()),
         })
     }
 
