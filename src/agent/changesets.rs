@@ -2,7 +2,7 @@
 
 use crate::agent::services::Services;
 use crate::archive::{Archive, Id};
-use crate::memory::{self, SessionState};
+use crate::memory::{self, SessionUse};
 use crate::proposal::Counts;
 use crate::protocol::{Changeset, ChangesetFile};
 
@@ -39,7 +39,7 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
 /// Whether another process has the session open that made a changeset.
 fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
-        let other = SessionState::InUse { mine: false };
+        let other = SessionUse::InUse { mine: false };
         services.memory.in_use(id) && services.memory.sync().get(id).is_ok_and(|session| session.state == other)
     };
     record.cause.session.as_ref().is_some_and(elsewhere)

@@ -10,7 +10,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::{rag, request, system_prompt, transcript};
 use crate::archive::{Archive, Id};
 use crate::context::attach;
-use crate::memory::{self, SessionState as Stored};
+use crate::memory::{self, SessionUse};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
     Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
@@ -134,9 +134,9 @@ fn row(s: &memory::Session) -> SessionRow {
 
 fn state(s: &memory::Session) -> SessionState {
     match s.state {
-        Stored::Open => SessionState::Open,
-        Stored::InUse { .. } => SessionState::InUse,
-        Stored::Ended => SessionState::Ended,
+        SessionUse::Open => SessionState::Open,
+        SessionUse::InUse { .. } => SessionState::InUse,
+        SessionUse::Ended => SessionState::Ended,
     }
 }
 

@@ -87,7 +87,7 @@ pub enum Cmd {
     Rag {
         /// What to do with the index.
         #[command(subcommand)]
-        what: super::rag::RagCmd,
+        what: RagCmd,
     },
     /// Propose a message for what is staged, edit it, and commit
     Commit(CommitArgs),
@@ -153,6 +153,33 @@ pub struct ModelArgs {
     /// Machine-readable
     #[arg(long)]
     pub json: bool,
+}
+
+/// What can be done with the index.
+#[derive(Debug, Subcommand)]
+pub enum RagCmd {
+    /// Index files or folders, wherever they lie, for this project
+    Add {
+        /// What to index.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
+    },
+    /// List what is indexed for this project
+    List(JsonArgs),
+    /// Forget something that was added
+    Remove {
+        /// As it was added.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Machine-readable
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring the index up to date with the files there are
+    Update(JsonArgs),
 }
 
 /// What can be done with sessions.

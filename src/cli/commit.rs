@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::CommitArgs;
-use super::connect::{Connected, connect};
-use super::{Context, out};
+use super::context::{Connected, Context};
+use super::out;
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
@@ -71,7 +71,7 @@ fn provider(context: &Context) -> Result<Connected> {
     if let Some(provider) = context.parts()?.provider {
         return Ok(Connected { provider, model: context.config.model.clone() });
     }
-    connect(context).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
+    context.connect().map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
 }
 
 /// Asks until the message is settled; `None`: it is not to be committed.

@@ -2,7 +2,7 @@
 
 mod args;
 mod commit;
-mod connect;
+mod context;
 mod demo;
 pub mod diff;
 pub mod files;
@@ -15,190 +15,21 @@ mod settings;
 mod task;
 
 use std::io::{self, Read};
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
 pub use args::{Cli, Cmd, Global};
+pub use context::Context;
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 pub use parse::parse;
+pub use print::{USAGE, Usage, report};
 
 use out::Out;
 
-use crate::agent::{self, Parts};
-use crate::archive::Archive;
-use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
-use crate::memory::{self, Memory};
-use crate::protocol::{Mode, SessionChoice};
-use crate::provider::{Provider, Recorder, Replay};
-use crate::workspace::Workspace;
-
-/// The exit code for what cannot be meant.
-pub const USAGE: u8 = 2;
-
-/// What was typed cannot be meant: exit code 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
-
-/// Prints an error in one line and returns its exit code.
-pub fn report(error: &anyhow::Error) -> u8 {
-    if print::is_broken_pipe(error) {
-        return 0;
-    }
-    out::complain(print::one_line(error));
-    if error.is::<Usage>() { USAGE } else { 1 }
-}
-
-/// What every command works with.
-pub struct Context {
-    /// The configuration with environment and flags.
-    pub config: Config,
-    /// The folder the agent may touch.
-    pub workspace: Workspace,
-    /// The flags that go with every command.
-    pub global: Global,
-    /// The shell's current folder.
-    pub folder: PathBuf,
-    runtime: tokio::runtime::Runtime,
-}
-
-impl Context {
-    /// Finds the workspace and reads the configuration. Opens nothing else.
-    ///
-    /// # Errors
-    /// When there is no usable folder.
-    pub fn new(global: Global, approval: Option<String>) -> Result<Self> {
-        let env = Env::capture();
-        let paths = Paths::from_env(&env);
-        let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
-        let mut workspace = match &global.workspace {
-            Some(dir) => Workspace::open(dir)?,
-            None => Workspace::find(&folder, paths.home())?,
-        };
-        if let Some(own) = paths.folder() {
-            workspace = workspace.protect(own);
-        }
-        let flags = Flags {
-            provider: global.provider.clone(),
-            model: global.model.clone(),
-            edit_format: global.format.clone(),
-            approval,
-            max_steps: global.max_steps,
-        };
-        let config = Config::load(paths, env, flags, Some(workspace.root()));
-        if let Some(name) = &global.provider
-            && !PROVIDERS.contains(&name.as_str())
-            && !config.providers.contains_key(name)
-        {
-            let known = PROVIDERS.iter().copied().chain(config.providers.keys().map(String::as_str));
-            let known = known.collect::<Vec<_>>().join(", ");
-            bail!(Usage(format!("there is no provider {name}: there are {known}; set providers.{name} to add it")));
-        }
-        if let Some(folder) = &config.archive_dir {
-            let folder = workspace.root().join(folder);
-            workspace = workspace.protect(&folder);
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .context("cannot start threads")?;
-        Ok(Context { config, workspace, global, folder, runtime })
-    }
-
-    /// Runs a future to its end.
-    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime.block_on(future)
-    }
-
-    /// The memory of all sessions; says on standard error what is wrong with it.
-    pub fn memory(&self) -> Memory {
-        // Also while it is being opened and later: whoever waits for another program is told so.
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
-        for notice in notices {
-            out::complain(notice);
-        }
-        memory
-    }
-
-    /// The memory of all sessions, for a command that is about what is in it.
-    ///
-    /// # Errors
-    /// When nothing of it can be read.
-    pub fn readable_memory(&self) -> Result<Memory, memory::Error> {
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
-        memory.readable()?;
-        notices.iter().for_each(out::complain);
-        Ok(memory)
-    }
-
-    fn memory_options(&self) -> memory::Options {
-        self.config.paths.folder().map_or_else(memory::Options::nowhere, memory::Options::in_folder)
-    }
-
-    /// The workspace's archive.
-    ///
-    /// # Errors
-    /// When it cannot be used.
-    pub fn archive(&self) -> Result<Archive> {
-        Ok(agent::open_archive(&self.config, &self.workspace)?)
-    }
-
-    /// The workspace's root, as memory names projects.
-    pub fn project(&self) -> String {
-        self.workspace.root().to_string_lossy().into_owned()
-    }
-
-    /// What an agent for this workspace is made of.
-    ///
-    /// # Errors
-    /// When a recording that was named cannot be played.
-    pub fn parts(&self) -> Result<Parts> {
-        let provider: Option<Arc<dyn Provider>> = match &self.global.replay {
-            Some(path) => Some(Arc::new(Replay::open(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?)),
-            None => None,
-        };
-        let mode = if self.global.mode.as_deref() == Some("plan") { Mode::Plan } else { Mode::Agent };
-        Ok(Parts {
-            config: self.config.clone(),
-            workspace: self.workspace.clone(),
-            archive: self.archive()?,
-            provider,
-            record: self.global.record.clone(),
-            mode,
-        })
-    }
-
-    /// Asks the person, once, whether a key may go where this folder's configuration wants it. Without a terminal nothing is
-    /// asked, and the key stays.
-    ///
-    /// # Errors
-    /// When the answer cannot be read or kept.
-    pub fn ask_for_key(&mut self) -> Result<()> {
-        let Some(key_use) = self.config.connection().withheld else { return Ok(()) };
-        if self.global.replay.is_some() || !out::at_terminal() {
-            return Ok(());
-        }
-        let config::KeyUse { variable, server } = &key_use;
-        out::complain(format_args!("this folder's configuration asks for {variable} to be sent to {server}"));
-        let answer = out::read_line("send it there from now on? [y/N] ")?;
-        if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-            self.config.agree(&key_use).map_err(|e| anyhow::anyhow!("{}. {}", e.message, e.hint))?;
-        }
-        Ok(())
-    }
-
-    /// The session that flags ask for; none where they do not say.
-    pub fn session(&self) -> Option<SessionChoice> {
-        match (&self.global.resume, self.global.go_on) {
-            (Some(id), _) if !id.is_empty() => Some(SessionChoice::Resume(id.clone())),
-            (_, true) => Some(SessionChoice::Continue),
-            _ => None,
-        }
-    }
-}
+use crate::agent;
+use crate::memory;
+use crate::protocol::SessionChoice;
+use crate::provider::Recorder;
 
 /// Runs a command that needs no screen; the exit code.
 ///
@@ -283,10 +114,10 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     }
     let ask = context.config.approval == "ask" && out::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
-        bail!(Usage("--approve ask needs a terminal: use --approve edits or none".into()));
+        bail!(Usage::new("--approve ask needs a terminal: use --approve edits or none"));
     }
     if context.global.resume.as_deref() == Some("") {
-        bail!(Usage("--resume needs the beginning of a session's id here: `nebula sessions list` shows them".into()));
+        bail!(Usage::new("--resume needs the beginning of a session's id here: `nebula sessions list` shows them"));
     }
     if let Some(path) = &context.global.record {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;

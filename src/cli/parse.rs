@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 
 use super::args::{Cli, Cmd, Global};
-use super::{USAGE, out};
+use super::out;
+use super::print::USAGE;
 use crate::config::FORMATS;
 use crate::edit::Format;
 use crate::text::distance::distance;

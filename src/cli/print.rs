@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::out;
 use crate::protocol::{Attached, Call, CallState};
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
@@ -10,6 +11,30 @@ use crate::text::size;
 const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const RESET: &str = "\x1b[0m";
+
+/// The exit code for what cannot be meant.
+pub const USAGE: u8 = 2;
+
+/// What was typed cannot be meant: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(String);
+
+impl Usage {
+    /// What cannot be meant, and why, in one line.
+    pub fn new(what: impl Into<String>) -> Self {
+        Usage(what.into())
+    }
+}
+
+/// Prints an error in one line and returns its exit code.
+pub fn report(error: &anyhow::Error) -> u8 {
+    if is_broken_pipe(error) {
+        return 0;
+    }
+    out::complain(one_line(error));
+    if error.is::<Usage>() { USAGE } else { 1 }
+}
 
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.
 pub fn one_line(error: &anyhow::Error) -> String {

@@ -4,43 +4,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use clap::Subcommand;
 use serde_json::json;
 
-use super::Context;
-use super::args::JsonArgs;
+use super::args::{JsonArgs, RagCmd};
+use super::context::Context;
 use super::out::{self, Out};
 use crate::context::retrieval::{self, Progress};
 use crate::memory::rag::Rag;
 use crate::text::number::plural;
 use crate::text::time;
-
-/// What can be done with the index.
-#[derive(Debug, Subcommand)]
-pub enum RagCmd {
-    /// Index files or folders, wherever they lie, for this project
-    Add {
-        /// What to index.
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-        /// Machine-readable
-        #[arg(long)]
-        json: bool,
-    },
-    /// List what is indexed for this project
-    List(JsonArgs),
-    /// Forget something that was added
-    Remove {
-        /// As it was added.
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-        /// Machine-readable
-        #[arg(long)]
-        json: bool,
-    },
-    /// Bring the index up to date with the files there are
-    Update(JsonArgs),
-}
 
 /// Runs `nebula rag`; the exit code.
 ///

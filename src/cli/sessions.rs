@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::Context;
 use super::args::SessionsCmd;
+use super::context::Context;
 use super::out::{self, Out};
 use crate::agent::export;
-use crate::memory::{self, Memory, SessionState};
+use crate::memory::{self, Memory, SessionUse};
 use crate::text::time;
 
 /// Runs the command; the exit code.
@@ -54,9 +54,9 @@ fn list(sessions: &[memory::Session], as_json: bool) -> io::Result<()> {
     }
     for s in sessions {
         let state = match s.state {
-            SessionState::Open => "open",
-            SessionState::InUse { .. } => "in use",
-            SessionState::Ended => "",
+            SessionUse::Open => "not closed cleanly",
+            SessionUse::InUse { .. } => "in use",
+            SessionUse::Ended => "",
         };
         let title = s.title.as_deref().unwrap_or("");
         writeln!(out, "{}  {}  {:>5}  {:<7} {:<20} {title}", s.id, time::utc(s.updated), s.messages, state, s.model)?;

@@ -7,9 +7,9 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use super::args::{Cli, ConfigCmd, ModelArgs};
-use super::connect::{Connected, connect};
+use super::context::{Connected, Context};
 use super::out::{self, Out};
-use super::{Context, print};
+use super::print;
 use crate::config::{self, size, workspace_config};
 use crate::memory::{self, Memory, StatsRow};
 use crate::text::number::plural;
@@ -23,7 +23,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         out::say(name)?;
         return Ok(0);
     }
-    let connected = connect(context);
+    let connected = context.connect();
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
     let offered = connected.and_then(|connected| context.block_on(connected.provider.models()));
     if args.json {
@@ -199,7 +199,7 @@ fn connection(context: &mut Context) -> Check {
         (Some(name), None) => format!("{name} is not set"),
         (None, _) => "no key needed".into(),
     };
-    let (ok, says) = match connect(context) {
+    let (ok, says) = match context.connect() {
         Err(e) => (false, format!("{e}. {}", e.hint)),
         Ok(Connected { provider, .. }) => match context.block_on(provider.models()) {
             Ok(names) if names.len() == 1 => (true, format!("{}: 1 model, {key}", provider.place())),

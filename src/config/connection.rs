@@ -1,6 +1,8 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
-use super::{Config, Env, KeyUse};
+use super::key_use::KeyUse;
+use super::paths::Env;
+use super::values::Config;
 
 /// A key. It is in no `Debug` output; only [`Secret::reveal`] shows it.
 #[derive(Clone, PartialEq, Eq)]

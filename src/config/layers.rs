@@ -4,8 +4,35 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Origin;
 use crate::text::size;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The person's file.
+    User,
+    /// The workspace's file.
+    Workspace,
+    /// A variable.
+    Environment,
+    /// The command line.
+    Flag,
+}
+
+impl Origin {
+    /// A word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Default => "default",
+            Origin::User => "user",
+            Origin::Workspace => "workspace",
+            Origin::Environment => "environment",
+            Origin::Flag => "flag",
+        }
+    }
+}
 
 /// Puts one layer over another: names inside `models`, `providers` and `headers` are merged, all else replaced.
 pub(super) fn overlay(

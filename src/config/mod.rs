@@ -7,6 +7,7 @@
 //!
 //! Not here: themes and key bindings, which have files of their own.
 
+mod agreed_keys;
 mod connection;
 mod file;
 mod json_edit;
@@ -15,165 +16,23 @@ mod keys;
 mod layers;
 mod paths;
 pub mod size;
+mod values;
 
 pub use connection::{Connection, Secret};
 pub use file::Error;
 pub use key_use::KeyUse;
 pub use keys::{FORMATS, PROVIDERS};
+pub use layers::Origin;
 pub use paths::{Env, Paths, workspace_config};
+pub use values::{Config, Flags, ModelConfig, Price, ProviderConfig};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use layers::{bytes, count, hide_headers, overlay, text, text_by_name, texts};
-
-/// The values in force.
-#[derive(Clone, PartialEq)]
-pub struct Config {
-    /// The provider by name.
-    pub provider: String,
-    /// The model by name.
-    pub model: String,
-    /// URL of the top-level provider, if one is set. [`Config::connection`] has the one in force.
-    pub base_url: Option<String>,
-    /// The variable that holds the top-level provider's key, if one is set.
-    pub api_key_env: Option<String>,
-    /// Headers for the top-level provider. May hold secrets.
-    pub headers: BTreeMap<String, String>,
-    /// Settings by provider.
-    pub providers: BTreeMap<String, ProviderConfig>,
-    /// Settings by model.
-    pub models: BTreeMap<String, ModelConfig>,
-    /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
-    pub edit_format: String,
-    /// `ask`, `edits` or `none`.
-    pub approval: String,
-    /// Steps before a turn asks; 0: never.
-    pub max_steps: u32,
-    /// The theme by name; `None`: dark or light, as the terminal is.
-    pub theme: Option<String>,
-    /// Draw with ASCII alone.
-    pub ascii: bool,
-    /// `NO_COLOR` is set.
-    pub no_color: bool,
-    /// Take the mouse.
-    pub mouse: bool,
-    /// When the archive is too large, in bytes.
-    pub archive_max_size: u64,
-    /// Globs of files that are not archived.
-    pub archive_exclude: Vec<String>,
-    /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
-    pub archive_dir: Option<String>,
-    /// The language of answers; `None`: the one spoken to.
-    pub language: Option<String>,
-    /// Folders whose own configuration counts whole.
-    pub trusted: Vec<PathBuf>,
-    /// What is wrong with the files, a line each.
-    pub warnings: Vec<String>,
-    /// Keys that the workspace's file sets but may not until its folder is trusted.
-    pub untrusted: Vec<String>,
-    /// Where nebula keeps its files.
-    pub paths: Paths,
-    /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
-    key_uses: Option<BTreeSet<KeyUse>>,
-    merged: Map<String, Value>,
-    origins: BTreeMap<String, Origin>,
-    own_provider: String,
-    model_key: String,
-    flags: Flags,
-    workspace: Option<PathBuf>,
-    env: Env,
-}
-
-/// Settings of one provider.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct ProviderConfig {
-    /// Its model.
-    pub model: Option<String>,
-    /// Its URL.
-    pub base_url: Option<String>,
-    /// The variable that holds its key.
-    pub api_key_env: Option<String>,
-    /// Sent with each request. May hold secrets.
-    pub headers: BTreeMap<String, String>,
-}
-
-/// Settings of one model.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelConfig {
-    /// How it writes edits.
-    pub edit_format: Option<String>,
-    /// How many tokens it can take.
-    pub context_window: Option<u32>,
-    /// Dollars a million tokens.
-    pub price: Option<Price>,
-    /// Whether it takes images; `None`: its name tells.
-    pub images: Option<bool>,
-    /// Whether it takes PDFs; `None`: its name tells.
-    pub pdfs: Option<bool>,
-}
-
-/// Dollars a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Price {
-    /// Read.
-    pub input: f64,
-    /// Written.
-    pub output: f64,
-}
-
-impl Price {
-    /// What so many tokens cost, in dollars.
-    pub fn of(self, input: u64, output: u64) -> f64 {
-        (input as f64 * self.input + output as f64 * self.output) / 1e6
-    }
-}
-
-/// What the command line says; it wins over everything.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Flags {
-    /// `--provider`
-    pub provider: Option<String>,
-    /// `--model`
-    pub model: Option<String>,
-    /// `--format`
-    pub edit_format: Option<String>,
-    /// `--approve`
-    pub approval: Option<String>,
-    /// `--max-steps`
-    pub max_steps: Option<u32>,
-}
-
-/// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// Built in.
-    Default,
-    /// The person's file.
-    User,
-    /// The workspace's file.
-    Workspace,
-    /// A variable.
-    Environment,
-    /// The command line.
-    Flag,
-}
-
-impl Origin {
-    /// A word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Origin::Default => "default",
-            Origin::User => "user",
-            Origin::Workspace => "workspace",
-            Origin::Environment => "environment",
-            Origin::Flag => "flag",
-        }
-    }
-}
+use layers::{hide_headers, overlay, text, texts};
 
 /// The keys that say where requests go and what lets them in.
 const CONNECTS: [&str; 4] = ["provider", "providers", "baseUrl", "apiKeyEnv"];
@@ -234,7 +93,7 @@ impl Config {
         config.flags = flags;
         if redirects {
             let own = Self::load(config.paths.clone(), config.env.clone(), config.flags.clone(), None);
-            config.key_uses = Some(key_use::allowed(&own));
+            config.key_uses = Some(agreed_keys::allowed(&own));
         }
         config
     }
@@ -247,43 +106,6 @@ impl Config {
     /// The same layers read again, as after a change of a file.
     pub fn reload(&self) -> Self {
         Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
-    }
-
-    /// Reads the values; every one that was checked has the type its key asks for.
-    fn from_keys(merged: Map<String, Value>) -> Self {
-        let objects = |name: &str| merged.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
-        Self {
-            provider: text(&merged, "provider").unwrap_or_default(),
-            model: text(&merged, "model").unwrap_or_default(),
-            base_url: text(&merged, "baseUrl"),
-            api_key_env: text(&merged, "apiKeyEnv"),
-            headers: text_by_name(&merged, "headers"),
-            providers: objects("providers").iter().map(|(name, value)| (name.clone(), provider(value))).collect(),
-            models: objects("models").iter().map(|(name, value)| (name.clone(), model(value))).collect(),
-            edit_format: text(&merged, "editFormat").unwrap_or_default(),
-            approval: text(&merged, "approval").unwrap_or_default(),
-            max_steps: count(&merged, "maxSteps").unwrap_or_default(),
-            theme: text(&merged, "theme"),
-            ascii: text(&merged, "glyphs").as_deref() == Some("ascii"),
-            no_color: false,
-            mouse: merged.get("mouse").and_then(Value::as_bool).unwrap_or_default(),
-            archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
-            archive_exclude: texts(&merged, "archiveExclude"),
-            archive_dir: text(&merged, "archiveDir"),
-            language: text(&merged, "language"),
-            trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
-            warnings: Vec::new(),
-            untrusted: Vec::new(),
-            paths: Paths::default(),
-            own_provider: text(&merged, "provider").unwrap_or_default(),
-            key_uses: None,
-            merged,
-            origins: BTreeMap::new(),
-            model_key: "model".into(),
-            flags: Flags::default(),
-            workspace: None,
-            env: Env::default(),
-        }
     }
 
     /// A provider's own model wins over the general one, and a flag over both.
@@ -389,7 +211,7 @@ impl Config {
 
     /// Keeps that the person lets a key go to a server, and reads the configuration again.
     pub fn agree(&mut self, key_use: &KeyUse) -> Result<(), Error> {
-        key_use::agree(&self.paths, key_use)?;
+        agreed_keys::agree(&self.paths, key_use)?;
         *self = self.reload();
         Ok(())
     }
@@ -473,28 +295,6 @@ fn environment(env: &Env) -> Map<String, Value> {
 /// Whether two paths name one folder, also through links.
 fn same_folder(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
-fn provider(value: &Value) -> ProviderConfig {
-    let Some(keys) = value.as_object() else { return ProviderConfig::default() };
-    ProviderConfig {
-        model: text(keys, "model"),
-        base_url: text(keys, "baseUrl"),
-        api_key_env: text(keys, "apiKeyEnv"),
-        headers: text_by_name(keys, "headers"),
-    }
-}
-
-fn model(value: &Value) -> ModelConfig {
-    let Some(keys) = value.as_object() else { return ModelConfig::default() };
-    let amount = |price: &Value, name: &str| price.get(name).and_then(Value::as_f64).unwrap_or_default();
-    ModelConfig {
-        edit_format: text(keys, "editFormat"),
-        context_window: count(keys, "contextWindow"),
-        price: keys.get("price").map(|price| Price { input: amount(price, "input"), output: amount(price, "output") }),
-        images: keys.get("images").and_then(Value::as_bool),
-        pdfs: keys.get("pdfs").and_then(Value::as_bool),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 pub mod attach;
 pub mod commit;
+mod decode;
 mod front;
 pub mod live;
 pub mod mention;

@@ -9,9 +9,9 @@ use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
 
-use super::attach::decoded;
+use super::decode::decoded;
 use crate::disk::{self, Links};
-use crate::memory::rag::{Found, Rag, Seen, Source, SourceId};
+use crate::memory::rag::{Found, IndexedFile, Rag, Source, SourceId};
 use crate::memory::{self};
 use crate::workspace::{Ignores, Workspace, is_text};
 
@@ -185,7 +185,7 @@ type Texts = HashMap<PathBuf, Option<String>>;
 /// What was found, as the files are now, and their texts.
 fn todays(found: Vec<Found>, words: &str, limit: usize) -> Result<(Vec<Found>, Texts), memory::Error> {
     let mut texts = Texts::new();
-    let mut changed: Vec<(&Found, Seen)> = Vec::new();
+    let mut changed: Vec<(&Found, IndexedFile)> = Vec::new();
     for hit in &found {
         let full = full_path(&hit.source, &hit.path);
         if texts.contains_key(&full) {
@@ -268,19 +268,19 @@ fn update_source(
 struct Batch<'a> {
     rag: &'a Rag,
     source: SourceId,
-    files: Vec<(&'a Seen, String)>,
+    files: Vec<(&'a IndexedFile, String)>,
     bytes: usize,
 }
 
 impl<'a> Batch<'a> {
-    fn push(&mut self, file: &'a Seen, text: String) -> Result<(), memory::Error> {
+    fn push(&mut self, file: &'a IndexedFile, text: String) -> Result<(), memory::Error> {
         self.bytes += text.len();
         self.files.push((file, text));
         if self.files.len() >= BATCH || self.bytes >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), memory::Error> {
-        let files: Vec<(&Seen, &str)> = self.files.iter().map(|(f, t)| (*f, t.as_str())).collect();
+        let files: Vec<(&IndexedFile, &str)> = self.files.iter().map(|(f, t)| (*f, t.as_str())).collect();
         self.rag.put(self.source, &files)?;
         self.files.clear();
         self.bytes = 0;
@@ -293,31 +293,31 @@ fn walk_of(path: &Path) -> WalkBuilder {
 }
 
 /// The files of a source that may be texts; `None`: it was stopped.
-fn list(source: &Path, walk: &WalkBuilder, watch: Watch<'_>) -> Option<Vec<Seen>> {
+fn list(source: &Path, walk: &WalkBuilder, watch: Watch<'_>) -> Option<Vec<IndexedFile>> {
     let mut seen = Vec::new();
     for entry in walk.build().flatten() {
         if !watch(Progress::default()) {
             return None;
         }
-        seen.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| as_seen(source, &entry)));
+        seen.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| indexed_file(source, &entry)));
     }
     Some(seen)
 }
 
 /// A file as the index knows it; `None` for one that is too large or not there any more.
-fn as_seen(source: &Path, entry: &ignore::DirEntry) -> Option<Seen> {
+fn indexed_file(source: &Path, entry: &ignore::DirEntry) -> Option<IndexedFile> {
     let path = entry.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
     stamp(&entry.metadata().ok()?, &path)
 }
 
 /// What the index keeps of a file of this path; `None` for one that is too large.
-fn stamp(meta: &fs::Metadata, path: &str) -> Option<Seen> {
+fn stamp(meta: &fs::Metadata, path: &str) -> Option<IndexedFile> {
     if meta.len() > MAX_FILE {
         return None;
     }
     let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mtime_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
-    Some(Seen { path: path.to_string(), mtime_ns, size: meta.len() })
+    Some(IndexedFile { path: path.to_string(), mtime_ns, size: meta.len() })
 }
 
 /// A file's text, or nothing for one that is none or vanished meanwhile.

@@ -40,7 +40,7 @@ pub use handle::Handle;
 pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
 pub use projects::ArchiveSize;
 pub use search::Hit;
-pub use sessions::{NewSession, Session, SessionState, Summary, Totals};
+pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::StatsRow;
 
 use store::Store;

@@ -24,7 +24,7 @@ pub struct NewSession {
 
 /// What a stored session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionState {
+pub enum SessionUse {
     /// Its process went away without closing it.
     Open,
     /// A process has it: this one, or another.
@@ -71,7 +71,7 @@ pub struct Session {
     /// Messages of the person and of the model.
     pub messages: u64,
     /// What it is doing.
-    pub state: SessionState,
+    pub state: SessionUse,
     /// `plan` or `agent`.
     pub mode: Option<String>,
     /// The provider's name.
@@ -389,10 +389,10 @@ impl Store {
         let ended: Option<i64> = row.get(5)?;
         let stopped: bool = row.get(8)?;
         let state = match ended {
-            _ if self.holds.contains_key(&id) => SessionState::InUse { mine: true },
-            None if locks::is_held(&memory.options.locks, &id) => SessionState::InUse { mine: false },
-            Some(_) if !stopped => SessionState::Ended,
-            _ => SessionState::Open,
+            _ if self.holds.contains_key(&id) => SessionUse::InUse { mine: true },
+            None if locks::is_held(&memory.options.locks, &id) => SessionUse::InUse { mine: false },
+            Some(_) if !stopped => SessionUse::Ended,
+            _ => SessionUse::Open,
         };
         Ok(Session {
             id,

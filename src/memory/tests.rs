@@ -77,7 +77,7 @@ fn a_session_comes_back_as_it_was() {
     assert_eq!(kept.iter().map(|m| &m.message).take(2).collect::<Vec<_>>(), [&asked, &said]);
     let listed = memory.list("/p").unwrap();
     assert_eq!((listed[0].title.as_deref(), listed[0].messages), (Some("do it @a.rs"), 2));
-    assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionState::Ended));
+    assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionUse::Ended));
     assert!(memory.list("/other").unwrap().is_empty());
     assert_eq!(memory.inputs("/p", 10).unwrap(), ["do it @a.rs"]);
     assert_eq!(memory.last(&s, 1).unwrap()[0].message.role, Role::Tool);
@@ -109,8 +109,8 @@ fn a_session_has_one_holder() {
     let (one, two) = (w.open(), w.open());
     let s = session(&one, "/p");
     one.append(&s, &user("hello")).unwrap();
-    assert_eq!(two.get(&s).unwrap().state, SessionState::InUse { mine: false });
-    assert_eq!(one.get(&s).unwrap().state, SessionState::InUse { mine: true });
+    assert_eq!(two.get(&s).unwrap().state, SessionUse::InUse { mine: false });
+    assert_eq!(one.get(&s).unwrap().state, SessionUse::InUse { mine: true });
     assert!(matches!(two.reopen(&s), Err(Error::InUse(_))));
     assert!(matches!(two.delete(&s), Err(Error::InUse(_))));
     let fork = two.fork(&s, None).unwrap();
@@ -119,14 +119,14 @@ fn a_session_has_one_holder() {
 
     assert_eq!(two.sweep().unwrap(), 0);
     drop(one);
-    assert_eq!(two.get(&s).unwrap().state, SessionState::Open);
+    assert_eq!(two.get(&s).unwrap().state, SessionUse::Open);
     assert_eq!(two.sweep().unwrap(), 1);
     let gone = two.get(&s).unwrap();
     assert!(gone.ended.is_some());
-    assert_eq!(gone.state, SessionState::Open);
+    assert_eq!(gone.state, SessionUse::Open);
     assert_eq!(two.reopen(&s).unwrap().ended, None);
     two.end(&s).unwrap();
-    assert_eq!(two.get(&s).unwrap().state, SessionState::Ended);
+    assert_eq!(two.get(&s).unwrap().state, SessionUse::Ended);
     two.delete(&s).unwrap();
     assert!(matches!(two.get(&s), Err(Error::NoSession(_))));
 }
@@ -502,7 +502,7 @@ fn a_session_that_cannot_be_locked_stays_in_ram_until_it_can() {
     assert_eq!(memory.banner(), None);
     let other = home.open();
     for id in [&id, &copy] {
-        assert_eq!(other.get(id).unwrap().state, SessionState::InUse { mine: false });
+        assert_eq!(other.get(id).unwrap().state, SessionUse::InUse { mine: false });
         assert_eq!(other.load(id).unwrap().len(), 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::hunks::lines;
 use super::{Consent, FileChange, HunkKind, Proposal, State};
 
 /// The choice for one hunk.
@@ -203,7 +204,33 @@ fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
     if said.hunks.iter().all(|c| *c == Choice::Accept) {
         return Some(change.after.clone());
     }
-    super::hunks::keep(change, &said.hunks).map(|bytes| State::File { bytes, mode })
+    keep(change, &said.hunks).map(|bytes| State::File { bytes, mode })
+}
+
+/// The after-bytes with refused hunks as they were before; `None` where a state is no file.
+pub(super) fn keep(change: &FileChange, choices: &[Choice]) -> Option<Arc<[u8]>> {
+    let (old, new) = (change.before.bytes()?, change.after.bytes()?);
+    let about_bytes = || change.hunks.iter().zip(choices).filter(|(h, _)| h.kind != HunkKind::Mode);
+    if about_bytes().all(|(_, c)| *c == Choice::Accept) {
+        return Some(new.clone());
+    }
+    if about_bytes().all(|(_, c)| *c == Choice::Reject) {
+        return Some(old.clone());
+    }
+    let (old, new) = (lines(old)?, lines(new)?);
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    for (hunk, choice) in about_bytes() {
+        bytes.extend_from_slice(&old[at..hunk.before.start].concat());
+        let lines = match choice {
+            Choice::Accept => &new[hunk.after.clone()],
+            Choice::Reject => &old[hunk.before.clone()],
+        };
+        bytes.extend_from_slice(&lines.concat());
+        at = hunk.before.end;
+    }
+    bytes.extend_from_slice(&old[at..].concat());
+    Some(bytes.into())
 }
 
 #[cfg(test)]

@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices};
 
+use super::change::{Counts, Found, Hunk, HunkKind, Placed, State};
 use super::hidden::hidden;
-use super::{Choice, Counts, FileChange, Found, Hunk, HunkKind, Placed, State};
 
 /// Unchanged lines between two changes that still are one hunk.
 const JOIN: usize = 3;
@@ -237,32 +236,6 @@ fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<Found>, Ve
     (found, edits)
 }
 
-/// The after-bytes with refused hunks as they were before; `None` where a state is no file.
-pub(super) fn keep(change: &FileChange, choices: &[Choice]) -> Option<Arc<[u8]>> {
-    let (old, new) = (change.before.bytes()?, change.after.bytes()?);
-    let about_bytes = || change.hunks.iter().zip(choices).filter(|(h, _)| h.kind != HunkKind::Mode);
-    if about_bytes().all(|(_, c)| *c == Choice::Accept) {
-        return Some(new.clone());
-    }
-    if about_bytes().all(|(_, c)| *c == Choice::Reject) {
-        return Some(old.clone());
-    }
-    let (old, new) = (lines(old)?, lines(new)?);
-    let mut bytes = Vec::new();
-    let mut at = 0;
-    for (hunk, choice) in about_bytes() {
-        bytes.extend_from_slice(&old[at..hunk.before.start].concat());
-        let lines = match choice {
-            Choice::Accept => &new[hunk.after.clone()],
-            Choice::Reject => &old[hunk.before.clone()],
-        };
-        bytes.extend_from_slice(&lines.concat());
-        at = hunk.before.end;
-    }
-    bytes.extend_from_slice(&old[at..].concat());
-    Some(bytes.into())
-}
-
 /// Words that changed between two lines: each side's stretches, which cover it whole. `None` when the lines have too
 /// little in common for that to help, or are very long.
 pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)> {
@@ -301,7 +274,8 @@ fn grow(side: &mut Vec<Word>, words: &[&str], changed: bool) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Consent, Decision, FileDecision, Proposal, ProposalId, Rung};
+    use super::super::decision::keep;
+    use super::super::{Choice, Consent, Decision, FileChange, FileDecision, Proposal, ProposalId, Rung};
     use super::*;
 
     fn change(before: &str, after: &str) -> FileChange {

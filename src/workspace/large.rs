@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::read::Stamp;
+use super::stamp::Stamp;
 use crate::disk::{self, Links};
 use crate::proposal::{LargeFile, State};
 

@@ -11,6 +11,7 @@ mod large;
 mod path;
 mod read;
 pub mod search;
+mod stamp;
 pub mod watch;
 pub mod write;
 
@@ -23,7 +24,8 @@ pub use alike::may_mean;
 pub use ignores::Ignores;
 pub use large::{copy_large, state_of};
 pub use path::{Access, PathError, lexical, normalise};
-pub use read::{Read, ReadError, Stamp, is_text};
+pub use read::{Read, ReadError, is_text};
+pub use stamp::Stamp;
 
 /// What marks a root, in the folder itself.
 const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];

@@ -1,14 +1,14 @@
 //! Bytes with a stamp, so that "changed since you read it" can be told.
 
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::FileType;
 
 use super::large::state_of;
+use super::stamp::Stamp;
 use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
 use crate::proposal::State;
@@ -23,59 +23,6 @@ pub struct Read {
     pub state: State,
     /// Its stamp; `None`: nothing was there.
     pub stamp: Option<Stamp>,
-}
-
-/// Tells cheaply whether a file was touched: device, inode, size and times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    pub(super) fn of(meta: &Metadata) -> Self {
-        Stamp {
-            device: meta.dev(),
-            inode: meta.ino(),
-            size: meta.size(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        }
-    }
-
-    /// The stamp that a `stat` tells.
-    pub(super) fn of_stat(stat: &Stat) -> Self {
-        Stamp {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-            size: wide(stat.st_size).unsigned_abs(),
-            modified: (wide(stat.st_mtime), wide(stat.st_mtime_nsec)),
-            changed: (wide(stat.st_ctime), wide(stat.st_ctime_nsec)),
-        }
-    }
-
-    /// Whether two stamps are of the same file with the same bytes: renaming a file changes its stamp, but not that.
-    pub(super) fn is_same_file(&self, other: &Stamp) -> bool {
-        Stamp { changed: other.changed, ..*self } == *other
-    }
-
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// When its bytes were changed last: unix milliseconds.
-    pub fn modified(&self) -> i64 {
-        self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
-    }
-}
-
-/// Numbers of a `stat`, whose types differ from system to system.
-fn wide<T: TryInto<i64>>(number: T) -> i64 {
-    number.try_into().unwrap_or(0)
 }
 
 /// A path that cannot be read.

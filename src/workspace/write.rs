@@ -18,7 +18,8 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 
 use super::large::{copy_large, holds_large};
-use super::read::{Read, Stamp, is_absent, split};
+use super::read::{Read, is_absent, split};
+use super::stamp::Stamp;
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
 use crate::proposal::State;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use nebula::memory::rag::{Rag, Seen};
+use nebula::memory::rag::{IndexedFile, Rag};
 use nebula::memory::{Memory, NewMessage, NewSession, Options, Role};
 
 const PROJECT: &str = "/project";
@@ -73,16 +73,16 @@ fn rag(c: &mut Criterion) {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) % n
     };
-    let files: Vec<(Seen, String)> = (0..100_000)
+    let files: Vec<(IndexedFile, String)> = (0..100_000)
         .map(|i| {
-            let seen = Seen { path: format!("src/m{}/f{i}.rs", i % 97), mtime_ns: 1, size: 1 };
+            let seen = IndexedFile { path: format!("src/m{}/f{i}.rs", i % 97), mtime_ns: 1, size: 1 };
             let mut text: String = (0..30).map(|_| format!("word{} ", random(40_000))).collect();
             text.push_str(words[random(words.len() as u64) as usize]);
             (seen, text)
         })
         .collect();
     for chunk in files.chunks(500) {
-        let batch: Vec<(&Seen, &str)> = chunk.iter().map(|(s, t)| (s, t.as_str())).collect();
+        let batch: Vec<(&IndexedFile, &str)> = chunk.iter().map(|(s, t)| (s, t.as_str())).collect();
         rag.put(source, &batch).expect("indexed");
     }
     let mut group = c.benchmark_group("rag of 100,000 files");
@@ -90,7 +90,7 @@ fn rag(c: &mut Criterion) {
     for query in ["word123 word4567", "how is the total of a cart rounded", "在庫 価格", "ord1234"] {
         group.bench_function(query, |b| b.iter(|| black_box(rag.search(PROJECT, query, 8).expect("found").len())));
     }
-    let seen: Vec<Seen> = files.into_iter().map(|(s, _)| s).collect();
+    let seen: Vec<IndexedFile> = files.into_iter().map(|(s, _)| s).collect();
     group.bench_function("plan", |b| {
         b.iter_batched(|| (), |()| rag.plan(source, &seen).expect("planned"), BatchSize::PerIteration)
     });

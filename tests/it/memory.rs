@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use nebula::memory::{Memory, NewMessage, NewSession, Notice, Options, Role, SessionState};
+use nebula::memory::{Memory, NewMessage, NewSession, Notice, Options, Role, SessionUse};
 
 /// Memory that is waited for longer than any disk of a busy machine takes: nothing here is about patience.
 fn options(dir: &Path) -> Options {
@@ -37,8 +37,8 @@ fn every_fixture_migrates() {
         let sessions = memory.list("/home/me/shop").expect("listed");
         let titles: Vec<_> = sessions.iter().map(|s| s.title.as_deref().unwrap_or("-")).collect();
         assert_eq!(titles, ["Good. Now the same for the wish list.", "在庫の単位テストを書く"], "{}", path.display());
-        assert_eq!(sessions[0].state, SessionState::Open, "{}", path.display());
-        assert_eq!(sessions[1].state, SessionState::Ended);
+        assert_eq!(sessions[0].state, SessionUse::Open, "{}", path.display());
+        assert_eq!(sessions[1].state, SessionUse::Ended);
         let messages = memory.load(&sessions[0].id).expect("loaded");
         let roles: Vec<Role> = messages.iter().map(|m| m.message.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant], "{}", path.display());

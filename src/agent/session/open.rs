@@ -76,7 +76,7 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
 
 /// Whether another process has it open.
 fn is_elsewhere(session: &memory::Session) -> bool {
-    matches!(session.state, memory::SessionState::InUse { mine: false })
+    matches!(session.state, memory::SessionUse::InUse { mine: false })
 }
 
 /// Makes a new session, without waiting.

@@ -1,11 +1,32 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
-use super::{Current, Rules};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{Found, Placed, Rung, State};
+
+/// A file as it is before a run of edits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Current {
+    /// Its normalised path.
+    pub path: String,
+    /// What is there.
+    pub state: State,
+    /// Whether the model knows its present text; only then may it be replaced as a whole.
+    pub seen: bool,
+    /// Where nothing is: the files the path may mean. An edit of a part of a file goes to the only one.
+    pub instead: Vec<String>,
+}
+
+/// What holds for a run of edits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// The one file in play, for edits that name none.
+    pub in_play: Option<String>,
+    /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
+    pub all_or_nothing: bool,
+}
 
 /// What a file is at the moment, in the middle of a run.
 pub(super) enum Now {

@@ -4,38 +4,18 @@ mod file;
 
 use std::collections::BTreeMap;
 
+pub use file::{Current, Rules};
+
 use self::file::{File, MoveEnd, Now};
+use super::op::{Edit, Op};
 use super::outcome::{EditResult, EditStatus, Outcome};
-use super::{Edit, Op};
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
 
 #[cfg(test)]
 mod tests;
 
-/// A file as it is before a run of edits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Current {
-    /// Its normalised path.
-    pub path: String,
-    /// What is there.
-    pub state: State,
-    /// Whether the model knows its present text; only then may it be replaced as a whole.
-    pub seen: bool,
-    /// Where nothing is: the files the path may mean. An edit of a part of a file goes to the only one.
-    pub instead: Vec<String>,
-}
-
 /// Finds out what a path (as a model wrote it) is now. The error is for the model and says why the path may not be used.
 pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
-
-/// What holds for a run of edits.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rules {
-    /// The one file in play, for edits that name none.
-    pub in_play: Option<String>,
-    /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
-    pub all_or_nothing: bool,
-}
 
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
 /// placed is left out whole; the others go ahead (unless the rules say all or nothing).

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{Shape, fold};
+use super::fold;
+use super::search::Shape;
 
 /// The places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate);
 /// inline ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.

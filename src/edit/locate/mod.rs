@@ -7,6 +7,7 @@ mod exact;
 mod fold;
 mod near;
 mod rows;
+mod search;
 mod shift;
 mod tell;
 
@@ -15,85 +16,17 @@ use std::ops::Range;
 
 pub(super) use elided::{is_comment_dots, is_dots};
 pub(super) use fold::{indent, line as folded_line};
+pub(super) use search::Fit;
+pub use search::{Miss, Place, Search, Shape};
 pub(super) use shift::Shift;
 pub(super) use tell::numbered;
 
 use self::near::Near;
 use self::rows::Needle;
+use self::search::LISTED;
 use super::lines::Lines;
 use crate::proposal::{Found, Rung};
 
-/// What a search text covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// Whole lines, without the ending of the last one.
-    Lines,
-    /// Any passage, but where its ends are word characters only at word boundaries.
-    Inline,
-    /// The same, but where it stands at none to the letter, the one place where it is a part of a longer word.
-    Literal,
-}
-
-/// What to look for.
-#[derive(Debug, Clone, Copy)]
-pub struct Search<'a> {
-    /// The text.
-    pub text: &'a str,
-    /// What it covers.
-    pub shape: Shape,
-    /// All places instead of exactly one.
-    pub all: bool,
-    /// The lowest rung that may be used.
-    pub down_to: Rung,
-}
-
-/// A place that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The bytes it covers.
-    pub range: Range<usize>,
-    /// How it was found.
-    pub found: Found,
-    /// How the replacement must be changed to fit there.
-    pub(super) fit: Fit,
-}
-
-/// What a replacement must go through.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// Nothing.
-    AsIs,
-    /// Its indentation is shifted; the first line's only if `first`.
-    Shifted { shift: Shift, first: bool },
-    /// The same, and its lines of dots are filled with these parts of the file.
-    Filled { shift: Shift, first: bool, gaps: Vec<Range<usize>> },
-    /// Each of its lines is shifted like the line of the search text it comes from: (line, shift).
-    Each(Vec<(usize, Shift)>),
-}
-
-/// Why no place was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Miss {
-    /// The search text is empty.
-    Empty,
-    /// It fits several places.
-    Several {
-        /// Their bytes, at most a few.
-        places: Vec<Range<usize>>,
-        /// Whether there are more.
-        more: bool,
-    },
-    /// It is nowhere.
-    Nothing {
-        /// The lines most like it, from 0, if some are.
-        closest: Option<Range<usize>>,
-        /// Where it stands as a part of longer lines or words.
-        within: Vec<Range<usize>>,
-    },
-}
-
-/// More places than this are not listed.
-const LISTED: usize = 5;
 /// Above this likeness lines count as found.
 const ALIKE: f32 = 0.9;
 /// Below this likeness lines are no help in a refusal.

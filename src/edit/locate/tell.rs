@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LISTED, Miss, Shape};
+use super::search::{LISTED, Miss, Shape};
 use crate::edit::lines::Lines;
 
 /// How much of a long line is shown, in characters.

@@ -1,6 +1,6 @@
 //! A replacement as it must stand in the file: shifted, filled, with the file's line endings.
 
-use super::{Done, Splice, with_ending};
+use super::splice::{Done, Splice, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Fit, Place, Search, Shape, Shift, folded_line, is_dots};

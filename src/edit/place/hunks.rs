@@ -4,17 +4,19 @@
 use std::ops::Range;
 
 use super::body::{Body, LineKind};
+use super::entities::entities;
+use super::fit;
 use super::passage::made_already;
-use super::{Done, Splice, TargetText, fit};
-use crate::edit::PatchHunk;
+use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, indent, is_comment_dots};
+use crate::edit::op::PatchHunk;
 use crate::proposal::{Found, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
 pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
-    let mut done = Done { stages: Vec::new(), found: super::sure(true) };
+    let mut done = Done { stages: Vec::new(), found: sure(true) };
     let mut text = ground.text.to_string();
     let mut after = 0;
     for (i, hunk) in hunks.iter().enumerate() {
@@ -25,7 +27,7 @@ pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, St
         if found.rung > done.found.rung || done.found.detail.is_none() && found.rung == done.found.rung {
             done.found = found;
         }
-        text = super::spliced(&text, &splices);
+        text = spliced(&text, &splices);
         let grown: usize = splices.iter().map(|s| s.new.len()).sum();
         let shrunk: usize = splices.iter().map(|s| s.range.len()).sum();
         after = splices.last().map_or(after, |s| s.range.end + grown - shrunk);
@@ -110,7 +112,7 @@ impl Placer<'_> {
 
     /// The hunk with entities read as characters, if that is there for certain.
     fn unescaped(&self) -> Option<Placed> {
-        let plain = |line: &String| super::entities(line).unwrap_or_else(|| line.clone());
+        let plain = |line: &String| entities(line).unwrap_or_else(|| line.clone());
         let body: Vec<String> = self.hunk.body.iter().map(plain).collect();
         let placed = self.search(&Body::strict(&body), Rung::Elided).ok().filter(|_| body != self.hunk.body)?;
         placed.map(|(splices, mut found)| {
@@ -267,7 +269,7 @@ impl Placer<'_> {
             if !end_after {
                 match text.pop() {
                     Some(_) => {}
-                    None => range = super::with_ending(self.text, range),
+                    None => range = with_ending(self.text, range),
                 }
             }
         }
@@ -286,8 +288,8 @@ impl Placer<'_> {
         let above: Vec<usize> = self.hunk.above.last().map_or(Vec::new(), |a| self.lines_of(a).collect());
         let inexact = |detail: &str| Found { rung: Rung::Inexact, detail: Some(detail.to_string()) };
         let (line, found) = match (above.as_slice(), self.hunk.header) {
-            _ if self.hunk.at_end || hay.len() == 0 => (hay.len(), super::sure(true)),
-            ([one], _) if self.hunk.strict_above => (hay.at(*one) + 1, super::sure(true)),
+            _ if self.hunk.at_end || hay.len() == 0 => (hay.len(), sure(true)),
+            ([one], _) if self.hunk.strict_above => (hay.at(*one) + 1, sure(true)),
             (_, Some([(_, 0), (start, count)])) if count == new.len() && (1..=hay.len() + 1).contains(&start) => {
                 (start - 1, inexact("by line number alone"))
             }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Done, TargetText, fit};
+use super::entities::entities;
+use super::fit;
+use super::splice::{Done, Splice, TargetText, sure, with_ending};
 use crate::edit::bytes::Encoding;
 use crate::edit::lines::{Lines, number};
 use crate::edit::locate::{self, Search, Shape, numbered};
@@ -25,8 +27,8 @@ pub(super) fn place(
         _ => new.to_string(),
     };
     // The guard as it was written first: `12: ` or `&lt;` may be what the lines really read.
-    let plain = super::entities(bare.as_deref().unwrap_or(expect));
-    let plain_new = plain.as_ref().map_or_else(String::new, |_| super::entities(&new).unwrap_or_else(|| new.clone()));
+    let plain = entities(bare.as_deref().unwrap_or(expect));
+    let plain_new = plain.as_ref().map_or_else(String::new, |_| entities(&new).unwrap_or_else(|| new.clone()));
     let mut guards: Vec<(&str, &str)> = std::iter::once(expect).chain(bare.as_deref()).map(|g| (g, &*new)).collect();
     guards.extend(plain.as_deref().map(|plain| (plain, &*plain_new)));
     let there = there(ground, first, last);
@@ -69,9 +71,9 @@ fn there(ground: &TargetText, first: usize, last: usize) -> Option<Range<usize>>
 fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Option<Done>, String> {
     let lines = &text[range.clone()];
     if lines.trim().is_empty() && expect.trim().is_empty() {
-        let range = if new.is_empty() { super::with_ending(text, range.clone()) } else { range.clone() };
-        let splice = super::Splice { range, new: new.to_string() };
-        return Ok(Some(Done { stages: vec![vec![splice]], found: super::sure(true) }));
+        let range = if new.is_empty() { with_ending(text, range.clone()) } else { range.clone() };
+        let splice = Splice { range, new: new.to_string() };
+        return Ok(Some(Done { stages: vec![vec![splice]], found: sure(true) }));
     }
     let search = Search { text: expect, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
     let Ok(mut places) = locate::locate(lines, &search) else { return Ok(None) };

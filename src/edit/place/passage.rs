@@ -1,7 +1,9 @@
 //! A passage that is looked for and what comes in its place: as it was written, else without what models put into it that the
 //! file has not, such as entities and the numbers of lines.
 
-use super::{Done, TargetText, fit, numbers};
+use super::entities::entities;
+use super::splice::{Done, TargetText};
+use super::{fit, numbers};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::number;
 use crate::edit::locate::{self, Miss, Place, Search, Shape};
@@ -164,27 +166,3 @@ fn surely(text: &str, search: &Search, left_out: &str) -> Option<Vec<Place>> {
 }
 
 const RAW: &str = "(The file is not valid text, so only an exact search can find something in it.)";
-
-/// A text with XML's entities read as the characters they stand for; `None` if it has none.
-pub(super) fn entities(text: &str) -> Option<String> {
-    const ENTITIES: [(&str, &str); 13] = [
-        ("&lt;", "<"),
-        ("&#60;", "<"),
-        ("&gt;", ">"),
-        ("&#62;", ">"),
-        ("&quot;", "\""),
-        ("&#34;", "\""),
-        ("&apos;", "'"),
-        ("&#39;", "'"),
-        ("&#x27;", "'"),
-        ("&#x2F;", "/"),
-        ("&#38;", "&"),
-        ("&#x26;", "&"),
-        ("&amp;", "&"),
-    ];
-    if !ENTITIES.iter().any(|(entity, _)| text.contains(entity)) {
-        return None;
-    }
-    // `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`.
-    Some(ENTITIES.iter().fold(text.to_string(), |text, (entity, plain)| text.replace(entity, plain)))
-}

@@ -1,5 +1,6 @@
 //! A whole new text for a file.
 
+use super::entities::entities;
 use crate::edit::locate::is_comment_dots;
 use crate::edit::{Edit, Format, bytes};
 
@@ -38,7 +39,7 @@ fn plain(content: &str, edit: &Edit, path: &str) -> String {
     if edit.format != Format::Xml || markup || content.contains(['<', '>']) {
         return content.to_string();
     }
-    match super::entities(content) {
+    match entities(content) {
         Some(plain) if plain.contains(['<', '>']) => plain,
         _ => content.to_string(),
     }

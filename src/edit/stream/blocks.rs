@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use super::input::Input;
-use super::starts::{dedented, is_divider, is_replace_mark, search_mark};
-use super::{EditId, End, Parser, Part, Piece, Progress, ReaderContext};
+use super::pieces::{EditId, End, Part, Piece};
+use super::starts::{Fence, dedented, is_divider, is_replace_mark, marks, search_mark};
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// A block being read, from after its first line.
@@ -100,10 +101,10 @@ impl Blocks {
 
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if cut {
-            return ctx.dropped(self.id, super::CUT.to_string());
+            return ctx.dropped(self.id, CUT.to_string());
         }
         match &mut self.replace {
-            None => ctx.dropped(self.id, super::BROKE_OFF.to_string()),
+            None => ctx.dropped(self.id, BROKE_OFF.to_string()),
             Some(replace) => {
                 if self.fence.is_some() && replace.last().is_some_and(|l| l.trim() == "```") {
                     replace.pop();
@@ -133,11 +134,32 @@ pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: Part, before: &[St
 
 /// The blocks inside an element that holds them under `<diff>`.
 pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<Edit>, String> {
-    let mut parser = Parser::new(Some(Format::Blocks), Vec::new(), Arc::default());
-    let mut pieces = parser.push(text);
-    pieces.extend(parser.finish(if whole { End::Ordinary } else { End::Cut }));
+    let mut ctx = ReaderContext::new(Some(Format::Blocks), Vec::new(), Arc::default(), false);
+    let mut input = Input::default();
+    input.push(text);
+    input.end = Some(if whole { End::Ordinary } else { End::Cut });
+    let mut fence: Option<Fence> = None;
+    while let Some(line) = input.line() {
+        let text = &input.rest()[..line.content];
+        let is_mark = search_mark(dedented(text, fence.as_ref().map_or(0, |f| f.indent))).is_some();
+        let length = marks(text.trim(), [b'<', b'-']);
+        if !is_mark {
+            fence = match fence {
+                Some(open) if open.closed_by(text) => None,
+                Some(open) => Some(open),
+                None => Fence::open(text),
+            };
+        }
+        input.skip(line.next);
+        if is_mark {
+            let mut block = Blocks::new(None, length, fence.as_ref().map(|f| f.indent), &mut ctx);
+            if !matches!(block.step(&mut input, &mut ctx), Progress::Done) {
+                block.end(&mut ctx, !whole);
+            }
+        }
+    }
     let mut edits = Vec::new();
-    for piece in pieces {
+    for piece in ctx.out {
         match piece {
             Piece::EditDone { edit, .. } => edits.push(Edit { path: path.map(str::to_string), ..edit }),
             Piece::EditDropped { why, .. } => return Err(why),

@@ -1,10 +1,11 @@
 //! What a fence that opens holds: edits, a whole file, or code to be shown. Its first lines tell.
 
+use super::call::{self, starts::Calls};
+use super::context::ReaderContext;
 use super::paths::{self, same_path};
-use super::starts::{self, Calls, Fence, HEAD, head};
+use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
-
-use super::{Format, ReaderContext};
+use crate::edit::Format;
 
 /// What is in a fence that opens.
 pub(super) enum Contents {
@@ -39,70 +40,122 @@ impl Contents {
     /// What a fence holds, seen from its first lines.
     pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &ReaderContext) -> Contents {
         let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
-        let first_start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
         if blank >= HEAD {
             return Contents::Code(None);
         }
-        let rest = &after[first_start..];
-        let first = rest.split('\n').next().unwrap_or_default();
-        let whole = |line: &str, rest: &str| {
-            let below = &rest[line.len()..];
-            let header = !line.trim_start().starts_with("--- ") || below.len() >= HEAD || below.trim_start().len() >= 4;
-            ended || line.len() >= HEAD || (!below.is_empty() && header)
-        };
-        if !whole(first, rest) {
+        let start = after[..blank].rfind('\n').map_or(0, |i| i + 1);
+        Opened { fence, after, rest: &after[start..], ended, around, ctx }.contents()
+    }
+}
+
+/// A fence that has opened, and what has arrived after it.
+struct Opened<'a> {
+    fence: &'a Fence,
+    after: &'a str,
+    /// The same from the first line that is not blank.
+    rest: &'a str,
+    ended: bool,
+    around: &'a Around<'a>,
+    ctx: &'a ReaderContext,
+}
+
+impl Opened<'_> {
+    fn contents(&self) -> Contents {
+        let (rest, first) = (self.rest, first_line(self.rest));
+        if !self.is_whole(first, rest) {
             return Contents::Wait;
         }
-        let edits = |line: &str, rest: &str| begins_edits(fence, line, rest, ctx);
-        let above = around.heading.map(str::to_string).or_else(|| fence.path(&ctx.known));
-        let calls = match above.as_deref().filter(|_| matches!(ctx.expected, None | Some(Format::Whole))) {
-            // Under a path it is that file, which may well hold a call, or data like one.
-            Some(path) if path.ends_with(".json") => Calls::No,
-            Some(_) => starts::objects(head(rest), &ctx.calls),
-            None => starts::calls(head(rest), &ctx.calls),
-        };
-        if edits(first, rest) || calls == Calls::Yes {
+        let above = self.around.heading.map(str::to_string).or_else(|| self.fence.path(&self.ctx.known));
+        let calls = self.calls(above.as_deref());
+        if self.begins_edits(first, rest) || calls == Calls::Yes {
             return Contents::Edits { skip: 0 };
         }
         if first.trim_start().starts_with("apply_patch") && first.contains("<<") {
-            return handed_over(after, first_start + first.len() + 1, ended);
+            return handed_over(self.after, self.after.len() - rest.len() + first.len() + 1, self.ended);
         }
-        if calls == Calls::Wait && !ended {
+        if calls == Calls::Wait && !self.ended {
             return Contents::Wait;
         }
-        let asked = matches!(ctx.expected, None | Some(Format::Patch));
-        if asked
-            && matches!(fence.language().as_str(), "diff" | "patch")
-            && starts::dedented(first, fence.indent).starts_with(['+', '-', ' '])
-        {
+        if self.is_bare_diff(first) {
             return Contents::Diff;
         }
-        let mut skip = 0;
-        let mut direct = above;
-        if let Some(path) = paths::path_line(first, &ctx.known) {
+        self.file_or_code(first, above)
+    }
+
+    /// Whether a line has arrived as far as what it begins can be told.
+    fn is_whole(&self, line: &str, rest: &str) -> bool {
+        let below = &rest[line.len()..];
+        let header = !line.trim_start().starts_with("--- ") || below.len() >= HEAD || below.trim_start().len() >= 4;
+        self.ended || line.len() >= HEAD || (!below.is_empty() && header)
+    }
+
+    fn calls(&self, above: Option<&str>) -> Calls {
+        let rest = head(self.rest);
+        match above.filter(|_| self.may_be_file()) {
+            // Under a path it is that file, which may well hold a call, or data like one.
+            Some(path) if path.ends_with(".json") => Calls::No,
+            Some(_) => call::starts::objects(rest, &self.ctx.calls),
+            None => call::starts::calls(rest, &self.ctx.calls),
+        }
+    }
+
+    /// Whether a whole file in a fence counts as an edit.
+    fn may_be_file(&self) -> bool {
+        matches!(self.ctx.expected, None | Some(Format::Whole))
+    }
+
+    /// Whether it is a diff without a header, where one is asked for.
+    fn is_bare_diff(&self, first: &str) -> bool {
+        matches!(self.ctx.expected, None | Some(Format::Patch))
+            && matches!(self.fence.language().as_str(), "diff" | "patch")
+            && starts::dedented(first, self.fence.indent).starts_with(['+', '-', ' '])
+    }
+
+    /// No edits: a whole file, edits under a path line of their own, or code.
+    fn file_or_code(&self, first: &str, above: Option<String>) -> Contents {
+        let (rest, known) = (self.rest, &self.ctx.known);
+        let (mut skip, mut direct) = (0, above);
+        if let Some(path) = paths::path_line(first, known) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
-            let second = next.split('\n').next().unwrap_or_default();
-            if !whole(second, next) && rest.len() - first.len() - next.len() < HEAD {
+            let second = first_line(next);
+            if !self.is_whole(second, next) && rest.len() - first.len() - next.len() < HEAD {
                 return Contents::Wait;
             }
-            if edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {
-                let skip = after.len() - next.len();
-                return Contents::Titled { path, skip };
+            let below = self.after.len() - next.len();
+            if self.begins_edits(second, next) || Fence::open(second).is_some_and(|f| !f.info.is_empty()) {
+                return Contents::Titled { path, skip: below };
             }
             let again = direct.as_deref().is_some_and(|d| same_path(d, &path));
-            let bare = is_bare(first);
-            if bare && (again || direct.is_none()) {
-                skip = after.len() - next.len();
+            if is_bare(first) && (again || direct.is_none()) {
+                skip = below;
             }
             direct = direct.or(Some(path));
         }
         match direct {
-            _ if fence.closed_by(first) => Contents::Code(None),
-            Some(path) if matches!(ctx.expected, None | Some(Format::Whole)) => Contents::Whole { path, skip },
+            _ if self.fence.closed_by(first) => Contents::Code(None),
+            Some(path) if self.may_be_file() => Contents::Whole { path, skip },
             Some(path) => Contents::Code(Some(path)),
-            None => Contents::Code(paths::mentioned(around.said, &ctx.known).map(str::to_string)),
+            None => Contents::Code(paths::mentioned(self.around.said, known).map(str::to_string)),
         }
     }
+
+    /// Whether a line in the fence begins edits; `rest` is the text from this line on.
+    fn begins_edits(&self, line: &str, rest: &str) -> bool {
+        let dedented = |line| starts::dedented(line, self.fence.indent);
+        let line = dedented(line);
+        let trimmed = line.trim_start();
+        let below = || rest.lines().nth(1).is_some_and(|l| dedented(l).starts_with("+++ "));
+        starts::search_mark(line).is_some()
+            || starts::is_patch(line)
+            || line.starts_with("@@")
+            || (line.starts_with("--- ") && below())
+            || (trimmed.starts_with('<')
+                && matches!(tag(trimmed, &self.ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.split('\n').next().unwrap_or_default()
 }
 
 /// What a fence holds in which a patch is handed to a command in a shell; the patch begins after `skip` bytes.
@@ -115,19 +168,6 @@ fn handed_over(after: &str, skip: usize, ended: bool) -> Contents {
         line if !is_whole && starts::may_be_patch(line) && line.len() < HEAD => Contents::Wait,
         _ => Contents::Code(None),
     }
-}
-
-/// Whether a line in a fence begins edits; `rest` is the text from this line on.
-fn begins_edits(fence: &Fence, line: &str, rest: &str, ctx: &ReaderContext) -> bool {
-    let line = starts::dedented(line, fence.indent);
-    let trimmed = line.trim_start();
-    let below = || rest.lines().nth(1).is_some_and(|l| starts::dedented(l, fence.indent).starts_with("+++ "));
-    starts::search_mark(line).is_some()
-        || starts::is_patch(line)
-        || line.starts_with("@@")
-        || (line.starts_with("--- ") && below())
-        || (trimmed.starts_with('<')
-            && matches!(tag(trimmed, &ctx.calls), Tag::Open(..) | Tag::Named(..) | Tag::Around(_)))
 }
 
 /// Whether a path line is not a comment, which could be the file's own first line.

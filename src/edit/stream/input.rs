@@ -1,6 +1,6 @@
 //! Text that has arrived and is not yet understood.
 
-use super::End;
+use super::pieces::End;
 
 /// What has arrived, from the first byte not consumed.
 #[derive(Debug, Default)]

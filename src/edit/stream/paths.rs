@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Known;
+use super::pieces::Known;
 
 /// A line that is nothing but a path, perhaps with a label or marks around it.
 pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {

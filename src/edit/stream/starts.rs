@@ -2,9 +2,8 @@
 //! of a line may yet become. The second must hold for every beginning of a line for which the first says yes;
 //! then the answer does not depend on how the text was cut.
 
-use super::Known;
 use super::paths::{is_path, slashed};
-use crate::edit::calls::CallTable;
+use super::pieces::Known;
 
 /// The first bytes of a line say what it is.
 pub(super) const HEAD: usize = 400;
@@ -173,78 +172,6 @@ pub(super) fn may_be_patch(partial: &str) -> bool {
     partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
         && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }
-
-/// What some models write in front of a list of calls.
-pub(super) const CALLS_MARK: &str = "[TOOL_CALLS]";
-
-/// What the beginning of a text says of its being a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Calls {
-    No,
-    /// More is needed to tell.
-    Wait,
-    Yes,
-}
-
-/// Whether a text begins with calls: JSON objects, or a call as Python writes it.
-pub(super) fn calls(text: &str, table: &CallTable) -> Calls {
-    let python = super::python::begins(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
-    match (objects(text, table), python) {
-        (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
-        (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
-        (Calls::No, Calls::No) => Calls::No,
-    }
-}
-
-/// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
-pub(super) fn objects(text: &str, table: &CallTable) -> Calls {
-    let text = text.trim_start();
-    let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
-    let Some(inner) = inner.strip_prefix('{').map(str::trim_start) else {
-        return if inner.is_empty() && text.len() < HELD { Calls::Wait } else { Calls::No };
-    };
-    let Some((name, rest)) = quoted(inner) else { return begins(inner) };
-    let Some(value) = rest.trim_start().strip_prefix(':') else {
-        return if rest.trim().is_empty() { Calls::Wait } else { Calls::No };
-    };
-    let value = value.trim_start();
-    match name {
-        "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" if value.is_empty() => Calls::Wait,
-        "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" => {
-            says(value.starts_with('{') || value.starts_with('['))
-        }
-        "name" | "tool" | "tool_name" | "action" | "function" | "type" => match quoted(value) {
-            Some((kind, _)) if name == "type" => says(matches!(kind, "function" | "tool_call" | "tool_use")),
-            Some((tool, _)) => says(table.is_tool(tool)),
-            None if name == "function" && value.starts_with('{') => Calls::Yes,
-            None => begins(value),
-        },
-        tool if table.is_tool(tool) => match value.is_empty() {
-            true => Calls::Wait,
-            false => says(value.starts_with('{')),
-        },
-        _ => Calls::No,
-    }
-}
-
-fn says(yes: bool) -> Calls {
-    if yes { Calls::Yes } else { Calls::No }
-}
-
-/// A short string in quotes, and what follows it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    text[1..].split_once(quote)
-}
-
-/// Whether a string may yet come.
-fn begins(text: &str) -> Calls {
-    let short = text.len() < 60 && !text.contains('\n');
-    if text.is_empty() || (text.starts_with(['"', '\'']) && short) { Calls::Wait } else { Calls::No }
-}
-
-/// Longer runs of white space are not waited through, in bytes.
-const HELD: usize = 400;
 
 /// The beginning of a text, by which it is known.
 pub(super) fn head(text: &str) -> &str {

@@ -2,9 +2,11 @@
 
 mod fuzz;
 
+use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
+use crate::edit::Edit;
 
 /// The pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
 fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[Known], end: End) -> (Vec<Piece>, usize) {

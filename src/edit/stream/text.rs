@@ -1,16 +1,21 @@
 //! The text around edits: prose, which goes on at once, and what may be the beginning of an edit, which is held back
 //! until that is known.
 
-use super::call::Call;
+use super::blocks::Blocks;
+use super::call::starts::{self as calls, CALLS_MARK, Calls};
+use super::call::{Call, Named, Python};
+use super::context::ReaderContext;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
-use super::named::Named;
+use super::patch::Patch;
 use super::paths::{self, same_path};
-use super::python::{self, Python};
-use super::starts::{self, Calls, Fence, HEAD, char_floor, head};
+use super::pieces::{Known, Part};
+use super::starts::{self, Fence, HEAD, char_floor, head};
+use super::state::{Next, State};
 use super::tags::{Tag, tag};
+use super::whole::{self, Whole};
 use super::xml::Xml;
-use super::{Blocks, Format, Part, Patch, ReaderContext, State, Whole, whole};
+use crate::edit::Format;
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
@@ -52,13 +57,6 @@ enum Holds {
     /// Code, shown as prose; kept if it may be a whole file.
     /// `titled`: the path stands right above it or in its opening line.
     Code { kept: Option<String>, path: Option<String>, titled: bool },
-}
-
-/// What comes next.
-pub(super) enum Next {
-    Wait,
-    Again,
-    Enter(State),
 }
 
 impl Text {
@@ -178,11 +176,11 @@ impl Text {
                 return self.code(line, input, ctx);
             }
         }
-        if starts::CALLS_MARK.starts_with(head) && !head.is_empty() && !input.ended() {
+        if CALLS_MARK.starts_with(head) && !head.is_empty() && !input.ended() {
             return Next::Wait;
         }
-        if head.starts_with(starts::CALLS_MARK) {
-            input.skip(starts::CALLS_MARK.len());
+        if head.starts_with(CALLS_MARK) {
+            input.skip(CALLS_MARK.len());
             return Next::Again;
         }
         let indent = head.len() - head.trim_start().len();
@@ -250,7 +248,7 @@ impl Text {
         if let Some(fence) = Fence::open(text) {
             return self.fence(fence, line, input, ctx);
         }
-        match starts::calls(head(rest), &ctx.calls) {
+        match calls::calls(head(rest), &ctx.calls) {
             Calls::No => {}
             Calls::Wait if input.ended() => {}
             Calls::Wait | Calls::Yes => return self.call_or_prose(input, ctx),
@@ -297,11 +295,11 @@ impl Text {
 
     /// A JSON object that is a call, or prose.
     fn call_or_prose(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
-        match starts::calls(head(input.rest()), &ctx.calls) {
+        match calls::calls(head(input.rest()), &ctx.calls) {
             Calls::Wait if !input.ended() => Next::Wait,
             Calls::Yes => {
                 self.flush(ctx);
-                if let Ok(begun) = python::begins(head(input.rest()), &ctx.calls) {
+                if let Ok(begun) = calls::python(head(input.rest()), &ctx.calls) {
                     return Next::Enter(State::Python(Python::new(begun, input, ctx)));
                 }
                 let lead = match &self.fence {
@@ -408,7 +406,7 @@ impl Text {
                     content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
                 }
                 // Where the file has such fences itself, it is not certain that the block holds all of it.
-                let named = |k: &super::Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
+                let named = |k: &Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
                 if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
                     // A model that has tools for its changes may only quote the file, or a part of it.
                     let asked = ctx.expected != Some(Format::Tools);

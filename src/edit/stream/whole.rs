@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::context::{CUT, Progress, ReaderContext};
 use super::input::Input;
 use super::paths;
+use super::pieces::{EditId, End, Known, Part};
 use super::starts::{self, Fence};
 use super::tags::{Tag, tag};
 
-use super::{EditId, End, Known, Part, Progress, ReaderContext};
 use crate::edit::{Edit, Format, Op};
 
 /// A fenced file being read, from after its opening line.
@@ -86,7 +87,7 @@ impl Whole {
                         }
                         Bare::Opens(block) => taken += block,
                         Bare::Unclear => {
-                            let why = if input.end == Some(End::Cut) { super::CUT } else { UNCLEAR };
+                            let why = if input.end == Some(End::Cut) { CUT } else { UNCLEAR };
                             input.skip(line.next);
                             ctx.dropped(self.id, why.to_string());
                             return Progress::Done;
@@ -195,7 +196,7 @@ impl Whole {
 
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match cut {
-            true => ctx.dropped(self.id, super::CUT.to_string()),
+            true => ctx.dropped(self.id, CUT.to_string()),
             false => ctx.done(self.id, whole(&self.path, &self.content, false)),
         }
     }

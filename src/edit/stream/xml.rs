@@ -1,8 +1,9 @@
 //! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
 
+use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use super::input::Input;
+use super::pieces::{EditId, Part};
 use super::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
-use super::{EditId, Part, Progress, ReaderContext};
 use crate::edit::place::unfenced;
 use crate::edit::{Edit, Format, Op, Shape};
 
@@ -348,13 +349,13 @@ impl Xml {
         let complete = self.edits().is_ok() && self.fields.iter().all(|f| !f.open);
         if cut && !complete {
             self.id = None;
-            return ctx.dropped(id, super::CUT.to_string());
+            return ctx.dropped(id, CUT.to_string());
         }
         let last_is_open = self.fields.last().is_some_and(|f| f.open);
         let ends_edit = self.fields.last().is_some_and(|f| matches!(f.name, "replace" | "content"));
         if last_is_open && !ends_edit {
             self.id = None;
-            return ctx.dropped(id, super::BROKE_OFF.to_string());
+            return ctx.dropped(id, BROKE_OFF.to_string());
         }
         if let Some(field) = self.fields.last_mut().filter(|f| f.open) {
             field.open = false;

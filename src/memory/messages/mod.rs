@@ -1,10 +1,12 @@
 //! Messages, one row each, as the model gets them; and the parts of an answer, in a table of their own.
 
+mod delete;
 mod read;
 mod write;
 
+pub(super) use delete::{BESIDE, delete};
 pub(super) use read::typed_part;
-pub(super) use write::{BESIDE, copy, delete};
+pub(super) use write::copy;
 
 /// Who says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

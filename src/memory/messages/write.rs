@@ -4,12 +4,10 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::delete::{BESIDE, delete, unindex};
 use super::{NewMessage, Role, typed_part};
 use crate::memory::store::{Safety, Store};
 use crate::memory::{Error, Memory, int, now_ms};
-
-/// The tables that hold more of a message, by its id.
-pub(in crate::memory) const BESIDE: [&str; 3] = ["message_meta", "message_blobs", "message_parts"];
 
 impl Memory {
     /// Keeps a message at the end of a session and gives its id. The session's title, count, time and model follow.
@@ -136,16 +134,6 @@ impl Memory {
             Ok(())
         })
     }
-}
-
-/// Deletes one message and all that belongs to it.
-pub(in crate::memory) fn delete(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
-    unindex(tx, id)?;
-    for table in BESIDE {
-        tx.prepare_cached(&format!("DELETE FROM {table} WHERE message_id = ?1"))?.execute([id])?;
-    }
-    tx.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
-    Ok(())
 }
 
 /// Copies the messages of a session up to `upto` into another; gives the id of the last one copied.
@@ -279,16 +267,4 @@ fn title_of(message: &NewMessage) -> Option<String> {
         title.push('…');
     }
     Some(title)
-}
-
-fn unindex(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
-    let indexed: Option<bool> = tx
-        .prepare_cached("SELECT indexed FROM message_meta WHERE message_id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    if indexed == Some(true) {
-        tx.prepare_cached("DELETE FROM message_words WHERE rowid = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM message_grams WHERE rowid = ?1")?.execute([id])?;
-    }
-    Ok(())
 }

@@ -7,6 +7,8 @@
 mod passages;
 mod query;
 
+pub use query::Found;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -51,7 +53,7 @@ pub struct SourceId(i64);
 
 /// A file as a folder lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct IndexedFile {
     /// Relative to the source, with `/`; empty where the source is the file itself.
     pub path: String,
     /// When it was last changed, in nanoseconds.
@@ -67,21 +69,6 @@ pub struct Plan {
     pub read: Vec<usize>,
     /// Files that are gone.
     pub gone: Vec<String>,
-}
-
-/// A passage that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The path of its source.
-    pub source: String,
-    /// The file, relative to the source; empty where the source is the file itself.
-    pub path: String,
-    /// Its lines, from 1, both included.
-    pub lines: (usize, usize),
-    /// The file as it was when it was indexed: when it was last changed, in nanoseconds.
-    pub mtime_ns: i64,
-    /// And its size in bytes.
-    pub size: u64,
 }
 
 impl Rag {
@@ -183,7 +170,7 @@ impl Rag {
     }
 
     /// Compares what a source holds now with what is indexed.
-    pub fn plan(&self, source: SourceId, seen: &[Seen]) -> Result<Plan, Error> {
+    pub fn plan(&self, source: SourceId, seen: &[IndexedFile]) -> Result<Plan, Error> {
         let conn = self.conn();
         let mut statement = conn.prepare_cached("SELECT path, mtime_ns, size FROM files WHERE source = ?1")?;
         let rows = statement.query_map([source.0], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
@@ -202,7 +189,7 @@ impl Rag {
     /// Indexes files with their texts, in one transaction; a file that is no text comes with an empty one, so that it is
     /// not read again, and one that another process indexed meanwhile is left as it is. Some hundred files at a time are a
     /// good measure.
-    pub fn put(&self, source: SourceId, files: &[(&Seen, &str)]) -> Result<(), Error> {
+    pub fn put(&self, source: SourceId, files: &[(&IndexedFile, &str)]) -> Result<(), Error> {
         let mut conn = self.conn();
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (file, text) in files {
@@ -278,7 +265,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
 }
 
 /// Whether a file is indexed as it is.
-fn is_known(tx: &Transaction<'_>, source: SourceId, file: &Seen) -> Result<bool, Error> {
+fn is_known(tx: &Transaction<'_>, source: SourceId, file: &IndexedFile) -> Result<bool, Error> {
     let sql = "SELECT 1 FROM files WHERE source = ?1 AND path = ?2 AND mtime_ns = ?3 AND size = ?4";
     let found = tx
         .prepare_cached(sql)?

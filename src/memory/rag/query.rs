@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::Found;
 use crate::memory::search::tokens;
 use crate::memory::{Error, count};
 
@@ -24,6 +23,21 @@ const STOP: &[&str] = &[
     "there", "these", "this", "to", "us", "was", "we", "what", "when", "where", "which", "who", "why", "will", "with",
     "would", "you",
 ];
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The path of its source.
+    pub source: String,
+    /// The file, relative to the source; empty where the source is the file itself.
+    pub path: String,
+    /// Its lines, from 1, both included.
+    pub lines: (usize, usize),
+    /// The file as it was when it was indexed: when it was last changed, in nanoseconds.
+    pub mtime_ns: i64,
+    /// And its size in bytes.
+    pub size: u64,
+}
 
 /// One word as a query, and how many passages hold it.
 struct Word {

@@ -1,7 +1,7 @@
 use super::*;
 
-fn seen(path: &str, mtime: i64) -> Seen {
-    Seen { path: path.into(), mtime_ns: mtime, size: 1 }
+fn seen(path: &str, mtime: i64) -> IndexedFile {
+    IndexedFile { path: path.into(), mtime_ns: mtime, size: 1 }
 }
 
 fn found(rag: &Rag, words: &str) -> Vec<String> {

@@ -15,7 +15,6 @@ const FOLDER: usize = 15;
 const LONG_FILES: &[&str] = &["agent/turn/step.rs"];
 const LONG_FUNCTIONS: &[&str] = &[
     "agent/session/request.rs: say",
-    "edit/stream/fence.rs: of",
     "strand/check/call.rs: plain_builtin",
     "strand/hash.rs: expr",
     "strand/lang/print/expr.rs: expr_kind",

@@ -3,9 +3,10 @@
 mod names;
 
 use self::names::{bare, file_name, git_names, names_a_file};
+use super::context::{CUT, Progress, ReaderContext};
 use super::input::Input;
+use super::pieces::{EditId, Part};
 use super::starts::{Fence, HEAD, Mark, dedented, head};
-use super::{EditId, Part, Progress, ReaderContext};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 
 /// A patch being read, from its first line.
@@ -306,7 +307,7 @@ impl Patch {
 
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match self.section.take() {
-            Some(section) if cut => ctx.dropped(section.id, super::CUT.to_string()),
+            Some(section) if cut => ctx.dropped(section.id, CUT.to_string()),
             section => {
                 self.section = section;
                 self.close(ctx);

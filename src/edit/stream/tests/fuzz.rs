@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::edit::{Current, Rules, apply};
+use crate::edit::{Current, Edit, Rules, apply};
 use crate::proposal::State as FileState;
 
 /// A text of a fixture and the files it is about.

@@ -3,67 +3,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::starts::Calls;
-use super::{EditId, Piece, Progress, ReaderContext};
-use crate::edit::calls::CallTable;
+use super::starts::{self, Calls, Head};
 use crate::edit::json;
-
-/// What stands before a call's name.
-const BEFORE: [&str; 3] = ["[", "print(", "await "];
-/// More white space than this inside the beginning of a call is not waited through, in bytes.
-const SPACE: usize = 300;
+use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::pieces::{EditId, Piece};
 
 /// Longer runs of quotes do not close a string with their last ones.
 const RUN: usize = 64;
 
-/// The beginning of a call: how long it is up to its first argument, the tool, and the brackets around the call.
-#[derive(Debug)]
-pub(super) struct Head {
-    length: usize,
-    tool: String,
-    around: usize,
-}
-
-/// The beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one of its
-/// parameters.
-pub(super) fn begins(text: &str, calls: &CallTable) -> Result<Head, Calls> {
-    let bare = text.trim_start();
-    let begun = head(bare, calls)?;
-    Ok(Head { length: text.len() - bare.len() + begun.length, ..begun })
-}
-
-fn head(text: &str, calls: &CallTable) -> Result<Head, Calls> {
-    let (mut rest, mut around) = (text, 0);
-    while let Some(before) = BEFORE.iter().find(|b| rest.starts_with(**b)) {
-        around += usize::from(before.ends_with(['[', '(']));
-        rest = rest[before.len()..].trim_start();
-    }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let name = &rest[..rest.len() - rest.trim_start_matches(is_name).len()];
-    let tool = name.rsplit('.').next().unwrap_or_default();
-    let after = &rest[name.len()..];
-    if after.is_empty() {
-        let qualifiers = ["default_api", "functions", "tools", "print(", "await "];
-        let may = calls.may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
-        return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
-    }
-    let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool(tool)) else { return Err(Calls::No) };
-    let argument = inside.trim_start();
-    let key = &argument[..argument.len() - argument.trim_start_matches(is_name).len()];
-    let equals = argument[key.len()..].trim_start();
-    if (equals.is_empty() || equals == "=") && inside.len() < SPACE {
-        return Err(Calls::Wait);
-    }
-    if !equals.starts_with('=') || equals.starts_with("==") || !calls.is_parameter(tool, key) {
-        return Err(Calls::No);
-    }
-    Ok(Head { length: text.len() - argument.len(), tool: tool.to_string(), around })
-}
-
 /// Calls being read, from the first one's name.
 #[derive(Debug, Default)]
-pub(super) struct Python {
+pub(in crate::edit::stream) struct Python {
     call: Option<Open>,
     /// Brackets around the calls that are open.
     around: usize,
@@ -108,14 +59,14 @@ impl Python {
             input.skip(space + 1);
             return if self.around == 0 { Progress::Done } else { Progress::Again };
         }
-        let begun = if text.is_empty() { Err(Calls::Wait) } else { head(text, &ctx.calls) };
+        let begun = if text.is_empty() { Err(Calls::Wait) } else { starts::python_head(text, &ctx.calls) };
         match begun {
             Ok(begun) if open || space == 0 => {
                 let length = space + begun.length;
                 self.open(Head { length, ..begun }, input, ctx);
                 Progress::Again
             }
-            Err(Calls::Wait) if open && space < SPACE && !input.ended() => Progress::Wait,
+            Err(Calls::Wait) if open && space < starts::SPACE && !input.ended() => Progress::Wait,
             _ => Progress::Done,
         }
     }
@@ -126,7 +77,7 @@ impl Python {
         // Only the last bracket may be missing.
         let complete = call.string.is_none() && call.depth == 0 && !call.argument.trim().is_empty();
         match (cut, complete) {
-            (true, _) => call.broken(super::CUT, ctx),
+            (true, _) => call.broken(CUT, ctx),
             (false, true) => {
                 call.take(ctx);
                 call.finish(ctx);
@@ -361,23 +312,6 @@ fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_call_is_known_by_its_tool_and_a_parameter() {
-        let calls = crate::tools::ToolSet::builtin().calls();
-        for text in
-            ["replaceInFile(path=", "[read_file(path=", "print(default_api.list(\n    path=", "await writeFile(file="]
-        {
-            for (at, _) in text.char_indices().skip(1) {
-                assert_eq!(begins(&text[..at], &calls).err(), Some(Calls::Wait), "{text} up to {at}");
-            }
-            let begun = begins(&format!("  {text}'a'"), &calls).expect(text);
-            assert!(begun.length > 2 && begun.length <= text.len(), "{text}");
-        }
-        for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
-            assert_eq!(begins(text, &calls).err(), Some(Calls::No), "{text}");
-        }
-    }
 
     #[test]
     fn values_are_read_as_python_has_them() {

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::input::Input;
-use super::{EditId, Piece, Progress, ReaderContext};
+use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::pieces::{EditId, Piece};
 use crate::edit::{calls, json};
 
 /// A JSON value being read.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(in crate::edit::stream) struct Call {
     text: String,
     depth: usize,
     state: Inside,
@@ -265,7 +266,7 @@ impl Call {
 
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if cut && (self.has_begun() || ctx.calls.was_meant(&self.text)) {
-            self.broken(super::CUT, ctx);
+            self.broken(CUT, ctx);
         } else {
             self.finish(ctx);
         }

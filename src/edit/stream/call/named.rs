@@ -3,14 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::tags::Style;
-use super::{EditId, Piece, Progress, ReaderContext};
 use crate::edit::json;
+use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::pieces::{EditId, Piece};
+use crate::edit::stream::tags::Style;
 
 /// A call being read, from after its opening tag.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(in crate::edit::stream) struct Named {
     id: EditId,
     style: Style,
     tool: String,
@@ -227,7 +228,7 @@ impl Named {
         let complete = matches!(self.inside, Inside::Between) && !self.arguments.is_empty();
         match (complete, cut) {
             (true, false) => self.finish(ctx),
-            (_, true) => self.broken(super::CUT, ctx),
+            (_, true) => self.broken(CUT, ctx),
             (false, false) => match std::mem::replace(&mut self.inside, Inside::Between) {
                 // Only the end is missing of an object that is whole.
                 Inside::Json(text) if text.trim_end().ends_with('}') => {

@@ -1,0 +1,188 @@
+//! The values of the configuration, by name, and how each is read out of checked keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::key_use::KeyUse;
+use super::layers::{Origin, bytes, count, text, text_by_name, texts};
+use super::paths::{Env, Paths};
+
+/// The values in force.
+#[derive(Clone, PartialEq)]
+pub struct Config {
+    /// The provider by name.
+    pub provider: String,
+    /// The model by name.
+    pub model: String,
+    /// URL of the top-level provider, if one is set. [`Config::connection`] has the one in force.
+    pub base_url: Option<String>,
+    /// The variable that holds the top-level provider's key, if one is set.
+    pub api_key_env: Option<String>,
+    /// Headers for the top-level provider. May hold secrets.
+    pub headers: BTreeMap<String, String>,
+    /// Settings by provider.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Settings by model.
+    pub models: BTreeMap<String, ModelConfig>,
+    /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
+    pub edit_format: String,
+    /// `ask`, `edits` or `none`.
+    pub approval: String,
+    /// Steps before a turn asks; 0: never.
+    pub max_steps: u32,
+    /// The theme by name; `None`: dark or light, as the terminal is.
+    pub theme: Option<String>,
+    /// Draw with ASCII alone.
+    pub ascii: bool,
+    /// `NO_COLOR` is set.
+    pub no_color: bool,
+    /// Take the mouse.
+    pub mouse: bool,
+    /// When the archive is too large, in bytes.
+    pub archive_max_size: u64,
+    /// Globs of files that are not archived.
+    pub archive_exclude: Vec<String>,
+    /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
+    pub archive_dir: Option<String>,
+    /// The language of answers; `None`: the one spoken to.
+    pub language: Option<String>,
+    /// Folders whose own configuration counts whole.
+    pub trusted: Vec<PathBuf>,
+    /// What is wrong with the files, a line each.
+    pub warnings: Vec<String>,
+    /// Keys that the workspace's file sets but may not until its folder is trusted.
+    pub untrusted: Vec<String>,
+    /// Where nebula keeps its files.
+    pub paths: Paths,
+    /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
+    pub(super) key_uses: Option<BTreeSet<KeyUse>>,
+    pub(super) merged: Map<String, Value>,
+    pub(super) origins: BTreeMap<String, Origin>,
+    pub(super) own_provider: String,
+    pub(super) model_key: String,
+    pub(super) flags: Flags,
+    pub(super) workspace: Option<PathBuf>,
+    pub(super) env: Env,
+}
+
+/// Settings of one provider.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct ProviderConfig {
+    /// Its model.
+    pub model: Option<String>,
+    /// Its URL.
+    pub base_url: Option<String>,
+    /// The variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// Sent with each request. May hold secrets.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Settings of one model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelConfig {
+    /// How it writes edits.
+    pub edit_format: Option<String>,
+    /// How many tokens it can take.
+    pub context_window: Option<u32>,
+    /// Dollars a million tokens.
+    pub price: Option<Price>,
+    /// Whether it takes images; `None`: its name tells.
+    pub images: Option<bool>,
+    /// Whether it takes PDFs; `None`: its name tells.
+    pub pdfs: Option<bool>,
+}
+
+/// Dollars a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Price {
+    /// Read.
+    pub input: f64,
+    /// Written.
+    pub output: f64,
+}
+
+impl Price {
+    /// What so many tokens cost, in dollars.
+    pub fn of(self, input: u64, output: u64) -> f64 {
+        (input as f64 * self.input + output as f64 * self.output) / 1e6
+    }
+}
+
+/// What the command line says; it wins over everything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Flags {
+    /// `--provider`
+    pub provider: Option<String>,
+    /// `--model`
+    pub model: Option<String>,
+    /// `--format`
+    pub edit_format: Option<String>,
+    /// `--approve`
+    pub approval: Option<String>,
+    /// `--max-steps`
+    pub max_steps: Option<u32>,
+}
+
+impl Config {
+    /// Reads the values; every one that was checked has the type its key asks for.
+    pub(super) fn from_keys(merged: Map<String, Value>) -> Self {
+        let objects = |name: &str| merged.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+        Self {
+            provider: text(&merged, "provider").unwrap_or_default(),
+            model: text(&merged, "model").unwrap_or_default(),
+            base_url: text(&merged, "baseUrl"),
+            api_key_env: text(&merged, "apiKeyEnv"),
+            headers: text_by_name(&merged, "headers"),
+            providers: objects("providers").iter().map(|(name, value)| (name.clone(), provider(value))).collect(),
+            models: objects("models").iter().map(|(name, value)| (name.clone(), model(value))).collect(),
+            edit_format: text(&merged, "editFormat").unwrap_or_default(),
+            approval: text(&merged, "approval").unwrap_or_default(),
+            max_steps: count(&merged, "maxSteps").unwrap_or_default(),
+            theme: text(&merged, "theme"),
+            ascii: text(&merged, "glyphs").as_deref() == Some("ascii"),
+            no_color: false,
+            mouse: merged.get("mouse").and_then(Value::as_bool).unwrap_or_default(),
+            archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
+            archive_exclude: texts(&merged, "archiveExclude"),
+            archive_dir: text(&merged, "archiveDir"),
+            language: text(&merged, "language"),
+            trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
+            warnings: Vec::new(),
+            untrusted: Vec::new(),
+            paths: Paths::default(),
+            own_provider: text(&merged, "provider").unwrap_or_default(),
+            key_uses: None,
+            merged,
+            origins: BTreeMap::new(),
+            model_key: "model".into(),
+            flags: Flags::default(),
+            workspace: None,
+            env: Env::default(),
+        }
+    }
+}
+
+fn provider(value: &Value) -> ProviderConfig {
+    let Some(keys) = value.as_object() else { return ProviderConfig::default() };
+    ProviderConfig {
+        model: text(keys, "model"),
+        base_url: text(keys, "baseUrl"),
+        api_key_env: text(keys, "apiKeyEnv"),
+        headers: text_by_name(keys, "headers"),
+    }
+}
+
+fn model(value: &Value) -> ModelConfig {
+    let Some(keys) = value.as_object() else { return ModelConfig::default() };
+    let amount = |price: &Value, name: &str| price.get(name).and_then(Value::as_f64).unwrap_or_default();
+    ModelConfig {
+        edit_format: text(keys, "editFormat"),
+        context_window: count(keys, "contextWindow"),
+        price: keys.get("price").map(|price| Price { input: amount(price, "input"), output: amount(price, "output") }),
+        images: keys.get("images").and_then(Value::as_bool),
+        pdfs: keys.get("pdfs").and_then(Value::as_bool),
+    }
+}

@@ -1,0 +1,107 @@
+//! What an edit comes to in a text: bytes that are replaced, and how offsets move with them.
+
+use std::ops::Range;
+
+use crate::edit::bytes::Encoding;
+use crate::proposal::{Found, Rung};
+
+/// Some bytes of a text and what comes in their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) struct Splice {
+    pub range: Range<usize>,
+    pub new: String,
+}
+
+/// An edit that found its place, and how it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) struct Done {
+    /// Splices of one text, from first to last; each stage in the text that the one before left.
+    pub stages: Vec<Vec<Splice>>,
+    pub found: Found,
+}
+
+/// A change of bytes that has happened: where, how many went, how many came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::edit) struct Step {
+    at: usize,
+    old: usize,
+    new: usize,
+}
+
+impl Step {
+    pub fn of(splice: &Splice) -> Self {
+        Step { at: splice.range.start, old: splice.range.len(), new: splice.new.len() }
+    }
+
+    /// The whole text was replaced: nothing from before can be found by its position.
+    pub fn all() -> Self {
+        Step { at: 0, old: usize::MAX, new: 0 }
+    }
+
+    /// Where a range of the text before the step is after it. `None` if the step changed some of it.
+    pub fn carry(&self, range: Range<usize>) -> Option<Range<usize>> {
+        if range.end <= self.at {
+            return Some(range);
+        }
+        let end = self.at.saturating_add(self.old);
+        (range.start >= end).then(|| range.start - self.old + self.new..range.end - self.old + self.new)
+    }
+
+    /// The same, with what the step put there where the two meet.
+    pub fn carried(&self, range: Range<usize>) -> Range<usize> {
+        self.carry(range.clone()).unwrap_or_else(|| {
+            let end = self.at.saturating_add(self.old);
+            let last = if range.end > end { range.end - self.old + self.new } else { self.at + self.new };
+            range.start.min(self.at)..last
+        })
+    }
+}
+
+/// How a place counts that needed no looking: exact, or inexact when the end of the edit was missing.
+pub(in crate::edit) fn sure(whole: bool) -> Found {
+    match whole {
+        true => Found { rung: Rung::Exact, detail: None },
+        false => Found { rung: Rung::Inexact, detail: Some("the end of the edit was missing".to_string()) },
+    }
+}
+
+/// The text an edit is placed in.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::edit) struct TargetText<'a> {
+    /// As it is now.
+    pub text: &'a str,
+    pub encoding: Encoding,
+    /// As it was when the run of edits began: what line numbers refer to.
+    pub base: &'a str,
+    /// What has happened since.
+    pub steps: &'a [Step],
+}
+
+/// The lines of `range` with the ending of the last one; at the end of a text without a final newline, with
+/// the ending before them instead, so that the text still has none.
+pub(super) fn with_ending(text: &str, range: Range<usize>) -> Range<usize> {
+    let ending = match &text.as_bytes()[range.end..] {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => 0,
+    };
+    let before = match &text.as_bytes()[..range.start] {
+        [.., b'\r', b'\n'] => 2,
+        [.., b'\r' | b'\n'] => 1,
+        _ => 0,
+    };
+    if ending == 0 { range.start - before..range.end } else { range.start..range.end + ending }
+}
+
+/// The text with the splices in it.
+pub(in crate::edit) fn spliced(text: &str, splices: &[Splice]) -> String {
+    let mut out = String::with_capacity(text.len() + splices.iter().map(|s| s.new.len()).sum::<usize>());
+    let mut reached = 0;
+    for splice in splices {
+        out.push_str(&text[reached..splice.range.start]);
+        out.push_str(&splice.new);
+        reached = splice.range.end;
+    }
+    out.push_str(&text[reached..]);
+    out
+}

@@ -1,0 +1,147 @@
+//! How calls begin in a text.
+
+use crate::edit::calls::CallTable;
+
+/// What some models write in front of a list of calls.
+pub(in crate::edit::stream) const CALLS_MARK: &str = "[TOOL_CALLS]";
+
+/// What the beginning of a text says of its being a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::edit::stream) enum Calls {
+    No,
+    /// More is needed to tell.
+    Wait,
+    Yes,
+}
+
+/// Whether a text begins with calls: JSON objects, or a call as Python writes it.
+pub(in crate::edit::stream) fn calls(text: &str, table: &CallTable) -> Calls {
+    let python = python(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
+    match (objects(text, table), python) {
+        (Calls::Yes, _) | (_, Calls::Yes) => Calls::Yes,
+        (Calls::Wait, _) | (_, Calls::Wait) => Calls::Wait,
+        (Calls::No, Calls::No) => Calls::No,
+    }
+}
+
+/// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
+pub(in crate::edit::stream) fn objects(text: &str, table: &CallTable) -> Calls {
+    let text = text.trim_start();
+    let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
+    let Some(inner) = inner.strip_prefix('{').map(str::trim_start) else {
+        return if inner.is_empty() && text.len() < HELD { Calls::Wait } else { Calls::No };
+    };
+    let Some((name, rest)) = quoted(inner) else { return begins(inner) };
+    let Some(value) = rest.trim_start().strip_prefix(':') else {
+        return if rest.trim().is_empty() { Calls::Wait } else { Calls::No };
+    };
+    let value = value.trim_start();
+    match name {
+        "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" if value.is_empty() => Calls::Wait,
+        "arguments" | "args" | "parameters" | "input" | "params" | "tool_calls" => {
+            says(value.starts_with('{') || value.starts_with('['))
+        }
+        "name" | "tool" | "tool_name" | "action" | "function" | "type" => match quoted(value) {
+            Some((kind, _)) if name == "type" => says(matches!(kind, "function" | "tool_call" | "tool_use")),
+            Some((tool, _)) => says(table.is_tool(tool)),
+            None if name == "function" && value.starts_with('{') => Calls::Yes,
+            None => begins(value),
+        },
+        tool if table.is_tool(tool) => match value.is_empty() {
+            true => Calls::Wait,
+            false => says(value.starts_with('{')),
+        },
+        _ => Calls::No,
+    }
+}
+
+fn says(yes: bool) -> Calls {
+    if yes { Calls::Yes } else { Calls::No }
+}
+
+/// A short string in quotes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].split_once(quote)
+}
+
+/// Whether a string may yet come.
+fn begins(text: &str) -> Calls {
+    let short = text.len() < 60 && !text.contains('\n');
+    if text.is_empty() || (text.starts_with(['"', '\'']) && short) { Calls::Wait } else { Calls::No }
+}
+
+/// Longer runs of white space are not waited through, in bytes.
+const HELD: usize = 400;
+
+/// What stands before a call's name.
+const BEFORE: [&str; 3] = ["[", "print(", "await "];
+/// More white space than this inside the beginning of a call is not waited through, in bytes.
+pub(super) const SPACE: usize = 300;
+
+/// The beginning of a call: how long it is up to its first argument, the tool, and the brackets around the call.
+#[derive(Debug)]
+pub(in crate::edit::stream) struct Head {
+    pub(super) length: usize,
+    pub(super) tool: String,
+    pub(super) around: usize,
+}
+
+/// The beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one of its
+/// parameters.
+pub(in crate::edit::stream) fn python(text: &str, calls: &CallTable) -> Result<Head, Calls> {
+    let bare = text.trim_start();
+    let begun = python_head(bare, calls)?;
+    Ok(Head { length: text.len() - bare.len() + begun.length, ..begun })
+}
+
+/// The same without indentation.
+pub(super) fn python_head(text: &str, calls: &CallTable) -> Result<Head, Calls> {
+    let (mut rest, mut around) = (text, 0);
+    while let Some(before) = BEFORE.iter().find(|b| rest.starts_with(**b)) {
+        around += usize::from(before.ends_with(['[', '(']));
+        rest = rest[before.len()..].trim_start();
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let name = &rest[..rest.len() - rest.trim_start_matches(is_name).len()];
+    let tool = name.rsplit('.').next().unwrap_or_default();
+    let after = &rest[name.len()..];
+    if after.is_empty() {
+        let qualifiers = ["default_api", "functions", "tools", "print(", "await "];
+        let may = calls.may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
+        return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
+    }
+    let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool(tool)) else { return Err(Calls::No) };
+    let argument = inside.trim_start();
+    let key = &argument[..argument.len() - argument.trim_start_matches(is_name).len()];
+    let equals = argument[key.len()..].trim_start();
+    if (equals.is_empty() || equals == "=") && inside.len() < SPACE {
+        return Err(Calls::Wait);
+    }
+    if !equals.starts_with('=') || equals.starts_with("==") || !calls.is_parameter(tool, key) {
+        return Err(Calls::No);
+    }
+    Ok(Head { length: text.len() - argument.len(), tool: tool.to_string(), around })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_known_by_its_tool_and_a_parameter() {
+        let calls = crate::tools::ToolSet::builtin().calls();
+        for text in
+            ["replaceInFile(path=", "[read_file(path=", "print(default_api.list(\n    path=", "await writeFile(file="]
+        {
+            for (at, _) in text.char_indices().skip(1) {
+                assert_eq!(python(&text[..at], &calls).err(), Some(Calls::Wait), "{text} up to {at}");
+            }
+            let begun = python(&format!("  {text}'a'"), &calls).expect(text);
+            assert!(begun.length > 2 && begun.length <= text.len(), "{text}");
+        }
+        for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
+            assert_eq!(python(text, &calls).err(), Some(Calls::No), "{text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What all readers share: the files in play, the tools, and the pieces that have been read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::paths::same_path;
+use super::pieces::{EditId, Known, Part, Piece};
+use super::starts::Fence;
+use crate::edit::calls::CallTable;
+use crate::edit::{Edit, Format};
+
+/// What an edit is told that the end of the answer cut.
+pub(super) const CUT: &str = "the answer was cut in the middle of this edit, so nothing of it was used. Send it again.";
+/// What an edit is told that the model did not write to its end.
+pub(super) const BROKE_OFF: &str =
+    "the edit breaks off before its replacement, so nothing of it was used. Send it again, whole.";
+
+/// What a reader of one of them says after it took what it could.
+pub(super) enum Progress {
+    /// It needs more text.
+    Wait,
+    /// It goes on.
+    Again,
+    /// It is over; what follows is for the text around it.
+    Done,
+    /// It was only prose, which has been shown; the line goes on.
+    Back,
+}
+
+/// What all readers share.
+#[derive(Debug)]
+pub(super) struct ReaderContext {
+    pub expected: Option<Format>,
+    pub known: Vec<Known>,
+    /// The tools whose calls may stand in the text.
+    pub calls: Arc<CallTable>,
+    /// The lines of each known file, once they are asked for.
+    lines: Vec<OnceLock<KnownLines>>,
+    pub out: Vec<Piece>,
+    next: usize,
+    /// The path of the edit before, for blocks that name none.
+    pub path: Option<String>,
+    /// The text is a document, not an answer: a diff in it that breaks off is refused.
+    pub document: bool,
+}
+
+/// The lines of a known file, so that what resembles it is told without reading the file again.
+#[derive(Debug)]
+pub(super) struct KnownLines {
+    /// Its lines without space around them, but for blank ones, and how often each stands there.
+    pub counts: HashMap<String, usize>,
+    /// How many that are in all.
+    pub solid: usize,
+    /// Its lines that could close a fence, one of each kind.
+    fences: Vec<Fence>,
+}
+
+impl KnownLines {
+    fn of(text: &str) -> Self {
+        let (mut counts, mut solid, mut fences) = (HashMap::new(), 0, Vec::new());
+        for line in text.lines().map(str::trim).filter(|l| !l.is_empty()) {
+            *counts.entry(line.to_string()).or_insert(0) += 1;
+            solid += 1;
+        }
+        for fence in text.lines().filter_map(Fence::open).filter(|f| f.info.is_empty()) {
+            if !fences.contains(&fence) && fences.len() < MOST_FENCES {
+                fences.push(fence);
+            }
+        }
+        KnownLines { counts, solid, fences }
+    }
+
+    /// Whether the file has a line that would close this fence.
+    pub fn holds(&self, fence: &Fence) -> bool {
+        self.fences.iter().any(|f| fence.like(f))
+    }
+}
+
+/// A file with more kinds of closing fences than this is not looked through further.
+const MOST_FENCES: usize = 100;
+
+impl ReaderContext {
+    /// For one answer, or a document (see [`super::Parser`]).
+    pub fn new(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>, document: bool) -> Self {
+        let lines = known.iter().map(|_| OnceLock::new()).collect();
+        ReaderContext { expected, known, calls, lines, out: Vec::new(), next: 0, path: None, document }
+    }
+
+    /// The lines of the known file at this index.
+    pub fn lines(&self, at: usize) -> Option<&KnownLines> {
+        let text = &self.known.get(at)?.text;
+        Some(self.lines.get(at)?.get_or_init(|| KnownLines::of(text)))
+    }
+
+    /// The lines of a file, if it is in play.
+    pub fn lines_of(&self, path: &str) -> Option<&KnownLines> {
+        self.lines(self.known.iter().position(|k| same_path(path, &k.path))?)
+    }
+
+    pub fn prose(&mut self, text: &str) {
+        match self.out.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::Prose(before)) => before.push_str(text),
+            _ => self.out.push(Piece::Prose(text.to_string())),
+        }
+    }
+
+    pub fn new_id(&mut self) -> EditId {
+        self.next += 1;
+        EditId(self.next - 1)
+    }
+
+    pub fn start(&mut self, format: Format) -> EditId {
+        let id = self.new_id();
+        self.out.push(Piece::EditStarted { id, format });
+        id
+    }
+
+    pub fn grew(&mut self, id: EditId, part: Part, text: &str) {
+        match self.out.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::EditGrew { id: i, part: p, text: before }) if *i == id && *p == part => before.push_str(text),
+            _ => self.out.push(Piece::EditGrew { id, part, text: text.to_string() }),
+        }
+    }
+
+    pub fn done(&mut self, id: EditId, edit: Edit) {
+        self.path = edit.path.clone().or(self.path.take());
+        self.out.push(Piece::EditDone { id, edit });
+    }
+
+    pub fn dropped(&mut self, id: EditId, why: String) {
+        self.out.push(Piece::EditDropped { id, why });
+    }
+}

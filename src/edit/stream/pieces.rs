@@ -1,0 +1,109 @@
+//! What an answer is made of, piece by piece.
+
+use std::sync::Arc;
+
+use crate::edit::{Edit, Format};
+
+/// Names an edit or a call within one answer, from 0, in the order in which they begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EditId(pub usize);
+
+/// Which part of an edit grew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The path.
+    Path,
+    /// Text that is to go.
+    Old,
+    /// Text that is to come.
+    New,
+    /// Text that stays (a patch's context).
+    Same,
+}
+
+/// What an answer is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Text for the person, to be shown at once. Never a part of a tag.
+    Prose(String),
+    /// An edit begins.
+    EditStarted {
+        /// Its name.
+        id: EditId,
+        /// How it is written.
+        format: Format,
+    },
+    /// An edit grew by some text.
+    EditGrew {
+        /// Which edit.
+        id: EditId,
+        /// Which part of it.
+        part: Part,
+        /// The text that joins that part.
+        text: String,
+    },
+    /// An edit is complete.
+    EditDone {
+        /// Which edit.
+        id: EditId,
+        /// The edit.
+        edit: Edit,
+    },
+    /// An edit came to nothing: the answer was cut in it, or it was only the example of the instructions.
+    EditDropped {
+        /// Which edit.
+        id: EditId,
+        /// Why, for the person and the model.
+        why: String,
+    },
+    /// A tool call written as text begins; not every one is known early enough.
+    CallStarted {
+        /// Its name among the edits and calls.
+        id: EditId,
+        /// The tool's name, as in the tools' list.
+        name: String,
+    },
+    /// The arguments of a call grew.
+    CallGrew {
+        /// Which call.
+        id: EditId,
+        /// The text that joins them, as it was written.
+        text: String,
+    },
+    /// A tool call that was written as text.
+    Call {
+        /// Which call, if its beginning was told.
+        id: Option<EditId>,
+        /// The tool's name, as in the tools' list.
+        name: String,
+        /// Its arguments, under the tool's own names for them.
+        arguments: serde_json::Value,
+    },
+    /// A text that was meant as a tool call and cannot be read as one.
+    BrokenCall {
+        /// Which call, if its beginning was told.
+        id: Option<EditId>,
+        /// The text, as it was written.
+        text: String,
+        /// What is wrong with it, for the model.
+        why: String,
+    },
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model stopped.
+    Ordinary,
+    /// Its length ran out, or the connection broke.
+    Cut,
+}
+
+/// A file the model knows of: attached, or read in this session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its normalised path.
+    pub path: String,
+    /// Its present text.
+    pub text: Arc<str>,
+}

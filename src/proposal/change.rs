@@ -1,0 +1,201 @@
+//! What is proposed: states of files, changes from one to another, the hunks they are cut into.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a path is on disk, or shall become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Nothing is there.
+    Absent,
+    /// A regular file.
+    File {
+        /// All its bytes.
+        bytes: Arc<[u8]>,
+        /// Unix permission bits (`0o644`); `None` in an after-state means: as before, or the default for a new file.
+        mode: Option<u32>,
+    },
+    /// A regular file that is too large to be held.
+    Large(Box<LargeFile>),
+    /// A symbolic link itself, not what it points to.
+    Link {
+        /// The text of the link.
+        target: PathBuf,
+    },
+}
+
+/// A regular file that is too large to be held: what tells it from others, and where its bytes can be read.
+#[derive(Debug, Clone)]
+pub struct LargeFile {
+    /// In bytes.
+    pub size: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+    /// Unix permission bits.
+    pub mode: Option<u32>,
+    /// Where it was read. Whoever copies it from there compares the sum.
+    pub source: PathBuf,
+}
+
+/// Where it was read makes no difference.
+impl PartialEq for LargeFile {
+    fn eq(&self, other: &Self) -> bool {
+        (self.size, self.sha256, self.mode) == (other.size, other.sha256, other.mode)
+    }
+}
+
+impl Eq for LargeFile {}
+
+impl State {
+    /// The permission bits, if it is a file and they are known.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            State::File { mode, .. } => *mode,
+            State::Large(file) => file.mode,
+            State::Absent | State::Link { .. } => None,
+        }
+    }
+
+    /// A file with these bytes whose mode is left as it is.
+    pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
+        State::File { bytes: bytes.into(), mode: None }
+    }
+
+    /// The bytes, if it is a file.
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            State::File { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is a file of valid UTF-8.
+    pub fn text(&self) -> Option<&str> {
+        self.bytes().and_then(|b| std::str::from_utf8(b).ok())
+    }
+
+    /// Whether nothing is there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, State::Absent)
+    }
+}
+
+/// How the place of an edit was found; the rungs of the ladder in `edit::locate`, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rung {
+    /// Byte for byte.
+    Exact,
+    /// But for line endings.
+    LineEndings,
+    /// But for white space at line ends.
+    TrailingSpace,
+    /// But for indentation, shifted uniformly.
+    Indentation,
+    /// But for look-alike characters: quotes, dashes, spaces.
+    LookAlikes,
+    /// With a middle left out (`...`) and both ends unique.
+    Elided,
+    /// By likeness of lines, or an edit whose end was missing: never approved by policy.
+    Inexact,
+}
+
+impl Rung {
+    /// The word for it on the screen after `found:` and in memory: `exact`, `by line endings`, ….
+    pub fn word(self) -> &'static str {
+        match self {
+            Rung::Exact => "exact",
+            Rung::LineEndings => "by line endings",
+            Rung::TrailingSpace => "by trailing space",
+            Rung::Indentation => "by indentation",
+            Rung::LookAlikes => "by look-alikes",
+            Rung::Elided => "by its ends",
+            Rung::Inexact => "inexact",
+        }
+    }
+}
+
+/// How an edit's place was found, with what differed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The rung that matched.
+    pub rung: Rung,
+    /// What differed (`4 further right`), for the hunk line and the model.
+    pub detail: Option<String>,
+}
+
+/// Where in the after-text an edit ended up, and how its place was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Byte range in the after-text.
+    pub after: std::ops::Range<usize>,
+    /// How its place was found.
+    pub found: Found,
+    /// Which edit of its run this is, counted from 0; none where no run of edits made the change.
+    pub edit: Option<usize>,
+}
+
+/// What a hunk is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HunkKind {
+    /// Lines of a text.
+    Lines,
+    /// The file is made.
+    Create,
+    /// The file is deleted.
+    Delete,
+    /// The file is one end of a move; the two ends are decided together.
+    Move,
+    /// Bytes that are no text, or a link.
+    Binary,
+    /// Only permission bits.
+    Mode,
+}
+
+/// A run of changed lines that is accepted or refused as one. Line numbers are 0-based half-open ranges
+/// of lines including their line endings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// What it is about.
+    pub kind: HunkKind,
+    /// Changed lines in the text before, from the first changed to the last (with at most 3 unchanged between).
+    pub before: std::ops::Range<usize>,
+    /// The lines they become.
+    pub after: std::ops::Range<usize>,
+    /// How the edit's place was found, if an edit made it: the lowest rung of all edits in it.
+    pub found: Option<Found>,
+    /// Which edits of the run had a part in it, ascending; empty where that is not known.
+    pub edits: Vec<usize>,
+    /// Characters in its added lines that hide what the text says: see [`super::hidden()`].
+    pub hidden: usize,
+}
+
+/// What is to become of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Normalised path: relative to the workspace root with `/`.
+    pub path: String,
+    /// As it was read when the proposal was made.
+    pub before: State,
+    /// As it shall be.
+    pub after: State,
+    /// For the two ends of a move: the path of the other end.
+    pub moved: Option<String>,
+    /// Folders that were made for this file and go with it when it is taken away, innermost first, as far as nothing
+    /// else is in them.
+    pub folders: Vec<String>,
+    /// What asked for it, for the strip: `replaceInFile (2)`, `undo`, ….
+    pub by: String,
+    /// The parts that are decided one by one; never empty unless before equals after.
+    pub hunks: Vec<Hunk>,
+    /// Lines added and removed.
+    pub counts: Counts,
+}
+
+/// Lines added and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Lines that are new.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
+}
