@@ -106,7 +106,7 @@ impl Front {
     ) -> Result<Exit, Error> {
         // What the agent has told by now belongs to the first frame.
         gather(&mut told, &mut events);
-        let mut away = self.take_in(told)?;
+        let mut away = self.update(told)?;
         self.draw()?;
         let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
@@ -127,7 +127,7 @@ impl Front {
             if let Some(exit) = self.exit {
                 return Ok(exit);
             }
-            away = self.take_in(messages)?;
+            away = self.update(messages)?;
             let due = urgent || drawn.elapsed() >= FRAME;
             if self.dirty && due && self.exit.is_none() && away.is_empty() {
                 self.draw()?;
@@ -220,14 +220,14 @@ impl Front {
     }
 
     /// Updates with all messages, and does what can be done at once.
-    fn take_in(&mut self, messages: Vec<Msg>) -> Result<Vec<Away>, Error> {
+    fn update(&mut self, messages: Vec<Msg>) -> Result<Vec<Away>, Error> {
         self.dirty |= !messages.is_empty();
         for message in &messages {
             if let Msg::Resize(columns, rows) = message {
                 self.screen.resize(*columns, *rows)?;
             }
         }
-        let effects = self.app.take_in(std::iter::once(Msg::Tick(time::now())).chain(messages));
+        let effects = self.app.update_all(std::iter::once(Msg::Tick(time::now())).chain(messages));
         self.perform_now(effects)
     }
 
@@ -290,7 +290,7 @@ impl Front {
         self.screen.again()?;
         let (columns, rows) = crossterm::terminal::size()?;
         messages.push(Msg::Resize(columns, rows));
-        self.take_in(messages)
+        self.update(messages)
     }
 
     /// Opens a text in the editor and reads what it left.

@@ -148,7 +148,7 @@ fn conversation(lines: usize) -> Screen {
     // As many at once as the loop takes in.
     while !events.is_empty() {
         let rest = events.split_off(events.len().min(256));
-        screen.app.take_in(std::mem::replace(&mut events, rest));
+        screen.app.update_all(std::mem::replace(&mut events, rest));
     }
     screen
 }

@@ -1,53 +1,13 @@
 //! What waits for the person, and when it may take the keys by itself: never while the input holds text, nor within two
 //! seconds of the last typed character. Until then a banner above the input tells of it.
 
-use super::{App, At, Effect, LineFor, Screen};
-use crate::proposal::ProposalId;
-use crate::protocol::QuestionId;
+use super::{App, At, Attention, Effect, LineFor, Screen};
 use crate::tui::pane::PaneId;
 
 /// Nothing takes the keys by itself within so many milliseconds of the last typed character.
 pub(super) const QUIET: i64 = 2000;
 /// What took the keys by itself ignores them until none has come for so many milliseconds.
 pub(super) const PAUSE: i64 = 400;
-
-/// What waits for the person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Attention {
-    /// A proposal, in the diff pane.
-    Proposal(ProposalId),
-    /// A restore, whose files the archive lists first.
-    Restore(ProposalId),
-    /// A question.
-    Question(QuestionId),
-}
-
-impl Attention {
-    /// The proposal it is about.
-    fn proposal(self) -> Option<ProposalId> {
-        match self {
-            Attention::Proposal(id) | Attention::Restore(id) => Some(id),
-            Attention::Question(_) => None,
-        }
-    }
-}
-
-/// What keeps a key that was meant as text from deciding anything.
-#[derive(Debug, Default)]
-pub(in crate::tui) struct Guard {
-    /// Where the keys went before a proposal took them, and whether that pane was zoomed.
-    pub before: Option<(At, PaneId, bool)>,
-    /// What waited when the last message had been taken in.
-    waited: Option<Attention>,
-    /// It has not had the keys yet.
-    unseen: bool,
-    /// It took the keys by itself, and typing has not paused since.
-    pub guarded: bool,
-    /// When the last key came.
-    pub last_key: i64,
-    /// When the person last typed anything; `None`: never.
-    pub last_typed: Option<i64>,
-}
 
 impl App {
     /// What waits for the person.

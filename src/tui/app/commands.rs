@@ -9,7 +9,7 @@ use crate::tui::pane::PaneId;
 use crate::tui::popup::Popup;
 use crate::tui::popup::finder::Finder;
 use crate::tui::popup::help::help;
-use crate::tui::popup::list::{Entry, Kind, List};
+use crate::tui::popup::list::{Entry, List, ListKind};
 use crate::tui::popup::page::{Content, Page};
 use crate::tui::popup::palette::{COMMANDS, palette};
 use crate::tui::popup::sessions::Sessions;
@@ -44,7 +44,7 @@ impl App {
 
     /// Opens the chooser of models.
     pub(super) fn open_models(&mut self) -> Vec<Effect> {
-        let mut list = List::new(Kind::Models, "models", Vec::new());
+        let mut list = List::new(ListKind::Models, "models", Vec::new());
         list.waiting = true;
         self.popups.push(Popup::List(list));
         vec![self.ask(Owner::List, Query::Models)]
@@ -53,7 +53,7 @@ impl App {
     /// Opens what was typed before.
     pub(super) fn open_history(&mut self) {
         let entries = self.composer.history.entries().iter().map(|t| entry(t, "")).collect();
-        self.popups.push(Popup::List(List::new(Kind::History, "history", entries)));
+        self.popups.push(Popup::List(List::new(ListKind::History, "history", entries)));
     }
 
     /// Opens the keys of what has the focus.
@@ -80,13 +80,13 @@ impl App {
         keep.long = format!("{title}: the session and its messages. Its archived versions stay in the archive.");
         let mut remove = entry("delete it", "");
         remove.long = keep.long.clone();
-        self.popups.push(Popup::List(List::new(Kind::Remove(id), "delete the session?", vec![keep, remove])));
+        self.popups.push(Popup::List(List::new(ListKind::Remove(id), "delete the session?", vec![keep, remove])));
     }
 
     /// Asks for a format to export a session to: the one with this id, or the open one.
     pub(super) fn open_export(&mut self, id: Option<String>) {
         let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d)).collect();
-        self.popups.push(Popup::List(List::new(Kind::Export(id), "export as", entries)));
+        self.popups.push(Popup::List(List::new(ListKind::Export(id), "export as", entries)));
     }
 
     /// Asks whether to commit with a message.
@@ -97,12 +97,12 @@ impl App {
             said("edit", "the message in $EDITOR"),
             said("cancel", "nothing is committed"),
         ];
-        self.popups.push(Popup::List(List::new(Kind::Commit(message), "commit message", entries)));
+        self.popups.push(Popup::List(List::new(ListKind::Commit(message), "commit message", entries)));
     }
 
     /// Opens the list of prompts with something typed already.
     pub(super) fn open_prompts(&mut self, typed: &str) -> Vec<Effect> {
-        let mut list = List::new(Kind::Prompts, "prompts", Vec::new());
+        let mut list = List::new(ListKind::Prompts, "prompts", Vec::new());
         list.waiting = true;
         list.editor.set(typed);
         self.popups.push(Popup::List(list));
@@ -184,7 +184,7 @@ impl App {
 
     fn choose_format(&mut self) -> Vec<Effect> {
         let entries = FORMATS.iter().map(|(n, d)| entry(n, d)).collect();
-        let mut list = List::new(Kind::Formats, "how the model writes its edits", entries);
+        let mut list = List::new(ListKind::Formats, "how the model writes its edits", entries);
         list.select(&self.session.status.format);
         self.popups.push(Popup::List(list));
         Vec::new()
@@ -236,7 +236,7 @@ impl App {
         };
         let entries = self.appearance.themes.names().iter().map(row).collect();
         let before = self.appearance.theme.name.clone();
-        let mut list = List::new(Kind::Themes(before.clone()), "theme", entries);
+        let mut list = List::new(ListKind::Themes(before.clone()), "theme", entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
         Vec::new()
@@ -324,38 +324,38 @@ impl App {
     }
 
     /// What was chosen from a list.
-    pub(super) fn took(&mut self, kind: Kind, name: &str, rest: &str) -> Vec<Effect> {
+    pub(super) fn took(&mut self, kind: ListKind, name: &str, rest: &str) -> Vec<Effect> {
         match kind {
-            Kind::Commands => self.run_command(name, rest),
-            Kind::Models => vec![Effect::Send(Command::Set(Setting::Model(name.into())))],
-            Kind::Themes(_) => self.take_theme(name),
-            Kind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
-            Kind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),
-            Kind::History => {
+            ListKind::Commands => self.run_command(name, rest),
+            ListKind::Models => vec![Effect::Send(Command::Set(Setting::Model(name.into())))],
+            ListKind::Themes(_) => self.take_theme(name),
+            ListKind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
+            ListKind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),
+            ListKind::History => {
                 self.composer.input.set(name);
                 self.layout.at = At::Input;
                 Vec::new()
             }
-            Kind::Export(id) => {
+            ListKind::Export(id) => {
                 let format = EXPORTS.iter().find(|(n, ..)| *n == name).map_or(ExportFormat::Markdown, |(.., f)| *f);
                 match id {
                     Some(id) => vec![Sessions::export(&id, format)],
                     None => vec![Effect::Send(Command::Export(format))],
                 }
             }
-            Kind::Remove(id) if name == "delete it" => {
+            ListKind::Remove(id) if name == "delete it" => {
                 let effects = match &mut self.screen {
                     Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.remove(&id),
                     _ => Vec::new(),
                 };
                 self.route_effects(Owner::Sessions, effects)
             }
-            Kind::Commit(message) if name == "commit" => vec![Effect::Send(Command::Commit(message))],
-            Kind::Commit(message) if name == "edit" => {
+            ListKind::Commit(message) if name == "commit" => vec![Effect::Send(Command::Commit(message))],
+            ListKind::Commit(message) if name == "edit" => {
                 let text = message.into_bytes();
                 vec![Effect::Edit { purpose: EditFor::Commit, text, name: "COMMIT_EDITMSG".into() }]
             }
-            Kind::Remove(_) | Kind::Commit(_) => Vec::new(),
+            ListKind::Remove(_) | ListKind::Commit(_) => Vec::new(),
         }
     }
 

@@ -79,7 +79,7 @@ impl App {
             }
             self.session.starting = true;
             self.session.ended = None;
-            self.panes.chat.let_go();
+            self.panes.chat.release_kept();
         }
         vec![Effect::Send(command)]
     }

@@ -18,25 +18,25 @@ impl App {
         if other && !matches!(event.body, EventBody::Opened(_)) {
             return Vec::new();
         }
-        self.told(event.body)
+        self.apply(event.body)
     }
 
-    fn told(&mut self, event: EventBody) -> Vec<Effect> {
+    fn apply(&mut self, event: EventBody) -> Vec<Effect> {
         if let EventBody::Answer(id, listing) = event {
             return self.answer(id, &listing);
         }
         if let EventBody::Recalled(items) = event {
-            return items.into_iter().flat_map(|(id, item)| self.told(EventBody::Added(id, item))).collect();
+            return items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
         }
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
             effects.extend(self.route_effects(Owner::Pane(id), vec![effect]));
         }
-        effects.extend(self.own(event));
+        effects.extend(self.apply_to_screen(event));
         effects
     }
 
-    fn own(&mut self, event: EventBody) -> Vec<Effect> {
+    fn apply_to_screen(&mut self, event: EventBody) -> Vec<Effect> {
         match event {
             EventBody::Opened(info) => return self.opened(info),
             EventBody::Status(status) => {

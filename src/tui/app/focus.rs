@@ -1,53 +1,10 @@
 //! Who has the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys do
 //! something there.
 
-use super::{App, Screen};
+use super::{App, At, Focus, Screen};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::PaneId;
-
-/// Who has the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Focus {
-    /// The popup on top.
-    Popup,
-    /// The line that something asked for.
-    Line,
-    /// The input.
-    Input,
-    /// The question of the model.
-    Question,
-    /// A pane.
-    Pane(PaneId),
-    /// The sessions.
-    Sessions,
-    /// The welcome.
-    Welcome,
-}
-
-/// Where the keys go on the main screen, when nothing lies over it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum At {
-    Input,
-    Pane,
-    Question,
-    /// The input, whose text answers the question.
-    Answer,
-}
-
-/// Who asked for a line or a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Owner {
-    Pane(PaneId),
-    Sessions,
-    Completion,
-    Finder,
-    List,
-    Page,
-    History,
-    /// The bare file name at the caret.
-    Bare,
-}
 
 impl App {
     /// Who has the keys.

@@ -253,7 +253,7 @@ impl App {
     fn enter(&mut self) -> Vec<Effect> {
         let text = self.composer.input.expanded();
         if text.trim().is_empty() {
-            self.composer.queue.let_go();
+            self.composer.queue.release();
             return self.enter_empty();
         }
         if self.composer.queue.is_editing() && (self.is_busy() || self.composer.queue.is_held()) {
@@ -261,7 +261,7 @@ impl App {
             self.composer.queue.push(text);
             return Vec::new();
         }
-        self.composer.queue.let_go();
+        self.composer.queue.release();
         if text.trim() == "model" {
             self.composer.input.clear();
             return self.open_models();
@@ -352,14 +352,14 @@ impl App {
             false => format!("{key} again quits"),
         });
         if !self.popups.is_empty() {
-            return self.list_said(list::Said::Close);
+            return self.list_said(list::ListOutcome::Close);
         }
         if self.line.is_some() {
             return self.act_line(Action::Close);
         }
         if !running && !self.composer.input.is_empty() {
             self.composer.input.clear();
-            self.composer.queue.let_go();
+            self.composer.queue.release();
             self.composer.completion = None;
         }
         Vec::new()

@@ -7,30 +7,28 @@ mod effects;
 mod events;
 mod focus;
 mod keys;
+mod load;
+mod measure;
 mod mentions;
 mod mouse;
 mod msg;
-mod own;
-mod owners;
+mod overlays;
 mod state;
 
 use std::path::PathBuf;
 
-pub(in crate::tui) use attention::Attention;
-use attention::Guard;
-pub use focus::Focus;
-pub(in crate::tui) use focus::{At, Owner};
+use load::Loaded;
+pub use load::key_words;
 pub use msg::{EditFor, Effect, Exit, LineFor, Msg, PaneEffect, Typed};
-use own::Own;
-pub use own::key_words;
-pub(in crate::tui) use state::{Appearance, Arrangement, Keyboard, Session};
-use state::{Queries, Turn};
+pub use state::Focus;
+pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
+use state::{Guard, Queries, Turn};
 
 use super::glyphs::Glyphs;
 use super::input::composer::Composer;
 use super::input::question::Asking;
 use super::input::{Editor, Rows};
-use super::layout::{self, Rects, Wants};
+use super::layout::{self, Rects};
 use super::pane::{Ctx, PaneId, Panes};
 use super::popup::Popup;
 use super::popup::sessions::Sessions;
@@ -133,8 +131,8 @@ pub struct App {
 impl App {
     /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
     pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
-        let Own { keys, themes, theme, notices } =
-            own::read(options.folder.as_deref(), options.theme.as_deref(), depth);
+        let Loaded { keys, themes, theme, notices } =
+            load::read(options.folder.as_deref(), options.theme.as_deref(), depth);
         let screen = match options.start {
             Start::New => Screen::Start(Box::default()),
             Start::Welcome => Screen::Welcome(Welcome::default()),
@@ -188,12 +186,12 @@ impl App {
 
     /// Takes in what happened and says what is to be done outside.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
-        self.take_in(std::iter::once(msg))
+        self.update_all(std::iter::once(msg))
     }
 
     /// The same for many messages. Neighbouring events of the agent are measured once, after the last of them: a
     /// stream, and a long session that is opened, would else be laid out again for every piece.
-    pub fn take_in(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
+    pub fn update_all(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
         let (mut effects, mut told, mut ticked) = (Vec::new(), false, false);
         for msg in messages {
             let (event, tick) = (matches!(msg, Msg::Agent(_)), matches!(msg, Msg::Tick(_)));
@@ -251,7 +249,7 @@ impl App {
             Msg::Ground(rgb) => {
                 if self.appearance.auto_theme {
                     let name = if super::colour::luminance(rgb) < 0.5 { "dark" } else { "light" };
-                    self.wear(name);
+                    self.apply_theme(name);
                 }
                 Vec::new()
             }
@@ -259,7 +257,7 @@ impl App {
     }
 
     /// Puts on a theme; an unknown name changes nothing.
-    fn wear(&mut self, name: &str) {
+    fn apply_theme(&mut self, name: &str) {
         if let Ok(theme) = self.appearance.themes.get(name, self.appearance.depth) {
             self.appearance.theme = theme;
         }
@@ -325,8 +323,8 @@ impl App {
     /// The chosen pane has the whole body.
     fn is_full(&self) -> bool {
         let waits = self.panes.diff.waiting().is_some();
-        let fates = self.layout.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
-        self.layout.zoom || fates || (self.layout.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
+        let previews = self.layout.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
+        self.layout.zoom || previews || (self.layout.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
     }
 
     /// The text that stands in the input's place.
@@ -340,70 +338,11 @@ impl App {
     }
 
     /// Cells of a row of the input.
-    fn input_width(&self) -> usize {
+    pub(super) fn input_width(&self) -> usize {
         let width = match self.screen {
             Screen::Start(_) => layout::start_width(self.size.0),
             _ => self.size.0,
         };
         usize::from(width.saturating_sub(4)).max(2)
-    }
-
-    /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
-    fn measure(&mut self) {
-        let width = self.input_width();
-        self.composer.input.measure(width);
-        if let Some(line) = &mut self.line {
-            line.editor.measure(width);
-        }
-        let main = matches!(self.screen, Screen::Main);
-        if main {
-            self.early.clear();
-        }
-        let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
-        let wants = Wants {
-            pane: self.layout.pane,
-            full: self.is_full(),
-            right: self.layout.right,
-            low: self.layout.low,
-            input: u16::try_from(rows).unwrap_or(u16::MAX),
-            question: if main {
-                self.open_question().map_or(0, |q| super::view::question::rows(q, self.size.0))
-            } else {
-                0
-            },
-            queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
-            // In the chat they stand in its text.
-            notices: match self.screen {
-                Screen::Main => 0,
-                Screen::Start(_) => super::view::notice_rows(self, layout::start_width(self.size.0)),
-                _ => super::view::notice_rows(self, self.size.0),
-            },
-            start: matches!(self.screen, Screen::Start(_)),
-        };
-        self.rects = layout::rects(self.size.0, self.size.1, &wants);
-        let (now, zone) = (self.now, self.zone);
-        let look = super::pane::Look {
-            theme: &self.appearance.theme,
-            glyphs: &self.appearance.glyphs,
-            keys: &self.keyboard.keys,
-            now,
-            zone,
-        };
-        if main {
-            for place in &self.rects.panes {
-                self.panes.measure(place.id, place.body.width, place.body.height, &look);
-            }
-        }
-        let body = self.rects.body;
-        if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
-            let preview = self.rects.preview.or_else(|| super::view::sessions_areas(body).1);
-            let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));
-            sessions.measure(body.height.saturating_sub(1), preview, &look);
-        }
-        if let Some(mut popup) = self.popups.pop() {
-            let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
-            popup.measure(self.rects.all, full, &self.ctx(true));
-            self.popups.push(popup);
-        }
     }
 }

@@ -4,23 +4,14 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::{App, At, Effect, Focus, Owner, Screen};
+use super::{App, At, Edge, Effect, Focus, Owner, Screen};
 use crate::tui::action::Action;
 use crate::tui::layout::right_width;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
-use crate::tui::popup::sessions::Said;
+use crate::tui::popup::sessions::SessionsOutcome;
 use crate::tui::popup::{Popup, page};
 use crate::tui::view::question::choice_at;
-
-/// What is dragged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Edge {
-    /// The rule between the columns.
-    Columns,
-    /// The pane line of the archive below the tools.
-    Rows,
-}
 
 impl App {
     /// Takes in what the mouse did.
@@ -84,11 +75,11 @@ impl App {
         self.layout.at = if start { At::Pane } else { self.layout.at };
         let again = row > body.y && sessions.click(row - body.y - 1);
         match sessions.act(if again { Action::Open } else { Action::HalfUp }) {
-            Said::Leave(effects) => {
+            SessionsOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 self.route_effects(Owner::Sessions, effects)
             }
-            Said::Stay(effects) => self.route_effects(Owner::Sessions, effects),
+            SessionsOutcome::Stay(effects) => self.route_effects(Owner::Sessions, effects),
             _ => Vec::new(),
         }
     }
@@ -133,7 +124,7 @@ impl App {
                 self.list_said(said)
             }
             Some(Popup::Page(page)) => {
-                if page.click(at) == page::Said::Close {
+                if page.click(at) == page::PageOutcome::Close {
                     self.popups.pop();
                 }
                 Vec::new()
@@ -176,7 +167,7 @@ impl App {
             };
         }
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
-            if let Said::Stay(effects) = sessions.act(action) {
+            if let SessionsOutcome::Stay(effects) = sessions.act(action) {
                 return self.route_effects(Owner::Sessions, effects);
             }
             return Vec::new();

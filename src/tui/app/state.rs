@@ -2,14 +2,103 @@
 
 use std::collections::HashMap;
 
-use super::mouse::Edge;
-use super::{At, Owner};
-use crate::protocol::{Query, QueryId, Status, TurnEnd, Wait};
+use crate::proposal::ProposalId;
+use crate::protocol::{Query, QueryId, QuestionId, Status, TurnEnd, Wait};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::{Chord, Keys};
 use crate::tui::pane::PaneId;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::{Depth, Theme, Themes};
+
+/// Who has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// The popup on top.
+    Popup,
+    /// The line that something asked for.
+    Line,
+    /// The input.
+    Input,
+    /// The question of the model.
+    Question,
+    /// A pane.
+    Pane(PaneId),
+    /// The sessions.
+    Sessions,
+    /// The welcome.
+    Welcome,
+}
+
+/// Where the keys go on the main screen, when nothing lies over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum At {
+    Input,
+    Pane,
+    Question,
+    /// The input, whose text answers the question.
+    Answer,
+}
+
+/// Who asked for a line or a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Owner {
+    Pane(PaneId),
+    Sessions,
+    Completion,
+    Finder,
+    List,
+    Page,
+    History,
+    /// The bare file name at the caret.
+    Bare,
+}
+
+/// What is dragged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Edge {
+    /// The rule between the columns.
+    Columns,
+    /// The pane line of the archive below the tools.
+    Rows,
+}
+
+/// What waits for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Attention {
+    /// A proposal, in the diff pane.
+    Proposal(ProposalId),
+    /// A restore, whose files the archive lists first.
+    Restore(ProposalId),
+    /// A question.
+    Question(QuestionId),
+}
+
+impl Attention {
+    /// The proposal it is about.
+    pub(super) fn proposal(self) -> Option<ProposalId> {
+        match self {
+            Attention::Proposal(id) | Attention::Restore(id) => Some(id),
+            Attention::Question(_) => None,
+        }
+    }
+}
+
+/// What keeps a key that was meant as text from deciding anything.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Guard {
+    /// Where the keys went before a proposal took them, and whether that pane was zoomed.
+    pub before: Option<(At, PaneId, bool)>,
+    /// What waited when the last message had been taken in.
+    pub waited: Option<Attention>,
+    /// It has not had the keys yet.
+    pub unseen: bool,
+    /// It took the keys by itself, and typing has not paused since.
+    pub guarded: bool,
+    /// When the last key came.
+    pub last_key: i64,
+    /// When the person last typed anything; `None`: never.
+    pub last_typed: Option<i64>,
+}
 
 /// The open session and its turn.
 #[derive(Debug, Default)]

@@ -5,8 +5,15 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{Editor, Run};
 use crate::tui::action::Action;
 
+impl Editor {
+    /// Does an editing action. `false`: it is none, or there is nothing to do (Up in the first row).
+    pub fn act(&mut self, action: Action) -> bool {
+        act(self, action)
+    }
+}
+
 /// Does `action`; `false`: it is no editing action, or changes nothing.
-pub(super) fn act(e: &mut Editor, action: Action) -> bool {
+fn act(e: &mut Editor, action: Action) -> bool {
     match action {
         Action::Left => go(e, e.before(e.caret)),
         Action::Right => go(e, e.after(e.caret)),

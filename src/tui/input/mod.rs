@@ -16,7 +16,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 pub use rows::{Part, Row, Rows};
 
-use super::action::Action;
 use crate::text::number::thousands;
 
 /// The first character that stands for a fold; the n-th fold is the n-th character from it.
@@ -170,16 +169,6 @@ impl Editor {
         self.caret = range.start + text.len();
     }
 
-    /// Does an editing action. `false`: it is none, or there is nothing to do (Up in the first row).
-    pub fn act(&mut self, action: Action) -> bool {
-        edit::act(self, action)
-    }
-
-    /// The rows at `width` cells, for drawing; see [`Editor::measure`].
-    pub fn rows(&self, width: usize) -> Rows {
-        rows::rows(self, width)
-    }
-
     /// Tells the width that is drawn next: Up and Down go by the rows as they are seen.
     pub fn measure(&mut self, width: usize) {
         self.width = width;
@@ -251,6 +240,7 @@ fn fold_label(pasted: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::action::Action;
     use proptest::prelude::*;
 
     fn type_in(editor: &mut Editor, text: &str) {

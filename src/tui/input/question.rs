@@ -14,7 +14,7 @@ pub struct Asking {
 
 /// What became of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum QuestionOutcome {
     /// The selection moved, or nothing happened.
     Stay,
     /// This answer.
@@ -58,17 +58,17 @@ impl Asking {
     }
 
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> QuestionOutcome {
         let count = self.choices().len();
         match action {
             Action::Up => self.selected = Some(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
             Action::Down => self.selected = Some(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
-            Action::Answer => return self.selected.map_or(Said::Stay, |i| self.choose(i)),
-            Action::FocusInput => return Said::Write,
-            Action::Later => return Said::Later,
+            Action::Answer => return self.selected.map_or(QuestionOutcome::Stay, |i| self.choose(i)),
+            Action::FocusInput => return QuestionOutcome::Write,
+            Action::Later => return QuestionOutcome::Later,
             _ => {}
         }
-        Said::Stay
+        QuestionOutcome::Stay
     }
 
     /// A key that selects a choice; `false`: it is none. Enter answers with it.
@@ -78,10 +78,10 @@ impl Asking {
         found.is_some()
     }
 
-    fn choose(&self, index: usize) -> Said {
+    fn choose(&self, index: usize) -> QuestionOutcome {
         match self.question.choices.get(index) {
-            Some((answer, _)) => Said::Answer(self.answer(answer.clone())),
-            None => Said::Write,
+            Some((answer, _)) => QuestionOutcome::Answer(self.answer(answer.clone())),
+            None => QuestionOutcome::Write,
         }
     }
 }
@@ -99,22 +99,22 @@ mod tests {
     #[test]
     fn a_digit_selects_and_enter_confirms() {
         let mut asking = Asking::new(question(false), true);
-        assert_eq!(asking.act(Action::Answer), Said::Stay, "nothing is selected while the person writes");
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Stay, "nothing is selected while the person writes");
         assert!(asking.select('2') && !asking.select('4'));
-        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "b".into())));
         assert!(asking.select('3'));
-        assert_eq!(asking.act(Action::Answer), Said::Write);
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Write);
         asking.act(Action::Up);
         asking.act(Action::Up);
-        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "a".into())));
-        assert_eq!(asking.act(Action::Later), Said::Later);
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "a".into())));
+        assert_eq!(asking.act(Action::Later), QuestionOutcome::Later);
     }
 
     #[test]
     fn no_is_the_default_of_a_permission() {
         let mut asking = Asking::new(question(true), false);
-        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "b".into())));
         assert!(asking.select('y') && !asking.select('1'));
-        assert_eq!(asking.act(Action::Answer), Said::Answer(Command::Reply(QuestionId(3), "a".into())));
+        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "a".into())));
     }
 }

@@ -78,7 +78,7 @@ impl Queue {
     }
 
     /// The message in the input is no longer one of the queue.
-    pub fn let_go(&mut self) {
+    pub fn release(&mut self) {
         self.taken = None;
     }
 

@@ -7,6 +7,13 @@ use crate::context::mention::mentions;
 use crate::text::clean;
 use crate::tui::text::{show, wrap::cells};
 
+impl Editor {
+    /// The rows at `width` cells, for drawing; see [`Editor::measure`].
+    pub fn rows(&self, width: usize) -> Rows {
+        rows(self, width)
+    }
+}
+
 /// A piece of a row that is drawn in one style and cannot be split by the caret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
@@ -63,7 +70,7 @@ impl Row {
 }
 
 /// Lays the text of `e` out in rows of `width` cells.
-pub(super) fn rows(e: &Editor, width: usize) -> Rows {
+fn rows(e: &Editor, width: usize) -> Rows {
     let width = width.max(2);
     let mut rows = Vec::new();
     let mut from = 0;

@@ -23,6 +23,8 @@
 pub mod archive;
 pub mod chat;
 pub mod diff;
+mod id;
+pub mod line;
 pub mod paint;
 #[cfg(test)]
 pub(super) mod testing;
@@ -40,29 +42,12 @@ use super::text::highlight::Highlighter;
 use super::theme::Theme;
 use crate::proposal::ProposalId;
 use crate::protocol::{EventBody, Listing, Query};
+use crate::text::time::Clock;
+pub use id::PaneId;
 
-/// The registry of panes: `Name field: Type`. The name is also that of the pane's [`Context`], where its keys are
-/// looked up.
+/// The registry of panes: `Name field: Type`. The name is that of [`PaneId`]; one left out here does not compile.
 macro_rules! panes {
     ($($(#[$doc:meta])* $id:ident $field:ident: $pane:ty,)*) => {
-        /// Names a pane.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum PaneId {
-            $($(#[$doc])* $id,)*
-        }
-
-        impl PaneId {
-            /// In the order of the tabs.
-            pub const ALL: &[PaneId] = &[$(PaneId::$id,)*];
-
-            /// The context in which the pane's keys are looked up.
-            pub fn context(self) -> Context {
-                match self {
-                    $(PaneId::$id => Context::$id,)*
-                }
-            }
-        }
-
         /// All panes.
         #[derive(Debug, Default)]
         pub struct Panes {
@@ -181,6 +166,11 @@ impl<'a> Ctx<'a> {
         self.keys.word(context, action)
     }
 
+    /// The time in the person's zone.
+    pub fn clock(&self) -> Clock {
+        Clock { now: self.now, zone: self.zone }
+    }
+
     /// The parts that measuring needs.
     pub fn look(&self) -> Look<'a> {
         Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys, now: self.now, zone: self.zone }
@@ -210,7 +200,7 @@ pub struct Waiting {
 }
 
 impl Panes {
-    /// What waits for the person's decision: a proposal, or the fates of a restore before it.
+    /// What waits for the person's decision: a proposal, or the files of a restore before it.
     pub fn waiting(&self) -> Option<ProposalId> {
         self.diff.waiting().map(|w| w.id).or(self.archive.waiting())
     }
@@ -230,7 +220,7 @@ impl Panes {
         self.released(id, effects)
     }
 
-    /// The fates of a restore were seen: what it would write comes next.
+    /// The files of a restore were seen: what it would write comes next.
     fn released(&mut self, id: PaneId, effects: Vec<PaneEffect>) -> Vec<PaneEffect> {
         if id == PaneId::Archive && effects.contains(&PaneEffect::Focus(PaneId::Diff)) {
             self.diff.release();

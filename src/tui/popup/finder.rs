@@ -33,7 +33,7 @@ pub struct Finder {
 
 /// What became of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum FinderOutcome {
     /// Ask for this.
     Ask(Vec<Query>),
     /// Leave.
@@ -44,42 +44,42 @@ pub enum Said {
 
 impl Finder {
     /// Types a character.
-    pub fn type_char(&mut self, c: char) -> Said {
+    pub fn type_char(&mut self, c: char) -> FinderOutcome {
         self.editor.type_char(c);
         self.narrow()
     }
 
     /// Pastes into the line.
-    pub fn paste(&mut self, text: &str) -> Said {
+    pub fn paste(&mut self, text: &str) -> FinderOutcome {
         self.editor.paste(text.lines().next().unwrap_or(""));
         self.narrow()
     }
 
     /// Asks for what is typed; `:10-40` at its end are lines, not letters of the path.
-    fn narrow(&mut self) -> Said {
+    fn narrow(&mut self) -> FinderOutcome {
         let typed = self.editor.expanded();
         let colon = typed.rfind(':').filter(|i| typed[i + 1..].chars().all(|c| c.is_ascii_digit() || c == '-'));
         let (words, lines) = typed.split_at(colon.unwrap_or(typed.len()));
         let words = words.trim_start_matches('@');
         let asked = if self.list.words == words && self.list.listed { Vec::new() } else { self.list.narrow(words) };
         self.list.set_lines(lines);
-        Said::Ask(asked)
+        FinderOutcome::Ask(asked)
     }
 
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> FinderOutcome {
         match action {
-            Action::Up | Action::Down => Said::Ask(self.list.step(action == Action::Down, rows(self.area))),
+            Action::Up | Action::Down => FinderOutcome::Ask(self.list.step(action == Action::Down, rows(self.area))),
             Action::PreviewUp | Action::PreviewDown => {
                 self.list.scroll(action == Action::PreviewDown, preview_rows(self.area));
-                Said::Ask(Vec::new())
+                FinderOutcome::Ask(Vec::new())
             }
-            Action::Insert | Action::Choose if self.list.path().is_some() => Said::Took,
-            Action::Insert | Action::Choose => Said::Ask(Vec::new()),
-            Action::Close | Action::Escape => Said::Close,
+            Action::Insert | Action::Choose if self.list.path().is_some() => FinderOutcome::Took,
+            Action::Insert | Action::Choose => FinderOutcome::Ask(Vec::new()),
+            Action::Close | Action::Escape => FinderOutcome::Close,
             action => match self.editor.act(action) {
                 true => self.narrow(),
-                false => Said::Ask(Vec::new()),
+                false => FinderOutcome::Ask(Vec::new()),
             },
         }
     }
@@ -90,11 +90,11 @@ impl Finder {
     }
 
     /// A click: on a row selects it, on the selected one takes it.
-    pub fn click(&mut self, at: Position) -> Said {
+    pub fn click(&mut self, at: Position) -> FinderOutcome {
         match click(&mut self.list, self.area, at) {
-            Clicked::Chosen if self.list.path().is_some() => Said::Took,
-            Clicked::Asked(queries) => Said::Ask(queries),
-            _ => Said::Ask(Vec::new()),
+            Clicked::Chosen if self.list.path().is_some() => FinderOutcome::Took,
+            Clicked::Asked(queries) => FinderOutcome::Ask(queries),
+            _ => FinderOutcome::Ask(Vec::new()),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::tui::theme::Role;
 
 /// What is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ListKind {
     /// A command, with its arguments.
     Commands,
     /// A model.
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// What became of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum ListOutcome {
     /// Nothing that concerns others.
     Stay,
     /// Another row is selected.
@@ -68,7 +68,7 @@ pub enum Said {
 #[derive(Debug)]
 pub struct List {
     /// What is chosen.
-    pub kind: Kind,
+    pub kind: ListKind,
     /// In the top edge.
     pub title: String,
     /// What is typed.
@@ -86,7 +86,7 @@ pub struct List {
 
 impl List {
     /// A list with rows.
-    pub fn new(kind: Kind, title: &str, entries: Vec<Entry>) -> List {
+    pub fn new(kind: ListKind, title: &str, entries: Vec<Entry>) -> List {
         let mut list = List {
             kind,
             title: title.into(),
@@ -124,10 +124,10 @@ impl List {
     }
 
     /// Types a character.
-    pub fn type_char(&mut self, c: char) -> Said {
+    pub fn type_char(&mut self, c: char) -> ListOutcome {
         self.editor.type_char(c);
         self.narrow();
-        Said::Moved
+        ListOutcome::Moved
     }
 
     /// Pastes into the line.
@@ -137,7 +137,7 @@ impl List {
     }
 
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> ListOutcome {
         let last = self.hits.len().saturating_sub(1);
         let before = self.selected;
         match action {
@@ -145,7 +145,7 @@ impl List {
             Action::Down => self.selected = (self.selected + 1).min(last),
             Action::PageUp => self.selected = self.selected.saturating_sub(self.rows),
             Action::PageDown => self.selected = (self.selected + self.rows).min(last),
-            Action::Close | Action::Escape => return Said::Close,
+            Action::Close | Action::Escape => return ListOutcome::Close,
             Action::Choose => return self.take(),
             Action::Complete => {
                 if let Some(entry) = self.selected() {
@@ -154,7 +154,7 @@ impl List {
                 }
             }
             // With nothing left to delete, the slash that opened the list goes too.
-            Action::Backspace if self.editor.is_empty() => return Said::Close,
+            Action::Backspace if self.editor.is_empty() => return ListOutcome::Close,
             action => {
                 if self.editor.act(action) {
                     self.narrow();
@@ -162,36 +162,36 @@ impl List {
             }
         }
         self.show();
-        if before == self.selected { Said::Stay } else { Said::Moved }
+        if before == self.selected { ListOutcome::Stay } else { ListOutcome::Moved }
     }
 
-    fn take(&mut self) -> Said {
+    fn take(&mut self) -> ListOutcome {
         let typed = self.editor.expanded();
         let (_, rest) = self.words(&typed);
         let rest = rest.to_string();
         match self.selected() {
-            Some(entry) => Said::Took(entry.name.clone(), rest),
+            Some(entry) => ListOutcome::Took(entry.name.clone(), rest),
             // Any name of a model is accepted.
-            None if self.kind == Kind::Models && !typed.trim().is_empty() => {
-                Said::Took(typed.trim().to_string(), String::new())
+            None if self.kind == ListKind::Models && !typed.trim().is_empty() => {
+                ListOutcome::Took(typed.trim().to_string(), String::new())
             }
             // Typed quicker than the names came.
-            None if self.kind == Kind::Prompts && self.waiting && !typed.trim().is_empty() => {
-                Said::Took(self.words(&typed).0.trim().to_string(), rest)
+            None if self.kind == ListKind::Prompts && self.waiting && !typed.trim().is_empty() => {
+                ListOutcome::Took(self.words(&typed).0.trim().to_string(), rest)
             }
-            None => Said::Stay,
+            None => ListOutcome::Stay,
         }
     }
 
     /// What narrows the list, and the arguments behind it.
     fn words<'a>(&self, typed: &'a str) -> (&'a str, &'a str) {
         match self.kind {
-            Kind::Commands => {
+            ListKind::Commands => {
                 let typed = typed.trim_start();
                 let (word, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
                 (word.trim_start_matches('/'), rest.trim())
             }
-            Kind::Prompts => typed.trim_start().split_once(char::is_whitespace).unwrap_or((typed, "")),
+            ListKind::Prompts => typed.trim_start().split_once(char::is_whitespace).unwrap_or((typed, "")),
             _ => (typed, ""),
         }
     }
@@ -219,7 +219,7 @@ impl List {
     /// Rows below the list, with their rule: a commit message shows whole, a command's help in three rows.
     fn foot(&self) -> u16 {
         match &self.kind {
-            Kind::Commit(message) => foot_rows(message, 70).len().clamp(3, 16) as u16 + 2,
+            ListKind::Commit(message) => foot_rows(message, 70).len().clamp(3, 16) as u16 + 2,
             _ if self.entries.iter().any(|e| !e.long.is_empty() || !e.usage.is_empty()) => 5,
             _ => 0,
         }
@@ -233,18 +233,18 @@ impl List {
     }
 
     /// A click: on a row selects it, on the selected one takes it, outside leaves.
-    pub fn click(&mut self, at: Position) -> Said {
+    pub fn click(&mut self, at: Position) -> ListOutcome {
         let (area, rows) = self.place;
         if !area.contains(at) {
-            return Said::Close;
+            return ListOutcome::Close;
         }
         let index = self.top + usize::from(at.y.saturating_sub(rows.y));
         if !rows.contains(at) || index >= self.hits.len() {
-            return Said::Stay;
+            return ListOutcome::Stay;
         }
         match std::mem::replace(&mut self.selected, index) == index {
             true => self.take(),
-            false => Said::Moved,
+            false => ListOutcome::Moved,
         }
     }
 
@@ -293,13 +293,13 @@ impl List {
     fn frame(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let note = match (self.waiting, &self.kind) {
             (true, _) => "asking".into(),
-            (_, Kind::Remove(_) | Kind::Commit(_)) => String::new(),
+            (_, ListKind::Remove(_) | ListKind::Commit(_)) => String::new(),
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
             _ => format!("{} of {}", self.hits.len(), self.entries.len()),
         };
-        let run = if self.kind == Kind::Commands { "run" } else { "take" };
+        let run = if self.kind == ListKind::Commands { "run" } else { "take" };
         let mut keys = super::keys(ctx, Context::List, [(Action::Choose, run)]);
-        if matches!(self.kind, Kind::Commands | Kind::Prompts) {
+        if matches!(self.kind, ListKind::Commands | ListKind::Prompts) {
             keys.extend(super::keys(ctx, Context::List, [(Action::Complete, "complete")]));
         }
         keys.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
@@ -320,9 +320,9 @@ impl List {
 
     /// What is said where no row is.
     fn nothing(&self, ctx: &Ctx<'_>) -> String {
-        match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == Kind::Models) {
+        match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == ListKind::Models) {
             Some(key) => format!("{key} takes the name as typed"),
-            None if self.kind == Kind::Prompts && self.entries.is_empty() => {
+            None if self.kind == ListKind::Prompts && self.entries.is_empty() => {
                 "none yet: write one as .nebula/prompts/NAME.md".into()
             }
             None => "nothing matches".into(),
@@ -401,27 +401,27 @@ mod tests {
 
     #[test]
     fn typing_narrows_and_arguments_stay_apart() {
-        let mut list = List::new(Kind::Commands, "commands", entries(&["/commit", "/model", "/theme"]));
+        let mut list = List::new(ListKind::Commands, "commands", entries(&["/commit", "/model", "/theme"]));
         "/mo gpt-5".chars().for_each(|c| {
             list.type_char(c);
         });
-        assert_eq!(list.act(Action::Choose), Said::Took("/model".into(), "gpt-5".into()));
+        assert_eq!(list.act(Action::Choose), ListOutcome::Took("/model".into(), "gpt-5".into()));
         list.act(Action::Complete);
         assert_eq!(list.editor.text(), "/model ");
     }
 
     #[test]
     fn any_model_may_be_named() {
-        let mut list = List::new(Kind::Models, "models", entries(&["a-1", "b-2"]));
+        let mut list = List::new(ListKind::Models, "models", entries(&["a-1", "b-2"]));
         "zeta".chars().for_each(|c| {
             list.type_char(c);
         });
-        assert_eq!(list.act(Action::Choose), Said::Took("zeta".into(), String::new()));
+        assert_eq!(list.act(Action::Choose), ListOutcome::Took("zeta".into(), String::new()));
     }
 
     #[test]
     fn rows_that_come_later_fill_the_list() {
-        let mut list = List::new(Kind::Models, "models", entries(&["a"]));
+        let mut list = List::new(ListKind::Models, "models", entries(&["a"]));
         list.measure(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
         list.fill(entries(&["a", "b", "c", "d", "e"]));
         list.select("e");
@@ -433,12 +433,12 @@ mod tests {
     fn the_selection_stays_in_sight() {
         let names: Vec<String> = (0..30).map(|i| format!("m{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut list = List::new(Kind::Models, "models", entries(&names));
+        let mut list = List::new(ListKind::Models, "models", entries(&names));
         list.measure(Rect::new(0, 0, 140, 32), Rect::new(0, 1, 140, 30));
         (0..29).for_each(|_| {
             list.act(Action::Down);
         });
         assert!(list.top + list.rows > list.selected);
-        assert_eq!(list.act(Action::Down), Said::Stay);
+        assert_eq!(list.act(Action::Down), ListOutcome::Stay);
     }
 }

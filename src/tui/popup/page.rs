@@ -51,7 +51,7 @@ pub struct Page {
 
 /// What became of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum PageOutcome {
     /// Nothing that concerns others.
     Stay,
     /// Leave.
@@ -71,8 +71,8 @@ impl Page {
     }
 
     /// A click: outside leaves.
-    pub fn click(&mut self, at: Position) -> Said {
-        if self.place.contains(at) { Said::Stay } else { Said::Close }
+    pub fn click(&mut self, at: Position) -> PageOutcome {
+        if self.place.contains(at) { PageOutcome::Stay } else { PageOutcome::Close }
     }
 
     /// A line is being typed.
@@ -89,7 +89,7 @@ impl Page {
     }
 
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> PageOutcome {
         if let Some(filter) = &mut self.filter {
             match action {
                 Action::Close | Action::Escape => self.filter = None,
@@ -99,7 +99,7 @@ impl Page {
                     filter.act(action);
                 }
             }
-            return Said::Stay;
+            return PageOutcome::Stay;
         }
         let max = self.total.saturating_sub(self.rows);
         let page = self.rows.saturating_sub(1).max(1);
@@ -111,10 +111,10 @@ impl Page {
             Action::First => self.top = 0,
             Action::Last => self.top = max,
             Action::Search if matches!(self.content, Content::Keys(..)) => self.filter = Some(Editor::default()),
-            Action::Close | Action::Escape => return Said::Close,
+            Action::Close | Action::Escape => return PageOutcome::Close,
             _ => {}
         }
-        Said::Stay
+        PageOutcome::Stay
     }
 
     /// The lines of the keys in each column, filtered: `None` is an empty line, headings have no keys.

@@ -1,6 +1,6 @@
 //! The commands of the palette: one table.
 
-use super::list::{Entry, Kind, List};
+use super::list::{Entry, List, ListKind};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
 
@@ -140,7 +140,7 @@ pub fn palette(keys: &Keys, typed: &str, model: Option<&str>) -> List {
             needs: false,
         })
         .collect();
-    let mut list = List::new(Kind::Commands, "commands", entries);
+    let mut list = List::new(ListKind::Commands, "commands", entries);
     typed.chars().for_each(|c| {
         list.type_char(c);
     });

@@ -12,6 +12,7 @@ use crate::protocol::{
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::pane::chat::Chat;
+use crate::tui::pane::line::pane_line;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
@@ -39,7 +40,7 @@ pub struct Sessions {
 
 /// What became of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum SessionsOutcome {
     /// Do this, and stay.
     Stay(Vec<PaneEffect>),
     /// Do this, and go to the main screen.
@@ -113,7 +114,7 @@ impl Sessions {
     }
 
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> SessionsOutcome {
         let last = self.rows.len().saturating_sub(1);
         let page = self.height.max(1);
         match action {
@@ -123,10 +124,10 @@ impl Sessions {
             Action::PageDown => self.selected = (self.selected + page).min(last),
             Action::First => self.selected = 0,
             Action::Last => self.selected = last,
-            Action::New => return Said::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::New))]),
+            Action::New => return SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::New))]),
             Action::Search => {
                 let prompt = "search titles and messages".into();
-                return Said::Stay(vec![PaneEffect::Line {
+                return SessionsOutcome::Stay(vec![PaneEffect::Line {
                     purpose: LineFor::Search,
                     prompt,
                     text: self.words.clone(),
@@ -135,27 +136,27 @@ impl Sessions {
             _ => return self.act_on(action),
         }
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(page));
-        Said::Stay(self.look().into_iter().map(PaneEffect::Ask).collect())
+        SessionsOutcome::Stay(self.look().into_iter().map(PaneEffect::Ask).collect())
     }
 
-    fn act_on(&mut self, action: Action) -> Said {
-        let Some(row) = self.current() else { return Said::Stay(Vec::new()) };
+    fn act_on(&mut self, action: Action) -> SessionsOutcome {
+        let Some(row) = self.current() else { return SessionsOutcome::Stay(Vec::new()) };
         let id = row.id.clone();
-        let open = |choice| Said::Leave(vec![PaneEffect::send(Command::Open(choice))]);
+        let open = |choice| SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(choice))]);
         match action {
-            Action::Open if row.state == SessionState::InUse => {
-                Said::Stay(vec![PaneEffect::Say("another nebula process uses this session; it can be forked".into())])
-            }
+            Action::Open if row.state == SessionState::InUse => SessionsOutcome::Stay(vec![PaneEffect::Say(
+                "another nebula process uses this session; it can be forked".into(),
+            )]),
             Action::Open => open(SessionChoice::Resume(id)),
             Action::Fork => open(SessionChoice::Fork(id)),
-            Action::Remove => Said::Remove(id, row.title.clone()),
-            Action::Export => Said::Export(id),
-            Action::Rename => Said::Stay(vec![PaneEffect::Line {
+            Action::Remove => SessionsOutcome::Remove(id, row.title.clone()),
+            Action::Export => SessionsOutcome::Export(id),
+            Action::Rename => SessionsOutcome::Stay(vec![PaneEffect::Line {
                 purpose: LineFor::Rename(id),
                 prompt: "new title".into(),
                 text: row.title.clone(),
             }]),
-            _ => Said::Stay(Vec::new()),
+            _ => SessionsOutcome::Stay(Vec::new()),
         }
     }
 
@@ -291,12 +292,12 @@ impl Sessions {
         let mut y = area.bottom().saturating_sub(below);
         let width = usize::from(area.width.saturating_sub(2));
         if files > 0 {
-            crate::tui::view::pane_line(Rect { y, height: 1, ..area }, "on disk since then", false, None, buf, ctx);
+            pane_line(Rect { y, height: 1, ..area }, "on disk since then", false, None, buf, ctx);
             for (path, changed) in p.files.iter().take(files) {
                 y += 1;
                 let (mark, role, words) = match changed {
                     Some(at) => {
-                        let at = crate::tui::view::clock(*at, ctx.zone);
+                        let at = ctx.clock().minute(*at);
                         (ctx.glyphs.foreign, Role::Attention, format!("changed outside nebula, {at}"))
                     }
                     None => (ctx.glyphs.equal, Role::Dim, "as nebula left it".to_string()),
@@ -394,12 +395,12 @@ mod tests {
         assert!(!s.offers(Action::Open));
         assert_eq!(
             s.act(Action::Fork),
-            Said::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::Fork("a".into())))])
+            SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::Fork("a".into())))])
         );
         s.act(Action::Down);
         let resume = Command::Open(SessionChoice::Resume("b".into()));
-        assert_eq!(s.act(Action::Open), Said::Leave(vec![PaneEffect::send(resume)]));
-        assert_eq!(s.act(Action::Remove), Said::Remove("b".into(), "about b".into()));
+        assert_eq!(s.act(Action::Open), SessionsOutcome::Leave(vec![PaneEffect::send(resume)]));
+        assert_eq!(s.act(Action::Remove), SessionsOutcome::Remove("b".into(), "about b".into()));
     }
 
     #[test]

@@ -10,9 +10,9 @@ use crate::text::number::plural;
 use crate::tui::action::{Action, Context};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::Ctx;
+use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
-use crate::tui::view::pane_line;
 
 /// The choices.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl Default for Welcome {
 
 /// What the person chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum WelcomeOutcome {
     /// Nothing yet.
     Stay,
     /// The tour.
@@ -55,10 +55,10 @@ const SPIRAL: [(&str, &str); 9] = [
     ("                                        ", "                                        "),
 ];
 
-const ROWS: [(Action, &str, Said); 3] = [
-    (Action::Tour, "take the tour", Said::Tour),
-    (Action::Connect, "connect a model", Said::Connect),
-    (Action::Browse, "browse the archive", Said::Browse),
+const ROWS: [(Action, &str, WelcomeOutcome); 3] = [
+    (Action::Tour, "take the tour", WelcomeOutcome::Tour),
+    (Action::Connect, "connect a model", WelcomeOutcome::Connect),
+    (Action::Browse, "browse the archive", WelcomeOutcome::Browse),
 ];
 
 const HOW: [(&str, &str, &str); 4] = [
@@ -111,18 +111,18 @@ impl Parts {
 
 impl Welcome {
     /// Does an action.
-    pub fn act(&mut self, action: Action) -> Said {
+    pub fn act(&mut self, action: Action) -> WelcomeOutcome {
         match action {
             Action::Up => self.selected = self.selected.saturating_sub(1),
             Action::Down => self.selected = (self.selected + 1).min(ROWS.len() - 1),
             Action::Open => return ROWS[self.selected.min(ROWS.len() - 1)].2,
-            Action::Tour => return Said::Tour,
-            Action::Connect => return Said::Connect,
-            Action::Browse => return Said::Browse,
-            Action::Reconnect => return Said::Reconnect,
+            Action::Tour => return WelcomeOutcome::Tour,
+            Action::Connect => return WelcomeOutcome::Connect,
+            Action::Browse => return WelcomeOutcome::Browse,
+            Action::Reconnect => return WelcomeOutcome::Reconnect,
             _ => {}
         }
-        Said::Stay
+        WelcomeOutcome::Stay
     }
 
     /// A click in the body `area`: on a choice selects it. Whether it was selected before and so is taken now.
@@ -203,16 +203,18 @@ impl Welcome {
 }
 
 /// What is said of a choice: whole, or shorter for less room.
-fn details(choice: Said, status: &Status) -> [String; 2] {
+fn details(choice: WelcomeOutcome, status: &Status) -> [String; 2] {
     let archive = status
         .archive
         .map(|(changesets, files)| format!("{} of {}", plural(changesets, "changeset"), plural(files, "file")));
     match (choice, archive) {
-        (Said::Tour, _) => {
+        (WelcomeOutcome::Tour, _) => {
             ["two minutes, offline; the model is a recording".into(), "offline; the model is a recording".into()]
         }
-        (Said::Browse, Some(held)) => [format!("{held} in this workspace"), held],
-        (Said::Browse, None) => ["what was overwritten in this workspace".into(), "what was overwritten here".into()],
+        (WelcomeOutcome::Browse, Some(held)) => [format!("{held} in this workspace"), held],
+        (WelcomeOutcome::Browse, None) => {
+            ["what was overwritten in this workspace".into(), "what was overwritten here".into()]
+        }
         _ => ["set one variable, or start a local server".into(), "set a variable, or start a server".into()],
     }
 }

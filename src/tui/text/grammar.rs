@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
-use super::highlight::Token;
+use super::token::Token;
 use crate::tui::theme::Role;
 
 /// The languages that are known, and what their scopes mean. Loading takes about a millisecond; a language's

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::grammar::{Grammars, Parser};
-use crate::tui::theme::Role;
+pub use super::token::Token;
 
 /// Texts of more lines are not coloured.
 pub const MAX_LINES: usize = 5_000;
@@ -19,15 +19,6 @@ pub const MAX_COLUMNS: usize = 2_000;
 const KEPT: usize = 96;
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
-
-/// A coloured part of a line: from the end of the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token {
-    /// Byte in the line where it ends.
-    pub end: u32,
-    /// What it is.
-    pub role: Role,
-}
 
 /// A text that can be coloured: it never changes, but lines may be added at its end.
 pub trait Source {
@@ -334,6 +325,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Role;
     use std::sync::mpsc;
 
     fn all(highlighter: &Highlighter, code: &Code) -> (bool, Vec<Vec<(String, Role)>>) {

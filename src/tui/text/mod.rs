@@ -6,4 +6,5 @@ pub mod highlight;
 pub mod markdown;
 pub mod paint;
 pub mod show;
+mod token;
 pub mod wrap;

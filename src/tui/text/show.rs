@@ -11,7 +11,7 @@ pub const TAB: usize = 4;
 
 /// What a piece of a shown line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum InvisibleKind {
     /// Text as it is; tabs are spaces already.
     Text,
     /// A control character, to be drawn dim.
@@ -28,7 +28,7 @@ pub struct Piece<'a> {
     /// The bytes of the line it stands for.
     pub from: std::ops::Range<usize>,
     /// How it is drawn.
-    pub kind: Kind,
+    pub kind: InvisibleKind,
 }
 
 /// Whether no-break spaces are marked too; other hidden characters always are.
@@ -43,31 +43,31 @@ pub enum Invisible {
 /// The pieces of `line`, which begins in `column` (for its tabs) and holds no newline.
 pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>> {
     if !line.bytes().any(|b| !(0x20..0x7f).contains(&b)) {
-        return vec![Piece { text: line.into(), from: 0..line.len(), kind: Kind::Text }];
+        return vec![Piece { text: line.into(), from: 0..line.len(), kind: InvisibleKind::Text }];
     }
     let (mut out, mut start, mut column) = (Vec::new(), 0, column);
     for (at, c) in line.char_indices() {
         let (text, kind) = match c {
             '\t' => {
                 let here = column + cells(&line[start..at]);
-                (" ".repeat(TAB - here % TAB), Kind::Text)
+                (" ".repeat(TAB - here % TAB), InvisibleKind::Text)
             }
-            c if c.is_control() => (clean::mark(c), Kind::Control),
+            c if c.is_control() => (clean::mark(c), InvisibleKind::Control),
             '\u{200d}' if clean::joins_emoji(&line[..at], &line[at + 3..]) => continue,
-            c if clean::is_hidden(c) => (clean::mark(c), Kind::Invisible),
-            c if invisible == Invisible::Name && is_no_break(c) => (clean::mark(c), Kind::Invisible),
+            c if clean::is_hidden(c) => (clean::mark(c), InvisibleKind::Invisible),
+            c if invisible == Invisible::Name && is_no_break(c) => (clean::mark(c), InvisibleKind::Invisible),
             _ => continue,
         };
         if start < at {
             column += cells(&line[start..at]);
-            out.push(Piece { text: line[start..at].into(), from: start..at, kind: Kind::Text });
+            out.push(Piece { text: line[start..at].into(), from: start..at, kind: InvisibleKind::Text });
         }
         column += cells(&text);
         start = at + c.len_utf8();
         out.push(Piece { text: text.into(), from: at..start, kind });
     }
     if start < line.len() || out.is_empty() {
-        out.push(Piece { text: line[start..].into(), from: start..line.len(), kind: Kind::Text });
+        out.push(Piece { text: line[start..].into(), from: start..line.len(), kind: InvisibleKind::Text });
     }
     out
 }
@@ -125,7 +125,7 @@ mod tests {
         let line = "é\t\u{1}x";
         let found = pieces(line, 0, Invisible::Name);
         assert_eq!(found.iter().map(|p| p.from.clone()).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
-        assert_eq!(found[2].kind, Kind::Control);
+        assert_eq!(found[2].kind, InvisibleKind::Control);
         assert_eq!(pieces("", 0, Invisible::Name).len(), 1);
     }
 }

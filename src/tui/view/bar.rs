@@ -10,6 +10,9 @@ use ratatui::text::{Line, Span};
 use super::super::action::Action;
 use super::super::app::{App, Attention, Focus, Screen};
 use super::super::input::complete::Completion;
+use super::super::layout::{MEDIUM, NARROW};
+use super::super::pane::PaneId;
+use super::super::pane::line::{line, note_room};
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::protocol::TurnEnd;
@@ -21,8 +24,8 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let focus = matches!(app.focus(), Focus::Input | Focus::Line);
     let ctx = app.ctx(focus);
     let doing = doing(app).line(app, focus);
-    let room = super::note_room(rects.bar.width, doing.width());
-    super::line(rects.bar, doing, focus, note(app, room), buf, &ctx);
+    let room = note_room(rects.bar.width, doing.width());
+    line(rects.bar, doing, focus, note(app, room), buf, &ctx);
     joins(app, focus, buf);
     let area = rects.input;
     let prompt = if focus { Role::Focus } else { Role::Dim };
@@ -72,7 +75,7 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     }
     let line = app.appearance.theme.style(Role::Line);
     // Between the sides of a diff the rule may stop above at a fold; below it ends in the input line all the same.
-    let diff = app.rects.place(super::PaneId::Diff).filter(|_| matches!(app.screen, Screen::Main));
+    let diff = app.rects.place(PaneId::Diff).filter(|_| matches!(app.screen, Screen::Main));
     let sides = diff.and_then(|place| app.panes.diff.middle().map(|x| place.body.x + x));
     for x in 0..app.rects.bar.width {
         let above = &buf[(x, row - 1)];
@@ -221,7 +224,7 @@ fn banner(app: &App, what: Attention) -> Doing {
 
 /// What waits for the person.
 fn waiting(app: &App) -> Option<String> {
-    let narrow = app.rects.bar.width < super::MEDIUM;
+    let narrow = app.rects.bar.width < MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
         return Some(match (w.undecided, w.hunks) {
             (0, 1) => "ready to write".into(),
@@ -311,8 +314,8 @@ fn offers(app: &App) -> Vec<Offer> {
 fn writes(app: &App, undecided: usize) -> &'static str {
     match app.rects.bar.width {
         _ if undecided == 0 => "writes what is accepted",
-        width if width < super::NARROW => "next hunk",
-        width if width < super::MEDIUM => "writes when all are decided",
+        width if width < NARROW => "next hunk",
+        width if width < MEDIUM => "writes when all are decided",
         _ => "writes once every hunk is decided",
     }
 }

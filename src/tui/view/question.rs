@@ -7,10 +7,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::line;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{App, Focus};
 use crate::tui::input::question::Asking;
+use crate::tui::pane::line::line;
 use crate::tui::popup;
 use crate::tui::text::{paint, wrap};
 use crate::tui::theme::Role;

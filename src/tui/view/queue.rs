@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use super::pane_line;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::App;
 use crate::tui::pane::Ctx;
+use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 

@@ -7,7 +7,6 @@ use super::{Archive, FileInTime};
 use crate::proposal::Counts;
 use crate::protocol::VersionRow;
 use crate::text::number::plural;
-use crate::text::time::Clock;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
@@ -44,7 +43,7 @@ impl Archive {
             pen.heading(0, 0, width, &title, &note, look);
         }
         let Some(file) = file else { return };
-        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let clock = ctx.clock();
         let (first, fits) = self.in_sight(width, file);
         let points = file.points();
         let pin = self.pinned_point(path);
@@ -155,7 +154,7 @@ impl Archive {
     /// `B  12:04:31, before one query`.
     fn side(&self, ctx: &Ctx<'_>, path: &str, point: usize, room: usize, look: Look<'_>) -> Vec<Span<'static>> {
         let Some(file) = self.times.get(path) else { return Vec::new() };
-        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let clock = ctx.clock();
         let pinned = self.pinned_point(path) == Some(point);
         let when = file.version(point).map_or("now".to_string(), |v| clock.exact(v.at));
         let mut words = when.clone();

@@ -16,14 +16,14 @@ const SIDE_FROM: u16 = 72;
 /// From this width on the screen has no tabs, and a pane line that can be parted.
 const WIDE: u16 = 120;
 
-/// Rows of fates that must be seen, heading and question with them.
-const FATES: u16 = 12;
+/// Rows of a restore's files that must be seen, heading and question with them.
+const RESTORE: u16 = 12;
 /// Rows of a comparison worth showing above them.
 const COMPARED: u16 = 6;
 
-/// Where the fates of a restore are shown.
+/// Where the files of a restore are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FatesPlace {
+enum ListPlace {
     /// Below axis and comparison.
     Below,
     /// In their place, beside the list.
@@ -39,7 +39,7 @@ pub(super) struct Parts {
     pub form: Form,
     /// The list.
     pub list: Rect,
-    /// Time axis, comparison and fates, where there is room.
+    /// Time axis, comparison and restore, where there is room.
     pub detail: Option<Rect>,
 }
 
@@ -69,26 +69,26 @@ impl Archive {
         }
     }
 
-    /// Whether the fates of a restore take the whole pane.
-    pub(super) fn fates_alone(&self) -> bool {
-        self.fates_place() == Some(FatesPlace::Alone)
+    /// Whether the files of a restore take the whole pane.
+    pub(super) fn list_alone(&self) -> bool {
+        self.list_place() == Some(ListPlace::Alone)
     }
 
-    /// Where the fates of a restore are shown.
-    fn fates_place(&self) -> Option<FatesPlace> {
-        let fates = self.fates.as_ref()?;
-        let least = fates.height().min(FATES);
+    /// Where the files of a restore are shown.
+    fn list_place(&self) -> Option<ListPlace> {
+        let previews = self.restore.as_ref()?;
+        let least = previews.height().min(RESTORE);
         Some(match self.parts().detail {
-            Some(detail) if detail.height > axis::ROWS + COMPARED + least => FatesPlace::Below,
-            Some(detail) if detail.height >= least => FatesPlace::Beside,
-            _ => FatesPlace::Alone,
+            Some(detail) if detail.height > axis::ROWS + COMPARED + least => ListPlace::Below,
+            Some(detail) if detail.height >= least => ListPlace::Beside,
+            _ => ListPlace::Alone,
         })
     }
 
-    /// Rows for the comparison: what axis, the line of its sides and the fates leave.
+    /// Rows for the comparison: what axis, the line of its sides and the restore leave.
     fn comparison(&self, detail: Rect) -> u16 {
-        let fates = self.fates.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
-        detail.height.saturating_sub(axis::ROWS + 1 + fates)
+        let previews = self.restore.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
+        detail.height.saturating_sub(axis::ROWS + 1 + previews)
     }
 
     pub(super) fn parts(&self) -> Parts {
@@ -113,15 +113,15 @@ impl Archive {
         let look = paint::look(ctx);
         let (width, height) = (pen.width(), pen.height());
         let parts = self.parts();
-        if self.full && self.fates.is_none() {
+        if self.full && self.restore.is_none() {
             self.draw_full(&mut pen, ctx);
             return;
         }
         let part = |pen: &mut Pen<'_>, r: Rect, draw: &mut dyn FnMut(&mut Pen<'_>)| {
             draw(&mut pen.part(r.x, r.y, r.width, r.height));
         };
-        if let (Some(fates), true) = (&self.fates, self.fates_alone()) {
-            fates.draw(&mut pen, ctx);
+        if let (Some(previews), true) = (&self.restore, self.list_alone()) {
+            previews.draw(&mut pen, ctx);
             return;
         }
         part(&mut pen, parts.list, &mut |pen| self.draw_list(pen, ctx, parts.form));
@@ -140,22 +140,22 @@ impl Archive {
         let Rect { width, height, .. } = Rect::new(0, 0, pen.width(), pen.height());
         let mut y = 0;
         // What asks comes before what explains.
-        let below = self.fates_place().is_none_or(|place| place == FatesPlace::Below);
+        let below = self.list_place().is_none_or(|place| place == ListPlace::Below);
         if let Some(path) = self.path().filter(|_| below) {
             self.draw_axis(&mut pen.part(0, 0, width, axis::ROWS), ctx, path);
             y = axis::ROWS;
             let room = self.comparison(Rect::new(0, 0, width, height));
             y += self.draw_comparison(&mut pen.part(0, y, width, room + 1), ctx, path);
         }
-        if let Some(fates) = &self.fates {
+        if let Some(previews) = &self.restore {
             let y = if y > 0 { y + 1 } else { 0 };
-            fates.draw(&mut pen.part(0, y, width, height.saturating_sub(y)), ctx);
+            previews.draw(&mut pen.part(0, y, width, height.saturating_sub(y)), ctx);
         }
     }
 
-    /// The first row of the fates beside the list.
-    pub(super) fn fates_top(&self, detail: Rect) -> Option<u16> {
-        let below = self.fates_place()? == FatesPlace::Below;
+    /// The first row of the restore beside the list.
+    pub(super) fn list_top(&self, detail: Rect) -> Option<u16> {
+        let below = self.list_place()? == ListPlace::Below;
         let Some(path) = self.path().filter(|_| below) else { return Some(0) };
         let view = self.view.as_ref().filter(|((p, _), _, _)| p == path).map(|(_, _, view)| view.total());
         let used = match view {

@@ -8,8 +8,8 @@ use crate::tui::app::{LineFor, PaneEffect};
 impl Archive {
     /// Whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
-        if let Some(fates) = &self.fates {
-            return fates.offers(action);
+        if let Some(previews) = &self.restore {
+            return previews.offers(action);
         }
         let any = !self.rows.is_empty();
         let time = self.path().and_then(|p| self.times.get(p));
@@ -35,8 +35,8 @@ impl Archive {
     /// Does `action`.
     pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         self.engaged = true;
-        if let Some(fates) = &mut self.fates {
-            return fates.act(action);
+        if let Some(previews) = &mut self.restore {
+            return previews.act(action);
         }
         if let Some((_, _, view)) = self.view.as_mut().filter(|_| self.full) {
             let half = view.half_page();

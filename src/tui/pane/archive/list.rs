@@ -32,7 +32,7 @@ enum Row {
 
 /// The part of the list that is in view.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct VisibleRows {
     rows: Vec<Row>,
     /// The first changeset.
     pub top: usize,
@@ -124,17 +124,17 @@ impl Archive {
 
     /// The rows that fill `height` with the selected changeset among them. The last row of the full form is left for
     /// how much there is below, if anything is.
-    pub(super) fn seen(&self, height: usize, form: Form) -> Seen {
+    pub(super) fn seen(&self, height: usize, form: Form) -> VisibleRows {
         let all = self.fill(height, form);
         let overflow = all.older + self.unseen() > 0 && form == Form::Full && height > 2;
         if overflow && all.rows.len() >= height {
-            Seen { overflow, ..self.fill(height - 1, form) }
+            VisibleRows { overflow, ..self.fill(height - 1, form) }
         } else {
-            Seen { overflow, ..all }
+            VisibleRows { overflow, ..all }
         }
     }
 
-    fn fill(&self, height: usize, form: Form) -> Seen {
+    fn fill(&self, height: usize, form: Form) -> VisibleRows {
         let fill = |top: usize| {
             let mut rows = Vec::new();
             let (mut i, mut whole) = (top, 0);
@@ -158,7 +158,7 @@ impl Archive {
             top += 1;
             (rows, last) = fill(top);
         }
-        Seen { rows, top, older: self.rows.len().saturating_sub(last + 1), overflow: false }
+        VisibleRows { rows, top, older: self.rows.len().saturating_sub(last + 1), overflow: false }
     }
 
     /// Draws the list in the whole of `pen`.
@@ -176,7 +176,7 @@ impl Archive {
         }
         let height = usize::from(pen.height());
         let unseen = self.unseen();
-        let Seen { rows, older, overflow, .. } = self.seen(height, form);
+        let VisibleRows { rows, older, overflow, .. } = self.seen(height, form);
         let room = if overflow { height - 1 } else { height };
         let mut marks = Vec::new();
         for (y, row) in rows.iter().take(room).enumerate() {

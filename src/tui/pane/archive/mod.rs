@@ -3,9 +3,9 @@
 
 mod axis;
 mod draw;
-mod fates;
 mod keys;
 mod list;
+mod restore_list;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::theme::Role;
-use fates::Fates;
+use restore_list::RestoreList;
 
 /// Changesets asked for at a time.
 const PAGE: usize = 100;
@@ -63,7 +63,7 @@ pub struct Archive {
     view: Option<(StateOf, StateOf, View)>,
     /// The comparison has the whole pane.
     full: bool,
-    fates: Option<Fates>,
+    restore: Option<RestoreList>,
     size: (u16, u16),
     /// A key was pressed here, or there is room for the comparison: states are worth asking for.
     engaged: bool,
@@ -104,14 +104,14 @@ impl Archive {
                 }
                 self.want()
             }
-            EventBody::Proposed(proposal, fates) if !fates.is_empty() => {
-                self.fates = Some(Fates::new(proposal.clone(), fates.clone()));
+            EventBody::Proposed(proposal, previews) if !previews.is_empty() => {
+                self.restore = Some(RestoreList::new(proposal.clone(), previews.clone()));
                 self.full = false;
                 Vec::new()
             }
             EventBody::Settled(id, _) => {
-                if self.fates.as_ref().is_some_and(|f| f.proposal.id == *id) {
-                    self.fates = None;
+                if self.restore.as_ref().is_some_and(|f| f.proposal.id == *id) {
+                    self.restore = None;
                 }
                 Vec::new()
             }
@@ -308,15 +308,15 @@ impl Archive {
         self.engaged = true;
         let parts = self.parts();
         let at = Position::new(column, row);
-        let alone = self.fates_alone();
+        let alone = self.list_alone();
         if let Some(detail) = parts.detail.filter(|d| d.contains(at) && !self.full && !alone) {
             return self.click_detail(detail, at);
         }
-        if let (Some(fates), true) = (&self.fates, alone) {
-            let action = fates.at_row(row, self.size.1);
+        if let (Some(previews), true) = (&self.restore, alone) {
+            let action = previews.at_row(row, self.size.1);
             return action.map_or(Vec::new(), |action| self.act(action, now));
         }
-        if self.fates.is_some() || self.full || !parts.list.contains(at) {
+        if self.restore.is_some() || self.full || !parts.list.contains(at) {
             return Vec::new();
         }
         if let Some(at) = self.at_row(usize::from(row), usize::from(parts.list.height), parts.form) {
@@ -329,8 +329,8 @@ impl Archive {
     /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<PaneEffect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
-        if let Some(top) = self.fates_top(detail) {
-            let asked = row.checked_sub(top).and_then(|row| self.fates.as_ref()?.at_row(row, detail.height - top));
+        if let Some(top) = self.list_top(detail) {
+            let asked = row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
             return asked.map_or(Vec::new(), |action| self.act(action, 0));
         }
         if row < axis::ROWS
@@ -341,11 +341,11 @@ impl Archive {
         self.want()
     }
 
-    /// The wheel over a cell: the comparison and the fates scroll beside the list, else the list moves.
+    /// The wheel over a cell: the comparison and the restore scroll beside the list, else the list moves.
     pub fn wheel(&mut self, column: u16, row: u16, down: bool, now: i64) -> Vec<PaneEffect> {
         let beside = self.parts().detail.is_some_and(|d| d.contains(Position::new(column, row)));
         let action = if down { Action::Down } else { Action::Up };
-        if self.full || self.fates.is_some() || !beside {
+        if self.full || self.restore.is_some() || !beside {
             let mut effects = Vec::new();
             for _ in 0..3 {
                 effects.extend(self.act(action, now));
@@ -403,7 +403,7 @@ impl Archive {
 
     /// What a tab shows.
     pub fn mark(&self) -> Option<Mark> {
-        self.fates.is_some().then_some(Mark::Waiting)
+        self.restore.is_some().then_some(Mark::Waiting)
     }
 
     /// Whether the comparison has taken the place of the list.
@@ -413,11 +413,11 @@ impl Archive {
 
     /// Of the restore that waits here: files whose fate the person must choose, and all its files.
     pub fn restoring(&self) -> Option<(usize, usize)> {
-        self.fates.as_ref().filter(|f| !f.seen).map(Fates::count)
+        self.restore.as_ref().filter(|f| !f.seen).map(RestoreList::count)
     }
 
-    /// The restore whose fates wait here for the person.
+    /// The restore whose files wait here for the person.
     pub fn waiting(&self) -> Option<ProposalId> {
-        self.fates.as_ref().filter(|f| !f.seen).map(|f| f.proposal.id)
+        self.restore.as_ref().filter(|f| !f.seen).map(|f| f.proposal.id)
     }
 }

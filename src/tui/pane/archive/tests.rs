@@ -136,7 +136,7 @@ fn act(archive: &mut Archive, actions: &[Action]) -> Vec<PaneEffect> {
     rest
 }
 
-fn fates() -> Vec<Fate> {
+fn previews() -> Vec<Fate> {
     let fate = |path: &str, kind| Fate { path: path.into(), kind };
     vec![
         fate("src/catalog.rs", FateKind::Restore(counts(6, 7))),
@@ -159,7 +159,7 @@ fn the_finished_frame() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::Down, Action::BackInTime, Action::BackInTime, Action::Pin]);
     act(&mut archive, &[Action::OnInTime, Action::OnInTime]);
-    let effects = archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
+    let effects = archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
     assert_eq!((effects, archive.waiting().is_some()), (Vec::new(), true));
     let screen = drawn(&mut archive, 140, 35);
     screen.dump("05-archive");
@@ -211,14 +211,14 @@ fn restores_go_out_as_requests() {
 }
 
 #[test]
-fn fates_come_before_the_proposal() {
+fn previews_come_before_the_proposal() {
     let mut archive = open(140, 35);
-    archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
+    archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
     assert!(!archive.offers(Action::Open) && archive.offers(Action::MergeForeign));
     let choice =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
     assert_eq!(archive.act(Action::MergeForeign, NOW), [PaneEffect::send(Command::Restore(choice))]);
-    let mut chosen = fates();
+    let mut chosen = previews();
     chosen[1].kind =
         FateKind::Foreign { at: None, counts: counts(1, 0), choice: Some(ForeignChoice::Merge), conflicts: Some(0) };
     archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
@@ -286,12 +286,12 @@ fn every_size_is_drawn() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::Down]);
     for (width, height) in [(0, 0), (1, 1), (12, 3), (40, 7), (40, 20), (99, 30), (100, 9), (220, 57)] {
-        archive.fates = None;
+        archive.restore = None;
         drawn(&mut archive, width, height);
-        archive.apply(&EventBody::Proposed(restore(), fates()), NOW);
+        archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
         drawn(&mut archive, width, height);
     }
-    archive.fates = None;
+    archive.restore = None;
     act(&mut archive, &[Action::Open, Action::Down]);
     assert!(drawn(&mut archive, 140, 35).text().contains("src/cart.rs"));
     act(&mut archive, &[Action::Escape]);

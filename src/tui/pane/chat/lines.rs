@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::words::{self, Did};
+use super::words::{self, CallSummary};
 use crate::context::mention::{Target, mentions};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::text::number::plural;
@@ -142,8 +142,13 @@ pub(super) fn thought(
     out
 }
 
-pub(super) fn run_of_calls(calls: &[(ItemId, Did)], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let all: Vec<Did> = calls.iter().map(|(_, d)| d.clone()).collect();
+pub(super) fn run_of_calls(
+    calls: &[(ItemId, CallSummary)],
+    open: bool,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let all: Vec<CallSummary> = calls.iter().map(|(_, d)| d.clone()).collect();
     let text = words::fitted(&words::calls(&all), width.saturating_sub(2), look.glyphs.cut);
     let mut out = vec![fold_line(text, open, width, look)];
     if !open {

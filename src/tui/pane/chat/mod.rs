@@ -27,7 +27,7 @@ use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 use notices::{first_offer, take};
-use unit::{Columns, Said, Unit};
+use unit::{Columns, Content, Unit};
 use window::{Find, Move, Window, position};
 
 /// The conversation.
@@ -76,12 +76,12 @@ impl Chat {
             }
             EventBody::TurnEnded(..) => {
                 self.running = false;
-                self.settle_last();
+                self.finish_last();
             }
             EventBody::Retrying(wait) => {
                 self.drop_retry();
                 if let Some(wait) = wait {
-                    self.push(Said::Retry(wait.clone()));
+                    self.push(Content::Retry(wait.clone()));
                 }
             }
             _ => {}
@@ -95,7 +95,7 @@ impl Chat {
         for (id, item) in (0..).zip(items) {
             chat.add(ItemId(id), item);
         }
-        chat.settle_last();
+        chat.finish_last();
         chat
     }
 
@@ -188,9 +188,9 @@ impl Chat {
 
     /// The last paragraph of what nebula said last, since the last message of the person.
     pub fn last_words(&self) -> String {
-        let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, Said::User { .. }));
+        let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, Content::User { .. }));
         let said = since.filter_map(|unit| match &unit.said {
-            Said::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
+            Content::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
             _ => None,
         });
         said.map(|words| words.replace(['`', '*'], "").replace('\n', " "))
@@ -200,12 +200,12 @@ impl Chat {
 
     /// Whether the person said anything.
     pub fn has_messages(&self) -> bool {
-        self.window.units.iter().any(|unit| matches!(unit.said, Said::User { .. }))
+        self.window.units.iter().any(|unit| matches!(unit.said, Content::User { .. }))
     }
 
     /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
     pub fn ends_in_plan(&self) -> bool {
-        let Some(Said::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
+        let Some(Content::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
         let headings = doc.text().lines().filter(|line| line.starts_with('#'));
         headings.map(str::to_lowercase).any(|line| line.contains("plan") || line.contains("計画"))
     }
@@ -295,7 +295,7 @@ impl Chat {
 
     /// The selected message of the person: its number among theirs, from 0.
     fn current_message(&self) -> Option<usize> {
-        let said = |unit: &Unit| matches!(unit.said, Said::User { .. });
+        let said = |unit: &Unit| matches!(unit.said, Content::User { .. });
         let at = self.selected.filter(|at| self.window.units.get(*at).is_some_and(said))?;
         Some(self.window.units[..at].iter().filter(|u| said(u)).count())
     }
@@ -340,7 +340,7 @@ impl Chat {
     }
 
     fn copy(&self) -> Vec<PaneEffect> {
-        let answer = |u: &Unit| matches!(u.said, Said::Answer(_));
+        let answer = |u: &Unit| matches!(u.said, Content::Answer(_));
         let last_answer = || self.window.units.iter().rposition(answer);
         let unit = self.selected.or_else(last_answer).or(self.window.units.len().checked_sub(1));
         match unit.and_then(|n| self.window.units.get(n)) {

@@ -1,7 +1,7 @@
 //! The notices of the chat: those that stay until something is said, and what the last or the selected one offers.
 
 use super::Chat;
-use super::unit::Said;
+use super::unit::Content;
 use crate::protocol::{Command, How, Item, ItemId, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, PaneEffect};
@@ -9,12 +9,12 @@ use crate::tui::app::{Effect, PaneEffect};
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
     pub fn keep(&mut self, notice: Notice) {
-        self.push(Said::Notice(notice.clone()));
+        self.push(Content::Notice(notice.clone()));
         self.kept.push(notice);
     }
 
     /// The person says something: what stayed is above it from now on.
-    pub fn let_go(&mut self) {
+    pub fn release_kept(&mut self) {
         self.kept.clear();
     }
 
@@ -44,7 +44,7 @@ impl Chat {
     pub(super) fn current_notice(&self) -> Option<&Notice> {
         let last = self.window.units.len().checked_sub(1)?;
         match &self.window.units.get(self.selected.unwrap_or(last))?.said {
-            Said::Notice(notice) => Some(notice),
+            Content::Notice(notice) => Some(notice),
             _ => None,
         }
     }
@@ -52,12 +52,12 @@ impl Chat {
     /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
     /// offers what does not go out of date while nebula answers on.
     pub(super) fn last_notice(&self) -> Option<&Notice> {
-        if let Said::Notice(notice) = &self.window.units.last()?.said {
+        if let Content::Notice(notice) = &self.window.units.last()?.said {
             return Some(notice);
         }
-        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Said::User { .. })).find_map(|u| {
+        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Content::User { .. })).find_map(|u| {
             match &u.said {
-                Said::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
+                Content::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
                 _ => None,
             }
         })

@@ -1,31 +1,31 @@
 //! Items of the session become entries of the chat: added at the end, grown by a stream, changed in place.
 
 use super::Chat;
-use super::unit::{Said, Unit};
-use super::words::Did;
+use super::unit::{Content, Unit};
+use super::words::CallSummary;
 use crate::protocol::{Call, Item, ItemId};
 use crate::tui::text::markdown::Markdown;
 
 impl Chat {
     pub(super) fn add(&mut self, id: ItemId, item: &Item) {
-        self.settle_last();
+        self.finish_last();
         self.drop_retry();
         if let Item::Call(call) = item {
             let did = self.did(call);
             let at = match self.window.units.last_mut() {
                 Some(unit) => match &mut unit.said {
-                    Said::Calls(calls) => {
+                    Content::Calls(calls) => {
                         calls.push((id, did));
                         unit.touch();
                         let last = match &unit.said {
-                            Said::Calls(calls) => calls.len() - 1,
+                            Content::Calls(calls) => calls.len() - 1,
                             _ => 0,
                         };
                         (self.window.units.len() - 1, last)
                     }
-                    _ => self.push(Said::Calls(vec![(id, did)])),
+                    _ => self.push(Content::Calls(vec![(id, did)])),
                 },
-                None => self.push(Said::Calls(vec![(id, did)])),
+                None => self.push(Content::Calls(vec![(id, did)])),
             };
             self.places.insert(id, at);
             return;
@@ -34,31 +34,31 @@ impl Chat {
         self.places.insert(id, place);
     }
 
-    fn did(&mut self, call: &Call) -> Did {
-        let did = Did::new(call, false);
+    fn did(&mut self, call: &Call) -> CallSummary {
+        let did = CallSummary::new(call, false);
         let again = did.reads() && !did.main.is_empty() && !self.read.insert(did.main.clone());
-        Did { again, ..did }
+        CallSummary { again, ..did }
     }
 
     /// Adds a block at the end, with its label if another one speaks now.
-    pub(super) fn push(&mut self, said: Said) -> (usize, usize) {
+    pub(super) fn push(&mut self, said: Content) -> (usize, usize) {
         let mut unit = Unit::new(said);
         let before = self.window.units.last();
-        let speaks = |u: &Unit| matches!(u.said, Said::Answer(_) | Said::Thinking { .. });
+        let speaks = |u: &Unit| matches!(u.said, Content::Answer(_) | Content::Thinking { .. });
         unit.label = match unit.said {
-            Said::User { .. } => true,
+            Content::User { .. } => true,
             // Calls go on with what was said; a notice or a message stands between.
-            Said::Answer(_) | Said::Thinking { .. } => {
+            Content::Answer(_) | Content::Thinking { .. } => {
                 let mut back = self.window.units.iter().rev();
-                let back = back.find(|u| !matches!(u.said, Said::Calls(_) | Said::Rules(_)));
+                let back = back.find(|u| !matches!(u.said, Content::Calls(_) | Content::Rules(_)));
                 !back.is_some_and(speaks)
             }
             _ => false,
         };
         // Rules that join with a message stand below what is attached to it.
-        let with = |u: &Unit| matches!((&unit.said, &u.said), (Said::Rules(_), Said::User { .. }));
+        let with = |u: &Unit| matches!((&unit.said, &u.said), (Content::Rules(_), Content::User { .. }));
         unit.gap = before.is_some_and(|u| !with(u));
-        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Said::Thinking { .. }));
+        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Content::Thinking { .. }));
         self.window.push(unit);
         if self.window.units.len() == 1 {
             self.window.follow = true;
@@ -70,8 +70,8 @@ impl Chat {
         let Some((unit, _)) = self.places.get(&id) else { return };
         let Some(unit) = self.window.units.get_mut(*unit) else { return };
         match &mut unit.said {
-            Said::Answer(doc) => doc.push(more),
-            Said::Thinking { text, .. } => text.push_str(more),
+            Content::Answer(doc) => doc.push(more),
+            Content::Thinking { text, .. } => text.push_str(more),
             // Arguments of calls are shown by the tools pane.
             _ => return,
         }
@@ -82,9 +82,9 @@ impl Chat {
         let Some((number, place)) = self.places.get(&id).copied() else { return };
         let Some(unit) = self.window.units.get_mut(number) else { return };
         match (&mut unit.said, item) {
-            (Said::Calls(calls), Item::Call(call)) => {
+            (Content::Calls(calls), Item::Call(call)) => {
                 let again = calls.get(place).is_some_and(|(_, d)| d.again);
-                let mut did = Did::new(call, again);
+                let mut did = CallSummary::new(call, again);
                 // The file is known only once its arguments have arrived.
                 if calls.get(place).is_some_and(|(_, d)| d.main != did.main) && did.reads() {
                     did.again = !self.read.insert(did.main.clone());
@@ -93,7 +93,7 @@ impl Chat {
                     *slot = did;
                 }
             }
-            (Said::Answer(doc), Item::Answer { text }) => {
+            (Content::Answer(doc), Item::Answer { text }) => {
                 // Mostly the text as it has arrived, told once more.
                 if doc.text() != text {
                     unit.forget();
@@ -107,11 +107,11 @@ impl Chat {
     }
 
     /// The last answer is complete: nothing follows in it.
-    pub(super) fn settle_last(&mut self) {
+    pub(super) fn finish_last(&mut self) {
         if let Some(unit) = self.window.units.last_mut() {
             match &mut unit.said {
-                Said::Answer(doc) => doc.finish(),
-                Said::Thinking { over, .. } => *over = true,
+                Content::Answer(doc) => doc.finish(),
+                Content::Thinking { over, .. } => *over = true,
                 _ => return,
             }
             unit.touch();
@@ -119,7 +119,7 @@ impl Chat {
     }
 
     pub(super) fn drop_retry(&mut self) {
-        if matches!(self.window.units.last(), Some(Unit { said: Said::Retry(_), .. })) {
+        if matches!(self.window.units.last(), Some(Unit { said: Content::Retry(_), .. })) {
             self.window.pop();
             if self.selected == Some(self.window.units.len()) {
                 self.selected = None;
@@ -128,20 +128,20 @@ impl Chat {
     }
 }
 
-fn said(item: &Item, whole: bool) -> Said {
+fn said(item: &Item, whole: bool) -> Content {
     match item {
-        Item::User { text, at, attached } => Said::User { text: text.clone(), at: *at, attached: attached.clone() },
+        Item::User { text, at, attached } => Content::User { text: text.clone(), at: *at, attached: attached.clone() },
         Item::Answer { text } => {
             let mut doc = Markdown::default();
             doc.push(text);
             if whole {
                 doc.finish();
             }
-            Said::Answer(doc)
+            Content::Answer(doc)
         }
-        Item::Thinking { text, took } => Said::Thinking { text: text.clone(), took: *took, over: whole },
-        Item::Call(_) => Said::Calls(Vec::new()),
-        Item::Rules(rules) => Said::Rules(rules.clone()),
-        Item::Notice(notice) => Said::Notice(notice.clone()),
+        Item::Thinking { text, took } => Content::Thinking { text: text.clone(), took: *took, over: whole },
+        Item::Call(_) => Content::Calls(Vec::new()),
+        Item::Rules(rules) => Content::Rules(rules.clone()),
+        Item::Notice(notice) => Content::Notice(notice.clone()),
     }
 }

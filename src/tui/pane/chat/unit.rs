@@ -10,7 +10,7 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::lines;
-use super::words::{self, Did};
+use super::words::CallSummary;
 use crate::protocol::{Attached, ItemId, Notice, RuleChip, Wait};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
@@ -30,11 +30,11 @@ const TIME: usize = 7;
 
 /// What a block says.
 #[derive(Debug, Clone)]
-pub(super) enum Said {
+pub(super) enum Content {
     User { text: String, at: i64, attached: Vec<Attached> },
     Answer(Markdown),
     Thinking { text: String, took: Option<Duration>, over: bool },
-    Calls(Vec<(ItemId, Did)>),
+    Calls(Vec<(ItemId, CallSummary)>),
     Rules(Vec<RuleChip>),
     Notice(Notice),
     Retry(Wait),
@@ -63,7 +63,7 @@ impl Columns {
 /// A block of the chat.
 #[derive(Debug)]
 pub(super) struct Unit {
-    pub(super) said: Said,
+    pub(super) said: Content,
     /// It begins with the name of who speaks.
     pub(super) label: bool,
     /// An empty row stands before it.
@@ -92,7 +92,7 @@ struct Laid {
 }
 
 impl Unit {
-    pub(super) fn new(said: Said) -> Self {
+    pub(super) fn new(said: Content) -> Self {
         Unit { said, label: false, gap: false, tight: false, open: false, whole: false, laid: None }
     }
 
@@ -106,7 +106,7 @@ impl Unit {
     /// Frees what can be made again.
     pub(super) fn forget(&mut self) {
         self.laid = None;
-        if let Said::Answer(doc) = &mut self.said {
+        if let Content::Answer(doc) = &mut self.said {
             doc.forget();
         }
     }
@@ -147,7 +147,7 @@ impl Unit {
 
     /// In narrow panes a fold stands on the label's line.
     fn head_beside_label(&self) -> bool {
-        matches!(self.said, Said::Thinking { .. })
+        matches!(self.said, Content::Thinking { .. })
     }
 
     /// Rows before the first of the text: the gap, and the label's own line.
@@ -159,20 +159,20 @@ impl Unit {
     pub(super) fn guess(&self, width: usize) -> usize {
         let of = |text: &str| text.len() / width.max(1) + text.bytes().filter(|b| *b == b'\n').count() + 1;
         1 + match &self.said {
-            Said::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
-            Said::Answer(doc) => of(doc.text()),
-            Said::Notice(notice) => of(&notice.detail) + 2,
-            Said::Thinking { .. } | Said::Calls(_) | Said::Rules(_) | Said::Retry(_) => 1,
+            Content::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
+            Content::Answer(doc) => of(doc.text()),
+            Content::Notice(notice) => of(&notice.detail) + 2,
+            Content::Thinking { .. } | Content::Calls(_) | Content::Rules(_) | Content::Retry(_) => 1,
         }
     }
 
     /// Whether there is something to open or close.
     pub(super) fn folds(&self) -> bool {
         match &self.said {
-            Said::User { attached, .. } => !attached.is_empty(),
-            Said::Thinking { text, .. } => !text.is_empty(),
-            Said::Calls(_) | Said::Rules(_) => true,
-            Said::Answer(_) | Said::Notice(_) | Said::Retry(_) => false,
+            Content::User { attached, .. } => !attached.is_empty(),
+            Content::Thinking { text, .. } => !text.is_empty(),
+            Content::Calls(_) | Content::Rules(_) => true,
+            Content::Answer(_) | Content::Notice(_) | Content::Retry(_) => false,
         }
     }
 
@@ -185,16 +185,16 @@ impl Unit {
     /// What copying it gives.
     pub(super) fn copied(&self) -> Cow<'_, str> {
         match &self.said {
-            Said::User { text, .. } | Said::Thinking { text, .. } => text.into(),
-            Said::Answer(doc) => doc.text().into(),
-            Said::Calls(calls) => {
+            Content::User { text, .. } | Content::Thinking { text, .. } => text.into(),
+            Content::Answer(doc) => doc.text().into(),
+            Content::Calls(calls) => {
                 calls.iter().map(|(_, d)| format!("{} {}", d.name, d.main)).collect::<Vec<_>>().join("\n").into()
             }
-            Said::Rules(rules) => {
+            Content::Rules(rules) => {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
-            Said::Notice(notice) => format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into(),
-            Said::Retry(wait) => (&wait.why).into(),
+            Content::Notice(notice) => format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into(),
+            Content::Retry(wait) => (&wait.why).into(),
         }
     }
 
@@ -204,7 +204,7 @@ impl Unit {
         let Some(row) = row.checked_sub(self.before(laid.columns)) else { return String::new() };
         match (laid.head.get(row), &self.said) {
             (Some(line), _) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
-            (None, Said::Answer(doc)) => laid.rows.text(doc, row - laid.head.len()),
+            (None, Content::Answer(doc)) => laid.rows.text(doc, row - laid.head.len()),
             _ => String::new(),
         }
     }
@@ -213,7 +213,7 @@ impl Unit {
         let (open, whole) = (self.open, self.whole);
         let (mut head, mut fold) = (Vec::new(), None);
         match &mut self.said {
-            Said::User { text, attached, .. } => {
+            Content::User { text, attached, .. } => {
                 // The time stands at the right of the text, in narrow panes on the label's line.
                 let width = if columns.narrow { columns.width } else { columns.width.saturating_sub(TIME) };
                 head = lines::user(text, attached, whole, width, look);
@@ -222,25 +222,25 @@ impl Unit {
                     head.extend(lines::attachments(attached, open, columns.width, look));
                 }
             }
-            Said::Answer(doc) => {
+            Content::Answer(doc) => {
                 doc.refresh();
                 rows.update(doc, columns.width, *look);
             }
-            Said::Thinking { text, took, over } => {
+            Content::Thinking { text, took, over } => {
                 fold = Some(0);
                 head = lines::thought(text, *took, *over, open, columns.width, look);
             }
-            Said::Calls(calls) => {
+            Content::Calls(calls) => {
                 fold = Some(0);
                 head = lines::run_of_calls(calls, open, columns.width, look);
             }
-            Said::Rules(rules) => {
+            Content::Rules(rules) => {
                 fold = Some(0);
                 head = lines::rules(rules, open, columns.width, look);
             }
-            Said::Notice(notice) => head = lines::notice(notice, columns.width, look),
+            Content::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.
-            Said::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
+            Content::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
         }
         Laid { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
     }
@@ -255,13 +255,13 @@ impl Unit {
         if let (true, Some(y)) = (self.label, at(self.gap_rows(columns))) {
             self.draw_label(x + 1, y, buf, ctx);
         }
-        if let (Said::User { at: when, .. }, Some(y)) = (&self.said, at(self.gap_rows(columns))) {
-            let time = words::time_of_day(*when, ctx.zone);
+        if let (Content::User { at: when, .. }, Some(y)) = (&self.said, at(self.gap_rows(columns))) {
+            let time = ctx.clock().minute(*when);
             let left = (columns.width - cells(&time)) as u16;
             paint::text(buf, text_x + left, y, cells(&time), &time, ctx.theme.style(Role::Dim));
         }
         let live = match &self.said {
-            Said::Retry(wait) => Some(lines::retry(wait, ctx.now, columns.width, &ctx.look())),
+            Content::Retry(wait) => Some(lines::retry(wait, ctx.now, columns.width, &ctx.look())),
             _ => None,
         };
         let head = live.as_ref().unwrap_or(&laid.head);
@@ -273,7 +273,7 @@ impl Unit {
                 paint::spans(buf, text_x + indent as u16, y, columns.width - indent, &line.spans);
             }
         }
-        if let Said::Answer(doc) = &self.said {
+        if let Content::Answer(doc) = &self.said {
             let first = range.start.saturating_sub(before);
             if let Some(y) = at(first + before) {
                 let rows = first..range.end.saturating_sub(before);
@@ -291,7 +291,7 @@ impl Unit {
 
     fn draw_label(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (name, role) = match self.said {
-            Said::User { .. } => ("you", Role::Focus),
+            Content::User { .. } => ("you", Role::Focus),
             _ => ("nebula", Role::Accent),
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));

@@ -10,7 +10,7 @@ use crate::tui::text::wrap::cells;
 
 /// What the chat keeps of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Did {
+pub(super) struct CallSummary {
     pub(super) name: String,
     pub(super) verb: Verb,
     pub(super) main: String,
@@ -21,9 +21,9 @@ pub(super) struct Did {
     pub(super) again: bool,
 }
 
-impl Did {
+impl CallSummary {
     pub(super) fn new(call: &Call, again: bool) -> Self {
-        Did {
+        CallSummary {
             name: call.name.clone(),
             verb: call.verb.clone(),
             main: call.main.clone(),
@@ -50,7 +50,7 @@ impl Did {
 }
 
 /// `3 calls: read 2 files, searched 1 folder`; a single call names its file.
-pub(super) fn calls(done: &[Did]) -> String {
+pub(super) fn calls(done: &[CallSummary]) -> String {
     let mut out = format!("{}: ", plural(done.len(), "call"));
     let mut parts: Vec<String> = Vec::new();
     if let [one] = done {
@@ -65,7 +65,7 @@ pub(super) fn calls(done: &[Did]) -> String {
                 continue;
             }
             seen.push(verb);
-            let same: Vec<&Did> = done.iter().filter(|d| d.happens() && d.verb.done == *verb).collect();
+            let same: Vec<&CallSummary> = done.iter().filter(|d| d.happens() && d.verb.done == *verb).collect();
             // A file read twice is one file; searches are counted one by one.
             let mut mains: Vec<&str> = same.iter().map(|d| d.main.as_str()).collect();
             if one == "file" {
@@ -118,12 +118,6 @@ pub(super) fn seconds(took: Duration) -> String {
     }
 }
 
-/// `12:03`, `zone` seconds east of UTC.
-pub(super) fn time_of_day(at: i64, zone: i32) -> String {
-    let minutes = (at.div_euclid(1000) + i64::from(zone)).rem_euclid(86_400) / 60;
-    format!("{:02}:{:02}", minutes / 60, minutes % 60)
-}
-
 /// What takes what a notice offers when it is selected, and what that does.
 pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     match action {
@@ -141,9 +135,9 @@ mod tests {
     use super::*;
     use crate::tui::pane::testing;
 
-    fn did(name: &str, main: &str, state: CallState) -> Did {
+    fn did(name: &str, main: &str, state: CallState) -> CallSummary {
         let (name, verb, main) = (name.to_string(), testing::verb(name), main.to_string());
-        Did { name, verb, main, state, summary: String::new(), reason: None, again: false }
+        CallSummary { name, verb, main, state, summary: String::new(), reason: None, again: false }
     }
 
     #[test]
@@ -155,7 +149,7 @@ mod tests {
             did("searchInDirectory", "price_of", Done),
         ];
         assert_eq!(calls(&three), "3 calls: read 2 files, searched 1 folder");
-        let again = Did { again: true, ..did("readFile", "src/cart.rs", Done) };
+        let again = CallSummary { again: true, ..did("readFile", "src/cart.rs", Done) };
         assert_eq!(calls(&[again]), "1 call: read src/cart.rs again");
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
         assert_eq!(calls(&two), "2 calls: edited 1 file, 1 rejected");
@@ -178,8 +172,6 @@ mod tests {
 
     #[test]
     fn numbers_and_times() {
-        assert_eq!(time_of_day(0, 3600), "01:00");
-        assert_eq!(time_of_day(-60_000, 0), "23:59");
         assert_eq!(
             (seconds(Duration::from_millis(4200)), seconds(Duration::from_secs(130))),
             ("4 s".into(), "2 min".into())

@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lines::Ending;
-use crate::tui::text::show::{self, Invisible, Kind};
+use crate::tui::text::show::{self, Invisible, InvisibleKind};
 use crate::tui::text::wrap::cells;
 
 /// A grapheme as it is drawn.
@@ -19,7 +19,7 @@ pub struct Cell {
     /// The bytes of the line it stands for.
     pub from: Range<usize>,
     /// How it is drawn.
-    pub kind: Kind,
+    pub kind: InvisibleKind,
 }
 
 /// A whole line as it is drawn.
@@ -55,7 +55,7 @@ impl Shown {
         self.cells.extend(other.cells.into_iter().map(moved));
     }
 
-    fn push(&mut self, text: &str, from: Range<usize>, kind: Kind) {
+    fn push(&mut self, text: &str, from: Range<usize>, kind: InvisibleKind) {
         let start = self.text.len();
         self.text.push_str(text);
         self.cells.push(Cell { text: start..self.text.len(), width: cells(text), from, kind });
@@ -71,10 +71,10 @@ pub fn show(line: &[u8], invisible: Invisible) -> Shown {
             if piece.text.is_empty() {
                 continue;
             }
-            if piece.kind == Kind::Text && piece.text.len() == piece.from.len() {
+            if piece.kind == InvisibleKind::Text && piece.text.len() == piece.from.len() {
                 for (i, g) in piece.text.grapheme_indices(true) {
                     let from = at + piece.from.start + i;
-                    shown.push(g, from..from + g.len(), Kind::Text);
+                    shown.push(g, from..from + g.len(), InvisibleKind::Text);
                 }
             } else {
                 // A tab, a control or an invisible character: one byte range, drawn as several cells that stay together.
@@ -84,7 +84,7 @@ pub fn show(line: &[u8], invisible: Invisible) -> Shown {
         at += chunk.valid().len();
         column = shown.width();
         for (i, b) in chunk.invalid().iter().enumerate() {
-            shown.push(&format!("<{b:02X}>"), at + i..at + i + 1, Kind::Invisible);
+            shown.push(&format!("<{b:02X}>"), at + i..at + i + 1, InvisibleKind::Invisible);
         }
         at += chunk.invalid().len();
         column += 4 * chunk.invalid().len();
@@ -97,11 +97,11 @@ pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
     let mut shown = show(line, Invisible::Name);
     let end = line.len();
     match ending {
-        Ending::CrLf if usual != Ending::CrLf => shown.push("^M", end..end + 2, Kind::Control),
-        Ending::Lf if usual == Ending::CrLf => shown.push("^J", end..end + 1, Kind::Control),
+        Ending::CrLf if usual != Ending::CrLf => shown.push("^M", end..end + 2, InvisibleKind::Control),
+        Ending::Lf if usual == Ending::CrLf => shown.push("^J", end..end + 1, InvisibleKind::Control),
         Ending::None if usual != Ending::None => {
             for word in [" ", "no ", "newline ", "at ", "the ", "end"] {
-                shown.push(word, end..end, Kind::Control);
+                shown.push(word, end..end, InvisibleKind::Control);
             }
         }
         _ => {}

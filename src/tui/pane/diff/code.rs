@@ -1,6 +1,5 @@
 //! A line of code with its colours, its changed words and its rows.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use ratatui::style::{Modifier, Style};
@@ -13,8 +12,8 @@ use super::view::{Columns, View};
 use crate::proposal::changed_words;
 use crate::tui::pane::paint::{Pen, bold};
 use crate::tui::pane::{Ctx, Look};
-use crate::tui::text::highlight::{MAX_LINES, Source, language_of};
-use crate::tui::text::show::{Invisible, Kind};
+use crate::tui::text::highlight::{Source, language_of};
+use crate::tui::text::show::{Invisible, InvisibleKind};
 use crate::tui::theme::Role;
 
 /// A side's text for the highlighter.
@@ -44,16 +43,6 @@ impl Source for Coloured<'_> {
     fn line(&self, number: usize) -> &str {
         std::str::from_utf8(self.lines.line(number)).unwrap_or("")
     }
-}
-
-/// Names a text for the highlighter; long ones are not coloured, and not hashed.
-pub(super) fn text_id(path: &str, lines: &Lines) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    language_of(path).hash(&mut hasher);
-    if lines.len() <= MAX_LINES {
-        lines.bytes().hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// One side of a line of code.
@@ -111,10 +100,10 @@ impl View {
                 token += 1;
             }
             let role = match cell.kind {
-                Kind::Invisible => Role::Attention,
-                Kind::Control => Role::Dim,
-                Kind::Text if off => Role::Dim,
-                Kind::Text => tokens.get(token).map_or(Role::Text, |(_, role)| *role),
+                InvisibleKind::Invisible => Role::Attention,
+                InvisibleKind::Control => Role::Dim,
+                InvisibleKind::Text if off => Role::Dim,
+                InvisibleKind::Text => tokens.get(token).map_or(Role::Text, |(_, role)| *role),
             };
             let mut style = theme.style(role);
             let changed = words.iter().any(|w| w.start <= cell.from.start && cell.from.start < w.end);
@@ -172,8 +161,8 @@ impl View {
         let struck = if off && side == Side::New { Modifier::CROSSED_OUT } else { Modifier::empty() };
         let style = |cell: &Cell| {
             let role = match cell.kind {
-                Kind::Invisible => Role::Attention,
-                Kind::Text if !off => Role::Text,
+                InvisibleKind::Invisible => Role::Attention,
+                InvisibleKind::Text if !off => Role::Text,
                 _ => Role::Dim,
             };
             theme.style(role).add_modifier(struck)

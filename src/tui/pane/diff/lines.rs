@@ -1,9 +1,11 @@
 //! The lines of a file's state, as bytes: a diff must show texts of any encoding.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::proposal::State;
+use crate::tui::text::highlight::{MAX_LINES, language_of};
 
 /// How a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +111,16 @@ fn decode(bytes: &[u8]) -> Option<String> {
 
 fn ending_len(whole: &[u8]) -> usize {
     if whole.ends_with(b"\r\n") { 2 } else { usize::from(whole.ends_with(b"\n")) }
+}
+
+/// Names a text for the highlighter; long ones are not coloured, and not hashed.
+pub(super) fn text_id(path: &str, lines: &Lines) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    language_of(path).hash(&mut hasher);
+    if lines.len() <= MAX_LINES {
+        lines.bytes().hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]

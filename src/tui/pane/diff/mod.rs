@@ -46,11 +46,11 @@ use page::{Page, Stage, decide, look_around};
 #[derive(Debug, Default)]
 pub struct Diff {
     page: Option<Page>,
-    /// What was shown before a restore whose fates come first.
+    /// What was shown before a restore whose files come first.
     before: Option<Page>,
     /// Proposals that came while another was waiting.
     later: VecDeque<Page>,
-    /// Shows the fates of this restore first: see [`Diff::release`].
+    /// Shows the files of this restore first: see [`Diff::release`].
     held: Option<ProposalId>,
     /// What was expected and what was found, of files that someone else changed before a proposal was written.
     changed: HashMap<String, (State, State)>,
@@ -61,7 +61,7 @@ impl Diff {
     /// Takes in what the agent told.
     pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
-            EventBody::Proposed(proposal, fates) => self.proposed(proposal, fates),
+            EventBody::Proposed(proposal, previews) => self.proposed(proposal, previews),
             EventBody::Settled(id, outcome) => self.settled(*id, outcome),
             EventBody::Drifted(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
@@ -73,17 +73,17 @@ impl Diff {
         Vec::new()
     }
 
-    fn proposed(&mut self, proposal: &Arc<Proposal>, fates: &[Fate]) {
+    fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[Fate]) {
         let mut page = Page::new(proposal.clone(), Stage::Open);
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
-            let fate = fates.iter().find(|fate| fate.path == file.path);
+            let fate = previews.iter().find(|fate| fate.path == file.path);
             if fate.is_some_and(|fate| !matches!(fate.kind, FateKind::Foreign { .. })) {
                 page.choices.accept(f);
             }
         }
         // What a restore does to each file is shown first, by the archive.
-        if !fates.is_empty() {
+        if !previews.is_empty() {
             self.held = Some(proposal.id);
         }
         if self.page.as_ref().is_some_and(|p| matches!(p.stage, Stage::Open | Stage::Sent)) {
@@ -111,7 +111,7 @@ impl Diff {
         if let Outcome::Conflict { path, .. } = outcome {
             self.show_change(&path.clone());
         } else if unseen {
-            // Its fates were enough: what it would have written was never looked at.
+            // Its files were enough: what it would have written was never looked at.
             self.page = self.before.take();
         }
         if let Some(next) = self.later.pop_front() {
@@ -152,7 +152,7 @@ impl Diff {
         }
     }
 
-    /// The fates of the restore were seen: from now on it waits for decisions like any proposal.
+    /// The files of the restore were seen: from now on it waits for decisions like any proposal.
     pub fn release(&mut self) {
         self.held = None;
     }

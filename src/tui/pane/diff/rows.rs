@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::align::{self, Part};
-use super::code::text_id;
-use super::lines::{Ending, Lines};
+use super::lines::{Ending, Lines, text_id};
 use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
 use crate::text::number::thousands;
 

@@ -16,7 +16,7 @@ use super::fields;
 pub(super) struct Viewer {
     id: ItemId,
     title: String,
-    lines: Vec<(Kind, String)>,
+    lines: Vec<(LineKind, String)>,
     /// Line and byte range of each row.
     rows: Vec<(usize, std::ops::Range<usize>)>,
     top: usize,
@@ -25,7 +25,7 @@ pub(super) struct Viewer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LineKind {
     Name,
     Text,
 }
@@ -75,10 +75,10 @@ impl Viewer {
 
     fn block(&mut self, name: &str, text: &str) {
         if !self.lines.is_empty() {
-            self.lines.push((Kind::Text, String::new()));
+            self.lines.push((LineKind::Text, String::new()));
         }
-        self.lines.push((Kind::Name, name.to_string()));
-        self.lines.extend(text.lines().map(|l| (Kind::Text, show::plain(l).into_owned())));
+        self.lines.push((LineKind::Name, name.to_string()));
+        self.lines.extend(text.lines().map(|l| (LineKind::Text, show::plain(l).into_owned())));
     }
 
     pub fn measure(&mut self, width: u16, height: u16) {
@@ -88,7 +88,7 @@ impl Viewer {
 
     fn wrap(&mut self) {
         let width = usize::from(self.size.0.saturating_sub(3)).max(4);
-        let rows = |(i, (_, text)): (usize, &(Kind, String))| {
+        let rows = |(i, (_, text)): (usize, &(LineKind, String))| {
             wrap::breaks(text, width).into_iter().map(|r| (i, r)).collect::<Vec<_>>()
         };
         self.rows = self.lines.iter().enumerate().flat_map(rows).collect();
@@ -193,7 +193,7 @@ impl Viewer {
         pen.put(1, 0, &title, width, bold(look.theme, Role::Text));
         for (y, (line, range)) in self.rows.iter().skip(self.top).take(self.body()).enumerate() {
             let (kind, text) = &self.lines[*line];
-            let role = if *kind == Kind::Name { Role::Dim } else { Role::Text };
+            let role = if *kind == LineKind::Name { Role::Dim } else { Role::Text };
             pen.put(1, y as u16 + 1, &text[range.clone()], width, look.theme.style(role));
         }
         pen.thumb(1, pen.height().saturating_sub(1), self.top, self.rows.len(), look);

@@ -19,7 +19,7 @@ pub struct Block {
     /// It goes on in the quotes of the block before it.
     pub joined: bool,
     /// What it is.
-    pub kind: Kind,
+    pub kind: BlockKind,
 }
 
 /// What stands left of a block.
@@ -38,7 +38,7 @@ pub enum Prefix {
 
 /// What a block is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum BlockKind {
     /// A paragraph.
     Text(Vec<Inline>),
     /// A heading.
@@ -241,7 +241,7 @@ impl Builder<'_> {
             Event::HardBreak => self.inline("\n", self.face, range),
             Event::Rule => {
                 self.unit(&range);
-                self.leaf(Kind::Rule, range.start);
+                self.leaf(BlockKind::Rule, range.start);
             }
             Event::TaskListMarker(done) => self.inline(if done { "[x] " } else { "[ ] " }, Face::default(), range),
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
@@ -312,7 +312,7 @@ impl Builder<'_> {
             TagEnd::CodeBlock => {
                 if let Some((mut code, text)) = self.code.take() {
                     text.lines().for_each(|line| code.push(line));
-                    self.leaf(Kind::Code(code), range.start);
+                    self.leaf(BlockKind::Code(code), range.start);
                 }
             }
             TagEnd::BlockQuote(_) | TagEnd::List(_) => {
@@ -321,7 +321,7 @@ impl Builder<'_> {
             TagEnd::Item => {
                 self.flush();
                 if let Some(Around::Entry { first: true, .. }) = self.around.last() {
-                    self.leaf(Kind::Text(Vec::new()), range.start);
+                    self.leaf(BlockKind::Text(Vec::new()), range.start);
                 }
                 self.around.pop();
             }
@@ -333,7 +333,7 @@ impl Builder<'_> {
             }
             TagEnd::Table => {
                 if let Some((columns, rows)) = self.table.take() {
-                    self.leaf(Kind::Table(columns, rows), range.start);
+                    self.leaf(BlockKind::Table(columns, rows), range.start);
                 }
             }
             TagEnd::Emphasis => self.face.emphasis = false,
@@ -418,11 +418,11 @@ impl Builder<'_> {
         if let Some(last) = inlines.last_mut() {
             last.text.truncate(last.text.trim_end_matches('\n').len());
         }
-        let kind = if heading { Kind::Heading(inlines) } else { Kind::Text(inlines) };
+        let kind = if heading { BlockKind::Heading(inlines) } else { BlockKind::Text(inlines) };
         self.leaf(kind, self.inline_start);
     }
 
-    fn leaf(&mut self, kind: Kind, start: usize) {
+    fn leaf(&mut self, kind: BlockKind, start: usize) {
         let mut prefix = Vec::new();
         for around in &mut self.around {
             match around {
@@ -448,8 +448,8 @@ fn blank_before(text: &str) -> bool {
 
 /// Closes what the unfinished paragraph at the end of `text` has opened, so that its marks do not show for as long
 /// as their counterparts have not arrived. `None`: nothing is open.
-pub(super) fn mend(text: &str, last: Option<&Block>) -> Option<String> {
-    let Some(Block { kind: Kind::Text(_) | Kind::Heading(_), .. }) = last else { return None };
+pub(super) fn repair(text: &str, last: Option<&Block>) -> Option<String> {
+    let Some(Block { kind: BlockKind::Text(_) | BlockKind::Heading(_), .. }) = last else { return None };
     let start = text.rfind("\n\n").map_or(0, |n| n + 2);
     let bytes = text.as_bytes();
     let (mut at, mut code, mut strong) = (start, None, None);

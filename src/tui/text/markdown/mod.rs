@@ -4,12 +4,13 @@
 //! [`Markdown`] knows no width; [`rows::Rows`] lays it out, keeping the rows of finished blocks.
 
 mod blocks;
+mod inline;
 pub mod rows;
 mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use blocks::{Block, CodeBlock, Face, Inline, Kind, Prefix, TableRow};
+pub use blocks::{Block, BlockKind, CodeBlock, Face, Inline, Prefix, TableRow};
 
 /// A Markdown text, whole or still arriving.
 #[derive(Debug, Clone, Default)]
@@ -114,7 +115,7 @@ impl Markdown {
         parsed.blocks.truncate(last.block);
         self.settle(parsed, usize::MAX);
         let id = if self.finished { 0 } else { live_id() };
-        block.kind = Kind::Code(CodeBlock::new(blocks::info(&self.text[last.start..fence.taken]), id));
+        block.kind = BlockKind::Code(CodeBlock::new(blocks::info(&self.text[last.start..fence.taken]), id));
         self.blocks.push(block);
         (self.settled, self.parsed, self.list) = (last.start, last.start, None);
         self.fence = Some(fence);
@@ -122,7 +123,7 @@ impl Markdown {
 
     /// Settles all but the unfinished unit at the end.
     fn read_open(&mut self, mut parsed: blocks::Parsed, last: &blocks::Unit) {
-        if let Some(mended) = blocks::mend(&self.text[last.start..], parsed.blocks.last()) {
+        if let Some(mended) = blocks::repair(&self.text[last.start..], parsed.blocks.last()) {
             let gap = parsed.blocks.get(last.block).is_some_and(|b| b.gap);
             parsed.blocks.truncate(last.block);
             parsed.blocks.extend(blocks::parse(&mended, 0, last.list).blocks);
@@ -148,7 +149,7 @@ impl Markdown {
         self.blocks.extend(parsed.blocks);
         self.settled_blocks = self.blocks.len().min(first.saturating_add(settled));
         for block in &mut self.blocks[first..self.settled_blocks] {
-            if let Kind::Code(code) = &mut block.kind {
+            if let BlockKind::Code(code) = &mut block.kind {
                 code.name();
             }
         }
@@ -156,7 +157,7 @@ impl Markdown {
 
     /// The fence of a code block that stands alone at the end, if its opening line is whole.
     fn open_fence(&self, start: usize, blocks: &[Block]) -> Option<Fence> {
-        let [Block { kind: Kind::Code(_), prefix, .. }] = blocks else { return None };
+        let [Block { kind: BlockKind::Code(_), prefix, .. }] = blocks else { return None };
         let text = &self.text[start..];
         let line = &text[..text.find('\n')?];
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -168,7 +169,7 @@ impl Markdown {
 
     /// Reads the lines that an open code block has got. Returns whether its end was found.
     fn read_fence(&mut self) -> bool {
-        let (Some(fence), Some(Block { kind: Kind::Code(code), .. })) = (&mut self.fence, self.blocks.last_mut())
+        let (Some(fence), Some(Block { kind: BlockKind::Code(code), .. })) = (&mut self.fence, self.blocks.last_mut())
         else {
             return true;
         };

@@ -7,12 +7,13 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{Block, CodeBlock, Face, Inline, Kind, Markdown, Prefix, table};
+use super::inline::lines;
+use super::{Block, BlockKind, CodeBlock, Inline, Markdown, Prefix, table};
 use crate::tui::pane::Look;
 use crate::tui::text::highlight::{Highlighter, Source, Token};
-use crate::tui::text::wrap::{breaks, cells, wrap};
+use crate::tui::text::wrap::{breaks, cells};
 use crate::tui::text::{cut, paint};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::theme::Role;
 
 /// A row of a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +56,7 @@ impl Rows {
             if from == 0 && block.gap && index > 0 {
                 self.gap(&doc.blocks()[index - 1], block, look);
             }
-            if let Kind::Code(code) = &block.kind {
+            if let BlockKind::Code(code) = &block.kind {
                 for line in from..code.shown().max(1) {
                     self.code_line(code, index, line, &layout);
                     if index == self.block && line < code.lines() && code.has_colours() {
@@ -87,7 +88,7 @@ impl Rows {
             None => 0,
             Some(Row::Text(line)) => line.spans.iter().map(|s| cells(&s.content)).sum(),
             Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
-                Some(Block { kind: Kind::Code(code), prefix, .. }) => {
+                Some(Block { kind: BlockKind::Code(code), prefix, .. }) => {
                     let text = code.line(*line as usize);
                     let room = code_room(self.width.saturating_sub(prefix_cells(prefix)));
                     let before = if *from > 0 { 4 + indent(text, room) } else { 2 };
@@ -104,7 +105,7 @@ impl Rows {
             None => String::new(),
             Some(Row::Text(line)) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
             Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
-                Some(Block { kind: Kind::Code(code), .. }) => {
+                Some(Block { kind: BlockKind::Code(code), .. }) => {
                     code.line(*line as usize)[*from as usize..*to as usize].to_string()
                 }
                 _ => String::new(),
@@ -130,7 +131,8 @@ impl Rows {
                     paint::spans(buf, at.0, y, self.width, &line.spans);
                 }
                 Row::Code { block, line, from, to } => {
-                    let Some(Block { kind: Kind::Code(code), prefix, .. }) = doc.blocks().get(*block as usize) else {
+                    let Some(Block { kind: BlockKind::Code(code), prefix, .. }) = doc.blocks().get(*block as usize)
+                    else {
                         continue;
                     };
                     if tokens.first().is_none_or(|(b, ..)| b != block) {
@@ -211,14 +213,14 @@ impl Layout<'_> {
     fn block(&self, block: &Block, rows: &mut Vec<Row>) {
         let theme = self.look.theme;
         let body: Vec<Line<'static>> = match &block.kind {
-            Kind::Text(inlines) => self.text(inlines, Style::new()),
-            Kind::Heading(inlines) => self.text(inlines, Style::new().add_modifier(Modifier::BOLD)),
-            Kind::Rule => {
+            BlockKind::Text(inlines) => self.text(inlines, Style::new()),
+            BlockKind::Heading(inlines) => self.text(inlines, Style::new().add_modifier(Modifier::BOLD)),
+            BlockKind::Rule => {
                 let rule = self.look.glyphs.rule.repeat(self.room());
                 vec![Span::styled(rule, theme.style(Role::Line)).into()]
             }
-            Kind::Table(columns, cells) => table::lines_of(columns, cells, self.room(), self.look),
-            Kind::Code(_) => Vec::new(),
+            BlockKind::Table(columns, cells) => table::lines_of(columns, cells, self.room(), self.look),
+            BlockKind::Code(_) => Vec::new(),
         };
         for (n, line) in body.into_iter().enumerate() {
             let mut spans = prefix_spans(self.prefix, n == 0, self.look);
@@ -230,44 +232,6 @@ impl Layout<'_> {
     fn text(&self, inlines: &[Inline], add: Style) -> Vec<Line<'static>> {
         lines(inlines, self.room() - 1, self.look, add)
     }
-}
-
-/// Runs of text as lines of at most `width` cells.
-pub(super) fn lines(inlines: &[Inline], width: usize, look: Look<'_>, add: Style) -> Vec<Line<'static>> {
-    let (mut out, mut spans) = (Vec::new(), Vec::new());
-    for inline in inlines {
-        let style = style(inline.face, look.theme).patch(add);
-        for (n, text) in inline.text.split('\n').enumerate() {
-            if n > 0 {
-                out.extend(wrap(&spans, width));
-                spans.clear();
-            }
-            if !text.is_empty() {
-                spans.push(Span::styled(text, style));
-            }
-        }
-    }
-    out.extend(wrap(&spans, width));
-    out
-}
-
-fn style(face: Face, theme: &Theme) -> Style {
-    let mut style = match face {
-        Face { dim: true, .. } => theme.style(Role::Dim),
-        Face { link: true, .. } => theme.style(Role::Mention),
-        _ => theme.style(Role::Text),
-    };
-    if face.code {
-        style = style.patch(theme.style(Role::CodeBg));
-    }
-    for (on, modifier) in
-        [(face.strong, Modifier::BOLD), (face.emphasis, Modifier::ITALIC), (face.strike, Modifier::CROSSED_OUT)]
-    {
-        if on {
-            style = style.add_modifier(modifier);
-        }
-    }
-    style
 }
 
 fn prefix_cells(prefix: &[Prefix]) -> usize {

@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::rows::lines;
+use super::inline::lines;
 use super::{Inline, TableRow};
 use crate::tui::pane::Look;
 use crate::tui::text::wrap::cells;

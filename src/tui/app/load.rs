@@ -22,7 +22,7 @@ pub fn key_words(folder: Option<&Path>) -> impl Fn(&str, &str) -> String + use<>
 }
 
 /// Keys and themes as they are in force, and what was wrong with their files.
-pub(super) struct Own {
+pub(super) struct Loaded {
     pub keys: Keys,
     pub themes: Themes,
     pub theme: Theme,
@@ -30,7 +30,7 @@ pub(super) struct Own {
 }
 
 /// Reads `keys.toml` and `themes/` in nebula's folder, and puts on the theme called `name`, if one was chosen.
-pub(super) fn read(folder: Option<&Path>, name: Option<&str>, depth: Depth) -> Own {
+pub(super) fn read(folder: Option<&Path>, name: Option<&str>, depth: Depth) -> Loaded {
     let mut notices = Vec::new();
     let themes = match folder.map(|f| f.join("themes")) {
         Some(folder) => {
@@ -72,7 +72,7 @@ pub(super) fn read(folder: Option<&Path>, name: Option<&str>, depth: Depth) -> O
         }
         None => dark(),
     };
-    Own { keys, themes, theme, notices }
+    Loaded { keys, themes, theme, notices }
 }
 
 fn notice(title: String, detail: &str) -> Notice {

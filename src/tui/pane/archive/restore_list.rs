@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
 use crate::protocol::{Command, RestoreRequest};
 use crate::text::number::{plural, thousands};
-use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
@@ -17,9 +16,9 @@ use crate::tui::theme::Role;
 
 /// A restore that waits.
 #[derive(Debug, Clone)]
-pub(super) struct Fates {
+pub(super) struct RestoreList {
     pub proposal: Arc<Proposal>,
-    fates: Vec<Fate>,
+    previews: Vec<Fate>,
     /// The person went on to the proposal.
     pub seen: bool,
     top: usize,
@@ -40,24 +39,24 @@ fn undecided(fate: &Fate) -> bool {
     matches!(fate.kind, FateKind::Foreign { choice: None, .. })
 }
 
-impl Fates {
-    pub fn new(proposal: Arc<Proposal>, fates: Vec<Fate>) -> Self {
-        Fates { proposal, fates, seen: false, top: 0, gone_to: None }
+impl RestoreList {
+    pub fn new(proposal: Arc<Proposal>, previews: Vec<Fate>) -> Self {
+        RestoreList { proposal, previews, seen: false, top: 0, gone_to: None }
     }
 
     /// The file that is asked about: the one gone to, else the first that someone else changed and nothing was said of.
     fn asked(&self) -> Option<usize> {
-        self.gone_to.or_else(|| self.fates.iter().position(undecided))
+        self.gone_to.or_else(|| self.previews.iter().position(undecided))
     }
 
     /// Whether nothing is left to be chosen.
     fn is_chosen(&self) -> bool {
-        !self.fates.iter().any(undecided)
+        !self.previews.iter().any(undecided)
     }
 
     /// Goes to the next file that someone else changed, or to the one before.
     fn go_to(&mut self, down: bool) {
-        let foreign: Vec<usize> = (0..self.fates.len()).filter(|i| is_foreign(&self.fates[*i])).collect();
+        let foreign: Vec<usize> = (0..self.previews.len()).filter(|i| is_foreign(&self.previews[*i])).collect();
         let next = match (self.asked(), down) {
             (Some(at), true) => foreign.iter().find(|i| **i > at),
             (Some(at), false) => foreign.iter().rfind(|i| **i < at),
@@ -72,7 +71,7 @@ impl Fates {
 
     /// Files that are still to be asked about, and all.
     pub fn count(&self) -> (usize, usize) {
-        (self.fates.iter().filter(|f| undecided(f)).count(), self.fates.len())
+        (self.previews.iter().filter(|f| undecided(f)).count(), self.previews.len())
     }
 
     /// Whether `action` would do something now.
@@ -80,15 +79,15 @@ impl Fates {
         match action {
             Action::LeaveForeign | Action::TakeOld => self.asked().is_some(),
             Action::MergeForeign => {
-                let asked = self.asked().map(|i| &self.fates[i].kind);
+                let asked = self.asked().map(|i| &self.previews[i].kind);
                 matches!(asked, Some(FateKind::Foreign { conflicts: Some(_), .. }))
             }
             Action::Open | Action::Write => self.is_chosen() && !self.proposal.files.is_empty(),
             Action::Escape | Action::Later | Action::Close => true,
             // Where there is one to choose for, it is asked about already.
             Action::Up | Action::Down => {
-                let foreign = self.fates.iter().filter(|f| is_foreign(f)).count();
-                foreign > usize::from(self.asked().is_some()) || foreign == 0 && self.fates.len() > FEW
+                let foreign = self.previews.iter().filter(|f| is_foreign(f)).count();
+                foreign > usize::from(self.asked().is_some()) || foreign == 0 && self.previews.len() > FEW
             }
             Action::HalfUp | Action::HalfDown | Action::First | Action::Last => true,
             _ => false,
@@ -110,7 +109,7 @@ impl Fates {
                 let say = "nothing was restored".to_string();
                 return vec![PaneEffect::send(Command::Decide(self.proposal.id, refused)), PaneEffect::Say(say)];
             }
-            Action::Up | Action::Down if self.fates.iter().any(is_foreign) => {
+            Action::Up | Action::Down if self.previews.iter().any(is_foreign) => {
                 self.go_to(action == Action::Down);
                 return Vec::new();
             }
@@ -119,7 +118,7 @@ impl Fates {
                 return Vec::new();
             }
         };
-        let Some(path) = self.asked().map(|i| self.fates[i].path.clone()) else { return Vec::new() };
+        let Some(path) = self.asked().map(|i| self.previews[i].path.clone()) else { return Vec::new() };
         let request = RestoreRequest::Foreign { proposal: self.proposal.id, path, choice };
         vec![PaneEffect::send(Command::Restore(request))]
     }
@@ -131,10 +130,10 @@ impl Fates {
             Action::HalfUp => self.top.saturating_sub(10),
             Action::HalfDown => self.top + 10,
             Action::First => 0,
-            Action::Last => self.fates.len(),
+            Action::Last => self.previews.len(),
             _ => self.top,
         };
-        self.top = self.top.min(self.fates.len().saturating_sub(1));
+        self.top = self.top.min(self.previews.len().saturating_sub(1));
     }
 
     /// What a click on row `row` of `height` does: the choices and, once all are made, the line that goes on.
@@ -154,12 +153,12 @@ impl Fates {
     /// Rows of the list where `height` rows hold it all; the question stays in view.
     fn rows(&self, height: u16) -> usize {
         let asked = if self.asked().is_some() { 5 } else { 2 };
-        usize::from(height.saturating_sub(1 + asked)).min(self.fates.len()).max(1)
+        usize::from(height.saturating_sub(1 + asked)).min(self.previews.len()).max(1)
     }
 
     /// Rows that everything needs.
     pub fn height(&self) -> u16 {
-        u16::try_from(self.fates.len() + 7).unwrap_or(u16::MAX)
+        u16::try_from(self.previews.len() + 7).unwrap_or(u16::MAX)
     }
 
     /// Draws heading, list and question from the top of `pen`; a list that is too long scrolls.
@@ -167,7 +166,7 @@ impl Fates {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = plural(self.fates.len(), "file");
+        let note = plural(self.previews.len(), "file");
         let note = match usize::from(width) > cells(&self.proposal.title) + cells(&note) + 33 {
             true => format!("{note}, nothing is written yet"),
             false => note,
@@ -175,15 +174,15 @@ impl Fates {
         let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
         pen.heading(0, 0, width, &title, &[span(note, dim)], look);
         let rows = self.rows(pen.height());
-        let top = self.top.min(self.fates.len().saturating_sub(rows));
-        let longest = self.fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
+        let top = self.top.min(self.previews.len().saturating_sub(rows));
+        let longest = self.previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;
         let asked = self.asked();
-        for (i, fate) in self.fates.iter().enumerate().skip(top).take(rows) {
+        for (i, fate) in self.previews.iter().enumerate().skip(top).take(rows) {
             self.row(pen, ctx, (i - top) as u16 + 1, fate, path_room, asked == Some(i));
         }
-        if self.fates.len() > rows {
-            pen.thumb(1, rows as u16, top, self.fates.len(), look);
+        if self.previews.len() > rows {
+            pen.thumb(1, rows as u16, top, self.previews.len(), look);
         }
         self.question(pen, ctx, rows as u16 + 2);
     }
@@ -191,7 +190,7 @@ impl Fates {
     fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &Fate, path_room: usize, asked: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
-        let clock = Clock { now: ctx.now, zone: ctx.zone };
+        let clock = ctx.clock();
         let (glyph, mark, words, role, counts, why) = match &fate.kind {
             FateKind::Restore(counts) => {
                 (look.glyphs.done, Role::Added, "will restore".to_string(), Role::Text, Some(*counts), String::new())
@@ -247,7 +246,7 @@ impl Fates {
         let look = paint::look(ctx);
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
-        let asked = self.asked().map(|i| &self.fates[i]);
+        let asked = self.asked().map(|i| &self.previews[i]);
         let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = asked else {
             let show = Some((Action::Open, "previews")).filter(|_| !self.proposal.files.is_empty());
             let leave = Some((Action::Escape, "cancels"));

@@ -3,10 +3,10 @@
 use super::{App, At, Effect, Exit, LineFor, Owner, Screen, Typed};
 use crate::protocol::{Command, Setting};
 use crate::tui::action::Action;
-use crate::tui::input::question::Said as Answered;
+use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::PaneId;
-use crate::tui::popup::sessions::Said as SessionSaid;
-use crate::tui::popup::welcome::Said as WelcomeSaid;
+use crate::tui::popup::sessions::SessionsOutcome;
+use crate::tui::popup::welcome::WelcomeOutcome;
 use crate::tui::popup::{Popup, finder, list, page};
 
 impl App {
@@ -59,15 +59,15 @@ impl App {
         }
     }
 
-    pub(super) fn question_said(&mut self, said: Answered) -> Vec<Effect> {
+    pub(super) fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
         match said {
-            Answered::Stay => Vec::new(),
-            Answered::Answer(command) => vec![Effect::Send(command)],
-            Answered::Write => {
+            QuestionOutcome::Stay => Vec::new(),
+            QuestionOutcome::Answer(command) => vec![Effect::Send(command)],
+            QuestionOutcome::Write => {
                 self.layout.at = At::Answer;
                 Vec::new()
             }
-            Answered::Later => {
+            QuestionOutcome::Later => {
                 self.layout.at = At::Input;
                 Vec::new()
             }
@@ -97,17 +97,17 @@ impl App {
     fn act_on_session(&mut self, action: Action) -> Vec<Effect> {
         let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
         match sessions.act(action) {
-            SessionSaid::Stay(effects) => self.route_effects(Owner::Sessions, effects),
-            SessionSaid::Leave(effects) => {
+            SessionsOutcome::Stay(effects) => self.route_effects(Owner::Sessions, effects),
+            SessionsOutcome::Leave(effects) => {
                 self.screen = Screen::Main;
                 self.layout.at = At::Input;
                 self.route_effects(Owner::Sessions, effects)
             }
-            SessionSaid::Remove(id, title) => {
+            SessionsOutcome::Remove(id, title) => {
                 self.open_remove(id, &title);
                 Vec::new()
             }
-            SessionSaid::Export(id) => {
+            SessionsOutcome::Export(id) => {
                 self.open_export(Some(id));
                 Vec::new()
             }
@@ -124,13 +124,13 @@ impl App {
                 Vec::new()
             }
             action => match welcome.act(action) {
-                WelcomeSaid::Stay => Vec::new(),
-                WelcomeSaid::Tour => self.quit(Exit::Tour),
-                WelcomeSaid::Browse => {
+                WelcomeOutcome::Stay => Vec::new(),
+                WelcomeOutcome::Tour => self.quit(Exit::Tour),
+                WelcomeOutcome::Browse => {
                     self.browse();
                     Vec::new()
                 }
-                WelcomeSaid::Connect | WelcomeSaid::Reconnect => {
+                WelcomeOutcome::Connect | WelcomeOutcome::Reconnect => {
                     self.say = Some("looking for a local server".into());
                     vec![Effect::Send(Command::Set(Setting::Reconnect))]
                 }
@@ -152,7 +152,7 @@ impl App {
                 self.list_said(said)
             }
             Some(Popup::Page(page)) => {
-                if page.act(action) == page::Said::Close {
+                if page.act(action) == page::PageOutcome::Close {
                     self.popups.pop();
                 }
                 Vec::new()
@@ -165,14 +165,14 @@ impl App {
         }
     }
 
-    pub(super) fn finder_said(&mut self, said: finder::Said) -> Vec<Effect> {
+    pub(super) fn finder_said(&mut self, said: finder::FinderOutcome) -> Vec<Effect> {
         match said {
-            finder::Said::Ask(queries) => self.ask_all(Owner::Finder, queries),
-            finder::Said::Close => {
+            finder::FinderOutcome::Ask(queries) => self.ask_all(Owner::Finder, queries),
+            finder::FinderOutcome::Close => {
                 self.popups.pop();
                 Vec::new()
             }
-            finder::Said::Took => {
+            finder::FinderOutcome::Took => {
                 let Some(Popup::Finder(finder)) = self.popups.pop() else { return Vec::new() };
                 if let Some(chosen) = finder.list.chosen() {
                     let at = self.composer.input.caret();
@@ -189,7 +189,7 @@ impl App {
     /// Whether `/prompt ` is written in the palette: what follows is the name of a prompt.
     fn names_prompts(&self) -> bool {
         let Some(Popup::List(list)) = self.popups.last() else { return false };
-        list.kind == list::Kind::Commands && list.editor.text().starts_with("/prompt ")
+        list.kind == list::ListKind::Commands && list.editor.text().starts_with("/prompt ")
     }
 
     /// A prompt that takes arguments goes into the input, for these to be written.
@@ -200,34 +200,34 @@ impl App {
         Vec::new()
     }
 
-    pub(super) fn list_said(&mut self, said: list::Said) -> Vec<Effect> {
+    pub(super) fn list_said(&mut self, said: list::ListOutcome) -> Vec<Effect> {
         match said {
-            list::Said::Stay | list::Said::Moved if self.names_prompts() => match self.popups.pop() {
+            list::ListOutcome::Stay | list::ListOutcome::Moved if self.names_prompts() => match self.popups.pop() {
                 Some(Popup::List(palette)) => {
                     let typed = palette.editor.expanded();
                     self.open_prompts(typed.trim_start_matches("/prompt").trim_start())
                 }
                 _ => Vec::new(),
             },
-            list::Said::Stay => Vec::new(),
-            list::Said::Moved => {
+            list::ListOutcome::Stay => Vec::new(),
+            list::ListOutcome::Moved => {
                 if let Some(Popup::List(list)) = self.popups.last()
-                    && let (list::Kind::Themes(_), Some(entry)) = (&list.kind, list.selected())
+                    && let (list::ListKind::Themes(_), Some(entry)) = (&list.kind, list.selected())
                 {
                     let name = entry.name.clone();
-                    self.wear(&name);
+                    self.apply_theme(&name);
                 }
                 Vec::new()
             }
-            list::Said::Close => {
+            list::ListOutcome::Close => {
                 if let Some(Popup::List(list)) = self.popups.pop()
-                    && let list::Kind::Themes(before) = list.kind
+                    && let list::ListKind::Themes(before) = list.kind
                 {
-                    self.wear(&before);
+                    self.apply_theme(&before);
                 }
                 Vec::new()
             }
-            list::Said::Took(name, rest) => match self.popups.pop() {
+            list::ListOutcome::Took(name, rest) => match self.popups.pop() {
                 Some(Popup::List(list)) => {
                     let needs = list.selected().is_some_and(|e| e.needs && rest.trim().is_empty());
                     if needs {

@@ -1,0 +1,62 @@
+//! Names the rectangles of the screen and tells panes and popups their sizes.
+
+use super::{App, Screen};
+use crate::tui::layout::{self, Wants};
+use crate::tui::{pane, view};
+
+impl App {
+    /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
+    pub(super) fn measure(&mut self) {
+        let width = self.input_width();
+        self.composer.input.measure(width);
+        if let Some(line) = &mut self.line {
+            line.editor.measure(width);
+        }
+        let main = matches!(self.screen, Screen::Main);
+        if main {
+            self.early.clear();
+        }
+        let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
+        let wants = Wants {
+            pane: self.layout.pane,
+            full: self.is_full(),
+            right: self.layout.right,
+            low: self.layout.low,
+            input: u16::try_from(rows).unwrap_or(u16::MAX),
+            question: if main { self.open_question().map_or(0, |q| view::question::rows(q, self.size.0)) } else { 0 },
+            queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
+            // In the chat they stand in its text.
+            notices: match self.screen {
+                Screen::Main => 0,
+                Screen::Start(_) => view::notice_rows(self, layout::start_width(self.size.0)),
+                _ => view::notice_rows(self, self.size.0),
+            },
+            start: matches!(self.screen, Screen::Start(_)),
+        };
+        self.rects = layout::rects(self.size.0, self.size.1, &wants);
+        let (now, zone) = (self.now, self.zone);
+        let look = pane::Look {
+            theme: &self.appearance.theme,
+            glyphs: &self.appearance.glyphs,
+            keys: &self.keyboard.keys,
+            now,
+            zone,
+        };
+        if main {
+            for place in &self.rects.panes {
+                self.panes.measure(place.id, place.body.width, place.body.height, &look);
+            }
+        }
+        let body = self.rects.body;
+        if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
+            let preview = self.rects.preview.or_else(|| view::sessions_areas(body).1);
+            let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));
+            sessions.measure(body.height.saturating_sub(1), preview, &look);
+        }
+        if let Some(mut popup) = self.popups.pop() {
+            let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
+            popup.measure(self.rects.all, full, &self.ctx(true));
+            self.popups.push(popup);
+        }
+    }
+}
