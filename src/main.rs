@@ -71,7 +71,7 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Left> {
         let left = tui::run((handle.commands.clone(), handle.events), options).await;
         // The channel is closed with its last sender; the agent lets a write finish, saves and ends.
         drop(handle.commands);
-        let _ = handle.done.await;
+        agent::ended(handle.done).await;
         Ok(left?)
     })
 }

@@ -64,6 +64,7 @@ impl ActorHandle {
             turn: None,
             restores: Restores::default(),
             draft: None,
+            commit: None,
         };
         let task = tokio::spawn(actor.run(messages, opened));
         ActorHandle { context, inbox, task }
@@ -118,6 +119,8 @@ struct Actor {
     restores: Restores,
     /// Ends the commit message that is being written.
     draft: Option<CancellationToken>,
+    /// The commit that git is making.
+    commit: Option<JoinHandle<()>>,
 }
 
 impl Actor {
@@ -145,6 +148,9 @@ impl Actor {
             }
         };
         self.stop().await;
+        if let Some(commit) = self.commit.take() {
+            let _ = commit.await;
+        }
         if let Some(id) = self.context.id().filter(|_| !stays) {
             self.context.services.memory.post(move |memory| memory.end(&id));
         }
@@ -171,7 +177,7 @@ impl Actor {
                 None => context.say(Level::Info, "there is no session to export yet", "").await,
             },
             Command::DraftCommit => self.draft = Some(commit::draft(context)),
-            Command::Commit(message) => commit::commit(context, message),
+            Command::Commit(message) => self.commit = Some(commit::commit(context, message)),
             // The supervisor's.
             Command::Ask(..) | Command::Open(_) | Command::OpenBeside(_) | Command::Close | Command::Shutdown => {}
         }
@@ -288,7 +294,7 @@ impl Actor {
         let services = Arc::clone(&self.context.services);
         let known = session.shas();
         let found = tokio::task::spawn_blocking(move || {
-            let changed = |path: &String, known: &Sha| match services.workspace.read(path) {
+            let changed = |path: &String, known: &Sha| match services.workspace.read_whole(path) {
                 Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known),
                 Err(_) => true,
             };

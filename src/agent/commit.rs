@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::lock;
@@ -39,7 +40,7 @@ pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
 }
 
 /// Commits what is staged with the message the person settled on. Where git refuses, the message comes back.
-pub fn commit(context: &Arc<SessionContext>, message: String) {
+pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> {
     let context = Arc::clone(context);
     tokio::spawn(async move {
         let trusted = lock(&context.services.config).is_trusted();
@@ -53,7 +54,7 @@ pub fn commit(context: &Arc<SessionContext>, message: String) {
                 context.services.events.send(EventBody::CommitMessage(message)).await;
             }
         }
-    });
+    })
 }
 
 async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {

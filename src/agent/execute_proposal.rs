@@ -37,13 +37,18 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// Taken back before anything was decided or written.
+    pub fn withdrawn() -> Self {
+        Settled::nothing(Outcome::Withdrawn, None)
+    }
+
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {
         Settled { outcome, decision, changeset: None, written: Vec::new() }
     }
 }
 
-/// Asks the policy or the person, and writes what was accepted. Interrupting withdraws the proposal; a write that
-/// has begun is always finished.
+/// Asks the policy or the person, and writes what was accepted. Interrupting withdraws the proposal as long as no file
+/// was put in place; from then on the write is finished.
 pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
@@ -61,7 +66,7 @@ pub async fn execute_proposal(
             Some(decision) => decision,
             None => {
                 context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
-                return Settled::nothing(Outcome::Withdrawn, None);
+                return Settled::withdrawn();
             }
         },
     };
@@ -73,7 +78,7 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let settled = write(context, &proposal, decision, cause).await;
+    let settled = write(context, &proposal, decision, cause, stop).await;
     context.events.send(EventBody::Settled(proposal.id, settled.outcome.clone())).await;
     if let Some(id) = settled.changeset.clone() {
         let context2 = Arc::clone(context);
@@ -119,7 +124,13 @@ async fn ask(
     decision
 }
 
-async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Decision, cause: Cause) -> Settled {
+async fn write(
+    context: &Arc<SessionContext>,
+    proposal: &Proposal,
+    decision: Decision,
+    cause: Cause,
+    stop: &CancellationToken,
+) -> Settled {
     let decided = match proposal.decide(&decision) {
         Ok(Some(decided)) => decided,
         Ok(None) => return Settled::nothing(Outcome::Refused, Some(decision)),
@@ -129,8 +140,8 @@ async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Dec
     lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
-    let context2 = Arc::clone(context);
-    let work = tokio::task::spawn_blocking(move || execute_decided(&context2, &decided, cause)).await;
+    let (context2, stop) = (Arc::clone(context), stop.clone());
+    let work = tokio::task::spawn_blocking(move || execute_decided(&context2, &decided, cause, &stop)).await;
     match work {
         Ok(Ok(changeset)) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
@@ -142,8 +153,13 @@ async fn write(context: &Arc<SessionContext>, proposal: &Proposal, decision: Dec
 }
 
 /// Writes on a thread that may block; what memory could not keep is told, and the session goes on.
-fn execute_decided(context: &SessionContext, decided: &Decided, cause: Cause) -> Result<Option<String>, Outcome> {
-    let Executed { applied, unrecorded } = execute(decided, cause, context.services.stores());
+fn execute_decided(
+    context: &SessionContext,
+    decided: &Decided,
+    cause: Cause,
+    stop: &CancellationToken,
+) -> Result<Option<String>, Outcome> {
+    let Executed { applied, unrecorded } = context.services.with_stores(stop, |stores| execute(decided, cause, stores));
     for error in unrecorded {
         context.record_error::<()>(Err(error));
     }
@@ -160,6 +176,7 @@ fn execute_decided(context: &SessionContext, decided: &Decided, cause: Cause) ->
             Ok(applied.changeset.map(|id| id.to_string()))
         }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
+        Err(error) if error.is_stopped() => Err(Outcome::Withdrawn),
         Err(other) => Err(Outcome::Failed(other.to_string())),
     }
 }

@@ -8,6 +8,7 @@ use crate::agent::changesets::{changeset, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::{rag, request, system_prompt, transcript};
+use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::memory::{self, SessionUse};
@@ -15,6 +16,7 @@ use crate::proposal::{Counts, State};
 use crate::protocol::{
     Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
+use crate::workspace::ReadError;
 
 /// How many entries a preview of a session shows.
 const PREVIEW: usize = 12;
@@ -154,7 +156,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
     }
     Ok(SessionPreview {
         id: id.to_string(),
-        items: transcript::items(&rows, &services.tools),
+        items: transcript::items(&rows, &services.tools()),
         files,
         cost: session.totals.cost,
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },
@@ -166,7 +168,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
 fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
     let Some(written) = services.memory.sync().written(&services.project(), path)? else { return Ok(None) };
     let Ok(read) = services.workspace.read(path) else { return Ok(None) };
-    let sha = read.state.bytes().map(|b| crate::archive::sha256(b));
+    let sha = state_sha(&read.state);
     Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
 }
 
@@ -219,7 +221,7 @@ fn versions(services: &Services, path: String) -> Result<Listing, String> {
     });
     let rows: Vec<_> = rows.collect();
     let foreign = changed_since(services, &path).ok().flatten().is_some();
-    let now = match (found.last(), services.workspace.read(&path)) {
+    let now = match (found.last(), services.workspace.read_whole(&path)) {
         (Some(newest), Ok(read)) => {
             let archived = services.archive.show(newest).map_err(|e| e.to_string())?;
             Some(crate::proposal::count_changed(&archived, &read.state))
@@ -244,10 +246,10 @@ fn text(services: &Services, path: String) -> Result<Listing, String> {
         let names = attach::names(&services.workspace, &path)?;
         return Ok(Listing::Text { path, text: Some(names.join("\n")), lines: names.len(), bytes: 0 });
     }
-    let read = services.workspace.read(&path).map_err(|e| e.to_string())?;
-    if let State::Large(file) = &read.state {
-        return Ok(Listing::Text { path, text: None, lines: 0, bytes: file.size });
-    }
+    let read = match services.workspace.read_whole(&path) {
+        Err(ReadError::TooLarge { size, .. }) => return Ok(Listing::Text { path, text: None, lines: 0, bytes: size }),
+        read => read.map_err(|e| e.to_string())?,
+    };
     let State::File { bytes, .. } = read.state else { return Err(format!("{path} is not there")) };
     let start = &bytes[..bytes.len().min(TEXT)];
     let text = crate::proposal::shown(start).map(std::borrow::Cow::into_owned);

@@ -22,4 +22,4 @@ mod supervisor;
 mod turn;
 
 pub use session::export;
-pub use start::{Handle, Parts, open_archive, spawn};
+pub use start::{Handle, Parts, ended, open_archive, spawn};

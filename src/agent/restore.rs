@@ -147,7 +147,10 @@ pub async fn run(
 ) -> Option<Settled> {
     let mut choices = Choices::default();
     loop {
-        let restoration = match look(context, plan, &choices).await {
+        let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
+            return Some(Settled::withdrawn());
+        };
+        let restoration = match looked {
             Ok(restoration) => restoration,
             Err(why) => {
                 context.say(Level::Warning, why, "Nothing was changed.").await;
@@ -187,10 +190,16 @@ pub async fn run(
     }
 }
 
-async fn look(context: &Arc<SessionContext>, plan: &Plan, choices: &Choices) -> Result<Restoration, String> {
-    let (context, plan, choices) = (Arc::clone(context), plan.clone(), choices.clone());
+async fn look(
+    context: &Arc<SessionContext>,
+    plan: &Plan,
+    choices: &Choices,
+    stop: &CancellationToken,
+) -> Result<Restoration, String> {
+    let (context, plan, choices, stop) = (Arc::clone(context), plan.clone(), choices.clone(), stop.clone());
     let looked = tokio::task::spawn_blocking(move || {
-        plan.look(&choices, context.events.proposal(), context.services.stores()).map_err(|e| e.to_string())
+        let id = context.events.proposal();
+        context.services.with_stores(&stop, |stores| plan.look(&choices, id, stores)).map_err(|e| e.to_string())
     });
     looked.await.unwrap_or_else(|_| Err("looking at the archive failed in nebula itself".into()))
 }

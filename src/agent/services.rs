@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::events::Events;
 use super::file_index::FileIndex;
@@ -17,7 +18,7 @@ use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::protocol::{Level, Notice};
 use crate::provider::{self, Provider};
-use crate::tools::{Sha, ToolSet};
+use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::Watch;
 
@@ -32,8 +33,8 @@ pub struct Services {
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
     pub memory: memory::Handle,
-    /// The tools that every session begins with.
-    pub tools: Arc<ToolSet>,
+    /// Tools that servers offer to every session, beside nebula's own.
+    pub offered: Vec<Arc<dyn Tool>>,
     /// The configuration as it was at the start, with what was set since.
     pub config: Mutex<Config>,
     /// The channel to the front end, for events that belong to no session.
@@ -100,6 +101,7 @@ impl Services {
         memory: memory::Handle,
         events: Events,
         config: Config,
+        offered: Vec<Arc<dyn Tool>>,
         reports: mpsc::UnboundedSender<Report>,
     ) -> Self {
         let model = config.model.clone();
@@ -108,7 +110,7 @@ impl Services {
             archive,
             memory,
             events,
-            tools: Arc::new(ToolSet::builtin()),
+            offered,
             config: Mutex::new(config),
             index: FileIndex::default(),
             known: Mutex::new(HashMap::new()),
@@ -123,6 +125,12 @@ impl Services {
             trouble: Mutex::new(None),
             reports,
         }
+    }
+
+    /// The tools of a session that begins now: nebula's own, then those that are offered.
+    pub fn tools(&self) -> Arc<ToolSet> {
+        let offered = self.offered.iter().map(Arc::clone);
+        Arc::new(offered.fold(ToolSet::builtin(), |tools, tool| tools.with(tool)))
     }
 
     /// The connected model now.
@@ -143,6 +151,12 @@ impl Services {
     /// Where changes go. For blocking code alone: it waits for memory.
     pub fn stores(&self) -> Stores<'_> {
         Stores { workspace: &self.workspace, archive: &self.archive, memory: self.memory.sync() }
+    }
+
+    /// As [`Services::stores`], for work that ends early once `stop` is cancelled.
+    pub fn with_stores<T>(&self, stop: &CancellationToken, work: impl FnOnce(Stores<'_>) -> T) -> T {
+        let (workspace, archive) = (self.workspace.stopped_by(stop), self.archive.stopped_by(stop));
+        work(Stores { workspace: &workspace, archive: &archive, memory: self.memory.sync() })
     }
 
     /// Notes what is known of a file.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -17,6 +18,7 @@ use crate::config::Config;
 use crate::memory;
 use crate::protocol::{Addressed, Event, EventBody, Level, Mode, Notice};
 use crate::provider::Provider;
+use crate::tools::Tool;
 use crate::workspace::Workspace;
 
 /// How many events may wait for the front end: a slow screen slows the stream instead of growing memory.
@@ -32,6 +34,8 @@ pub struct Parts {
     pub archive: Archive,
     /// A provider to use in place of the configured one: a recording.
     pub provider: Option<Arc<dyn Provider>>,
+    /// Tools beside nebula's own, as servers offer them: every session has them.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// Write the model's answers to this recording.
     pub record: Option<PathBuf>,
     /// Plan or agent.
@@ -48,6 +52,15 @@ pub struct Handle {
     pub done: tokio::task::JoinHandle<()>,
 }
 
+/// How long the agent may take to end. It waits for nothing that takes time, but a disk may not answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits until an agent that was told to end has closed everything, or it takes too long: whatever it was at, each file
+/// is old or new, and what was overwritten is archived.
+pub async fn ended(done: tokio::task::JoinHandle<()>) {
+    let _ = tokio::time::timeout(PATIENCE, done).await;
+}
+
 /// Starts the agent on the current runtime.
 pub fn spawn(parts: Parts) -> Handle {
     let (commands, inbox) = mpsc::unbounded_channel();
@@ -62,7 +75,7 @@ pub fn spawn(parts: Parts) -> Handle {
 
 /// Opens the services and begins what goes on in the background. What there is to say waits as reports.
 async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Report>) -> Supervisor {
-    let Parts { config, workspace, archive, provider, record, mode } = parts;
+    let Parts { config, workspace, archive, provider, tools, record, mode } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
     let settings = Settings::new(&config, mode);
     let options = match config.paths.folder() {
@@ -71,7 +84,8 @@ async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Repor
     };
     // On its own thread: a database that another program holds keeps nobody waiting.
     let (memory, opened) = memory::Handle::open(options, passing(&events));
-    let services = Arc::new(Services::new(Arc::new(workspace), Arc::new(archive), memory, events, config, reports));
+    let (workspace, archive) = (Arc::new(workspace), Arc::new(archive));
+    let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, reports));
     listen_to_memory(&services);
     *lock(&services.record) = record;
     match provider {

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Archive, Error, Id, at};
-use crate::disk::Folder;
+use crate::disk::{self, Folder};
 
 /// How long the lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl Archive {
     /// Takes the lock, making the archive's folders where they are missing. Waits for another holder.
     ///
     /// # Errors
-    /// When a folder cannot be made, or the lock is held for longer than 30 s.
+    /// When a folder cannot be made, the lock is held for longer than 30 s, or the wait is stopped.
     pub fn lock(&self) -> Result<Lock, Error> {
         let home = self.make_home()?;
         let folder = self.make_folder()?;
@@ -60,6 +60,7 @@ impl Archive {
         let file = home.open_or_make("lock", 0o600).map_err(at(&path))?;
         let start = Instant::now();
         loop {
+            disk::check_stop(&self.stop).map_err(at(&path))?;
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => std::thread::sleep(PAUSE),

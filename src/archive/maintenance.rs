@@ -114,7 +114,7 @@ impl Archive {
                 continue;
             };
             ids.push(version.id);
-            match version.state_in(&open) {
+            match version.state_in(&open, &self.stop) {
                 Err(why) => damage(file, &format!("the version cannot be read: {why}")),
                 Ok(State::Absent) if version.size() > 0 => damage(file, "it should be empty"),
                 Ok(state @ (State::File { .. } | State::Large(_)))

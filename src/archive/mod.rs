@@ -22,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use globset::{GlobBuilder, GlobMatcher};
+use tokio_util::sync::CancellationToken;
 
 pub use id::Id;
 pub use lock::Lock;
@@ -65,6 +66,8 @@ pub struct Archive {
     folder: PathBuf,
     exclude: Vec<(String, GlobMatcher)>,
     probe: Option<Probe>,
+    /// Ends the wait for the lock and the copying of large files early.
+    stop: CancellationToken,
     /// Versions that need not be looked up again.
     recent: Arc<Mutex<recent::Recent>>,
     /// The newest changeset was looked for once, so that the lock can be believed.
@@ -134,6 +137,13 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether the work was stopped.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Error::State { source, .. } | Error::Io { source, .. } if disk::is_stopped(source))
+    }
+}
+
 /// Says where the disk refused.
 fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
     move |source| Error::Io { path: path.to_path_buf(), source }
@@ -158,8 +168,16 @@ impl Archive {
             glob.map(|g| (text.clone(), g.compile_matcher())).map_err(|e| Error::Glob(e.to_string()))
         };
         let exclude = settings.exclude.iter().map(glob).collect::<Result<_, _>>()?;
-        let archive =
-            Archive { root, home, folder, exclude, probe: None, recent: Arc::default(), listed: Arc::default() };
+        let archive = Archive {
+            root,
+            home,
+            folder,
+            exclude,
+            probe: None,
+            stop: CancellationToken::new(),
+            recent: Arc::default(),
+            listed: Arc::default(),
+        };
         for (path, opened) in [(&archive.home, archive.open_home()), (&archive.folder, archive.open_folder())] {
             match opened {
                 // Where a folder may not be read, that is said once something is asked of it.
@@ -182,6 +200,12 @@ impl Archive {
     pub fn with_probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
+    }
+
+    /// The same archive, which waits for its lock and copies large files no further once `stop` is cancelled.
+    #[must_use]
+    pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
+        Archive { stop: stop.clone(), ..self.clone() }
     }
 
     /// Tells the probe that a step is reached.
@@ -285,7 +309,7 @@ impl Archive {
         if version.absent {
             return Ok(State::Absent);
         }
-        version.state_in(&self.folder_of(version)?)
+        version.state_in(&self.folder_of(version)?, &self.stop)
     }
 
     /// The changeset whose name begins so.

@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use tokio_util::sync::CancellationToken;
+
 use super::recent::Recent;
 use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset_name, version};
@@ -105,7 +107,7 @@ impl Archive {
         recent: &mut Recent,
     ) -> Result<(), Error> {
         let archive = self.make_folder()?;
-        let mut writing = Writing { archive: &archive, pending: Vec::new(), open: Vec::new() };
+        let mut writing = Writing { archive: &archive, stop: &self.stop, pending: Vec::new(), open: Vec::new() };
         let mut folders: Vec<OsString> = Vec::new();
         let mut new_folders = false;
         let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
@@ -177,6 +179,7 @@ impl Archive {
 /// Versions that are being written.
 struct Writing<'a> {
     archive: &'a Folder,
+    stop: &'a CancellationToken,
     pending: Vec<Pending>,
     open: Vec<File>,
 }
@@ -230,27 +233,21 @@ impl Writing<'_> {
         let temp = disk::temp_name();
         self.wait(temp.clone(), folder, name);
         let new = self.archive.make_file(&temp, 0o600)?;
-        copy_large(file, &new)?;
+        copy_large(file, &new, self.stop)?;
         new.set_permissions(Permissions::from_mode(mode_of(file.mode)))?;
         self.open.push(new);
         Ok(())
     }
 
     /// A new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
-    #[cfg(target_os = "linux")]
     fn share_blocks(&self, folder: &Folder, equal: &OsStr, temp: &str, mode: u32) -> Option<File> {
         let old = folder.open_file(equal).ok()?;
         let new = self.archive.write_new(temp, b"", Some(mode)).ok()?;
-        if rustix::fs::ioctl_ficlone(&new, &old).is_ok() {
+        if disk::share_blocks(&old, &new) {
             return Some(new);
         }
         // Should it stay, the next start sweeps it.
         let _ = self.archive.remove_file(temp);
-        None
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn share_blocks(&self, _folder: &Folder, _equal: &OsStr, _temp: &str, _mode: u32) -> Option<File> {
         None
     }
 }

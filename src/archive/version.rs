@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
+use tokio_util::sync::CancellationToken;
 
 use super::Id;
 use crate::disk::{self, Folder};
@@ -32,8 +33,8 @@ impl Version {
     /// The state that is archived, in the folder that its file lies in.
     ///
     /// # Errors
-    /// When it is gone or cannot be read.
-    pub(super) fn state_in(&self, folder: &Folder) -> io::Result<State> {
+    /// When it is gone or cannot be read, or reading it is stopped.
+    pub(super) fn state_in(&self, folder: &Folder, stop: &CancellationToken) -> io::Result<State> {
         if self.absent {
             return Ok(State::Absent);
         }
@@ -43,7 +44,7 @@ impl Version {
             return Ok(State::Link { target: folder.read_link(name)? });
         }
         let file = folder.open_file(name)?;
-        Ok(state_of(file, &self.file)?.0)
+        Ok(state_of(file, &self.file, stop)?.0)
     }
 
     /// Size in bytes; 0 for one that says there was no file.

@@ -26,7 +26,19 @@ pub struct Context {
     pub global: Global,
     /// The shell's current folder.
     pub folder: PathBuf,
-    runtime: tokio::runtime::Runtime,
+    runtime: tokio::runtime::Handle,
+    _threads: Threads,
+}
+
+/// The threads of the program. Its end does not wait for what still blocks one of them, such as a disk that does not answer.
+struct Threads(Option<tokio::runtime::Runtime>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl Context {
@@ -72,7 +84,8 @@ impl Context {
             .enable_all()
             .build()
             .context("cannot start threads")?;
-        Ok(Context { config, workspace, global, folder, runtime })
+        let handle = runtime.handle().clone();
+        Ok(Context { config, workspace, global, folder, runtime: handle, _threads: Threads(Some(runtime)) })
     }
 
     /// Runs a future to its end.
@@ -133,6 +146,7 @@ impl Context {
             workspace: self.workspace.clone(),
             archive: self.archive()?,
             provider,
+            tools: Vec::new(),
             record: self.global.record.clone(),
             mode,
         })

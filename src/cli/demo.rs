@@ -73,7 +73,8 @@ impl Tour {
         let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
         name_keys(&mut recording, key);
         let model = Replay::new(recording, "a recording");
-        Ok(Parts { config, workspace, archive, provider: Some(Arc::new(model)), record: None, mode: Mode::Agent })
+        let (provider, mode) = (Some(Arc::new(model) as _), Mode::Agent);
+        Ok(Parts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode })
     }
 }
 

@@ -125,7 +125,7 @@ impl Making<'_> {
             Err(_) if !sure => return Ok(()),
             Err(e) => return Err(e.to_string()),
         };
-        let read = match self.workspace.read(&path) {
+        let read = match self.workspace.read_whole(&path) {
             Ok(read) => read,
             Err(ReadError::NotAFile { kind: "a folder", .. }) => return self.folder(&path),
             Err(e) => return Err(e.to_string()),

@@ -4,9 +4,11 @@
 //! leaves the old or the new file, and at worst a temporary one. Reading is bounded and waits for nobody. Names are
 //! looked up in open folders, so that no link leads a write elsewhere.
 
+mod copy;
 mod folder;
 mod keep;
 mod read;
+mod stop;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -19,9 +21,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
+pub use copy::{copy_pieces, read_pieces, share_blocks};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::keep;
 pub use read::{Links, kind_of, open_file, read_file, read_open, read_text};
+pub use stop::{check_stop, is_stopped};
 
 /// How the names of temporary files begin; the id of the process follows.
 const TEMP_PREFIX: &str = ".nebula-tmp-";

@@ -72,6 +72,18 @@ pub enum ApplyError {
     },
 }
 
+impl ApplyError {
+    /// Whether the work was stopped before anything was written.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            ApplyError::Archive(error) => error.is_stopped(),
+            ApplyError::Read(ReadError::Io { source, .. }) => disk::is_stopped(source),
+            ApplyError::Write { source, not_put_back, .. } => disk::is_stopped(source) && not_put_back.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 fn how_changed(expected: &State, found: &State) -> &'static str {
     match (expected.is_absent(), found.is_absent()) {
         (true, false) => "appeared on disk meanwhile",

@@ -9,7 +9,7 @@ use super::base::Run;
 use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
-use crate::workspace::{Access, is_text};
+use crate::workspace::{Access, ReadError, is_text};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin {
@@ -56,18 +56,17 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let (name, read) = match context.reading(given, Access::File)? {
         Place::Outside(path) => return Ok(RunResult::Outside(path)),
         Place::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
-        Place::Inside(path) => (path.clone(), context.workspace.read(&path)),
+        Place::Inside(path) => (path.clone(), context.workspace.read_whole(&path)),
     };
-    let bytes = match read.map_err(|e| e.to_string())?.state {
+    let read = read.map_err(|e| match e {
+        ReadError::TooLarge { .. } => format!("{e}: look into it with searchInDirectory"),
+        e => e.to_string(),
+    })?;
+    let bytes = match read.state {
         State::File { bytes, .. } => bytes,
         State::Absent => return Err(missing(&name, run)),
         State::Link { .. } => return Err(format!("{name} is a link that leads nowhere")),
-        State::Large(file) => {
-            let size = file.size;
-            return Err(format!(
-                "{name} is too large to be read whole ({size} bytes): look into it with searchInDirectory"
-            ));
-        }
+        State::Large(file) => return Err(format!("{name} is too large to be read whole ({} bytes)", file.size)),
     };
     if !is_text(&bytes) {
         return Err(format!("{name} is not a text: {} bytes of {}", bytes.len(), kind(&name, &bytes)));

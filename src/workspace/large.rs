@@ -1,47 +1,47 @@
 //! Files that are too large to be held: read once through for their sum, copied a piece at a time.
 
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::stamp::Stamp;
 use crate::disk::{self, Links};
 use crate::proposal::{LargeFile, State};
 
 /// The largest file that is held whole, in bytes.
-const LARGEST_WHOLE: u64 = 64 << 20;
-/// Bytes that are read at once of a larger one.
-const PIECE: usize = 1 << 20;
+pub(super) const LARGEST_WHOLE: u64 = 64 << 20;
 
 /// The state of an open file and its stamp of before the bytes were read: a change while they are shows. `source` is where
 /// it lies.
 ///
 /// # Errors
-/// Whatever the disk says.
-pub fn state_of(file: File, source: &Path) -> io::Result<(State, Stamp)> {
+/// Whatever the disk says, or when it is stopped.
+pub fn state_of(file: File, source: &Path, stop: &CancellationToken) -> io::Result<(State, Stamp)> {
     let meta = file.metadata()?;
     let (stamp, mode) = (Stamp::of(&meta), Some(meta.permissions().mode() & 0o7777));
     if meta.len() <= LARGEST_WHOLE {
         let bytes = disk::read_open(&file, LARGEST_WHOLE)?;
         return Ok((State::File { bytes: bytes.into(), mode }, stamp));
     }
-    let (size, sha256) = pieces(&file, |_| Ok(()))?;
+    let (size, sha256) = digest(&file, stop)?;
     let large = LargeFile { size, sha256, mode, source: source.to_path_buf() };
     Ok((State::Large(Box::new(large)), stamp))
 }
 
-/// Copies a large file's bytes into a new one, the blocks shared where the file system can.
+/// Copies a large file's bytes into a new one; the blocks are shared where the file system can.
 ///
 /// # Errors
-/// When they are not those that were read before, or the disk refuses.
-pub fn copy_large(from: &LargeFile, mut to: &File) -> io::Result<()> {
+/// When they are not those that were read before, the disk refuses, or it is stopped.
+pub fn copy_large(from: &LargeFile, to: &File, stop: &CancellationToken) -> io::Result<()> {
     let old = disk::open_file(&from.source, Links::Refuse)?;
-    let copied = match share_blocks(&old, to) {
-        true => pieces(to, |_| Ok(()))?,
-        false => pieces(&old, |piece| to.write_all(piece))?,
+    // The bytes are read for their sum in any case, so that a copy within the system would save nothing.
+    let copied = match disk::share_blocks(&old, to) {
+        true => digest(to, stop)?,
+        false => summed(|each| disk::copy_pieces(&old, to, stop, each))?,
     };
     match copied == (from.size, from.sha256) {
         true => Ok(()),
@@ -49,34 +49,20 @@ pub fn copy_large(from: &LargeFile, mut to: &File) -> io::Result<()> {
     }
 }
 
-/// Whether an open file holds the bytes of a large one.
+/// Whether an open file holds the bytes of a large one. Cannot be stopped: it decides whether a file is put back.
 pub fn holds_large(file: &File, large: &LargeFile) -> bool {
     let same_size = file.metadata().is_ok_and(|meta| meta.len() == large.size);
-    same_size && pieces(file, |_| Ok(())).is_ok_and(|found| found == (large.size, large.sha256))
+    same_size && digest(file, &CancellationToken::new()).is_ok_and(|found| found == (large.size, large.sha256))
 }
 
-#[cfg(target_os = "linux")]
-fn share_blocks(old: &File, new: &File) -> bool {
-    rustix::fs::ioctl_ficlone(new, old).is_ok()
+/// The size and SHA-256 of an open file.
+fn digest(file: &File, stop: &CancellationToken) -> io::Result<(u64, [u8; 32])> {
+    summed(|each| disk::read_pieces(file, stop, each))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn share_blocks(_old: &File, _new: &File) -> bool {
-    false
-}
-
-/// Hands out a file from its beginning piece by piece; its size and SHA-256.
-fn pieces(file: &File, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(u64, [u8; 32])> {
-    let (mut sum, mut size, mut piece) = (Sha256::new(), 0, vec![0; PIECE]);
-    loop {
-        let read = match file.read_at(&mut piece, size) {
-            Ok(0) => return Ok((size, sum.finalize().into())),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        sum.update(&piece[..read]);
-        each(&piece[..read])?;
-        size += read as u64;
-    }
+/// The size and SHA-256 of what goes by, piece by piece.
+fn summed(run: impl FnOnce(&mut dyn FnMut(&[u8])) -> io::Result<u64>) -> io::Result<(u64, [u8; 32])> {
+    let mut sum = Sha256::new();
+    let size = run(&mut |piece| sum.update(piece))?;
+    Ok((size, sum.finalize().into()))
 }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::WalkBuilder;
+use tokio_util::sync::CancellationToken;
 
 pub use alike::may_mean;
 pub use ignores::Ignores;
@@ -31,10 +32,12 @@ pub use stamp::Stamp;
 const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
 
 /// The workspace: a root, and the folders in it that are no one's to touch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
     protected: Vec<PathBuf>,
+    /// Ends the reading and copying of large files early.
+    stop: CancellationToken,
 }
 
 /// No workspace there.
@@ -61,7 +64,7 @@ impl Workspace {
             })
         };
         let root = start.root.ancestors().find(|d| marked(d)).map(Path::to_path_buf);
-        Ok(Workspace { root: root.unwrap_or(start.root), protected: Vec::new() })
+        Ok(Workspace { root: root.unwrap_or_else(|| start.root.clone()), ..start })
     }
 
     /// The workspace with this very root.
@@ -74,7 +77,7 @@ impl Workspace {
         if !root.is_dir() {
             return Err(fail(std::io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Workspace { root, protected: Vec::new() })
+        Ok(Workspace { root, protected: Vec::new(), stop: CancellationToken::new() })
     }
 
     /// Adds a folder that no path may point into: `~/.nebula`, an archive elsewhere. `.shaft` and `.git` always are.
@@ -82,6 +85,12 @@ impl Workspace {
     pub fn protect(mut self, folder: &Path) -> Self {
         self.protected.push(folder.canonicalize().unwrap_or_else(|_| lexical(Path::new("/"), folder)));
         self
+    }
+
+    /// The same workspace, whose large files are read and copied no further once `stop` is cancelled.
+    #[must_use]
+    pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
+        Workspace { stop: stop.clone(), ..self.clone() }
     }
 
     /// Its root, canonical and absolute.

@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use rustix::fs::FileType;
+use tokio_util::sync::CancellationToken;
 
-use super::large::state_of;
+use super::large::{LARGEST_WHOLE, state_of};
 use super::stamp::Stamp;
 use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
@@ -36,6 +37,14 @@ pub enum ReadError {
         /// What it is.
         kind: &'static str,
     },
+    /// It may only be streamed.
+    #[error("{path} is too large to be read whole ({size} bytes)")]
+    TooLarge {
+        /// As asked.
+        path: String,
+        /// In bytes.
+        size: u64,
+    },
     /// The disk refused.
     #[error("cannot read {path}: {source}")]
     Io {
@@ -55,9 +64,20 @@ impl Workspace {
         let fail = |source| ReadError::Io { path: path.into(), source };
         let (folder, name) = split(path);
         match self.folder(folder) {
-            Ok(folder) => read_in(&folder, name.as_ref(), path),
+            Ok(folder) => read_in(&folder, name.as_ref(), path, &self.stop),
             Err(e) if is_absent(&e) => Ok(ABSENT),
             Err(e) => Err(fail(e)),
+        }
+    }
+
+    /// As [`Workspace::read`], for whoever wants the bytes: a file that is too large to be held is not read at all.
+    ///
+    /// # Errors
+    /// As there, and when it is too large.
+    pub fn read_whole(&self, path: &str) -> Result<Read, ReadError> {
+        match self.stamp(path).map(|stamp| stamp.size()) {
+            Some(size) if size > LARGEST_WHOLE => Err(ReadError::TooLarge { path: path.into(), size }),
+            _ => self.read(path),
         }
     }
 
@@ -72,13 +92,18 @@ impl Workspace {
     /// What is at an absolute path, outside the workspace too: for reads that the person approved.
     ///
     /// # Errors
-    /// As [`Workspace::read`].
+    /// As [`Workspace::read_whole`].
     pub fn read_outside(&self, path: &Path) -> Result<Read, ReadError> {
         let given = path.to_string_lossy();
         let fail = |source| ReadError::Io { path: given.to_string(), source };
         let name = path.file_name().ok_or_else(|| fail(io::ErrorKind::InvalidFilename.into()))?;
         match Folder::open(disk::parent(path)) {
-            Ok(folder) => read_in(&folder, name, &given),
+            Ok(folder) => match folder.stat(name) {
+                Ok(Some(stat)) if Stamp::of_stat(&stat).size() > LARGEST_WHOLE => {
+                    Err(ReadError::TooLarge { path: given.to_string(), size: Stamp::of_stat(&stat).size() })
+                }
+                _ => read_in(&folder, name, &given, &self.stop),
+            },
             Err(e) if is_absent(&e) => Ok(ABSENT),
             Err(e) => Err(fail(e)),
         }
@@ -150,7 +175,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 }
 
 /// What has a name in a folder; `path` is how it is called in errors.
-fn read_in(folder: &Folder, name: &OsStr, path: &str) -> Result<Read, ReadError> {
+fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) -> Result<Read, ReadError> {
     let fail = |source| ReadError::Io { path: path.into(), source };
     if name.is_empty() {
         return Err(ReadError::NotAFile { path: path.into(), kind: "a folder" });
@@ -171,7 +196,7 @@ fn read_in(folder: &Folder, name: &OsStr, path: &str) -> Result<Read, ReadError>
         Err(e) if is_absent(&e) => return Ok(ABSENT),
         Err(e) => return Err(fail(e)),
     };
-    let (state, stamp) = state_of(file, &folder.path().join(name)).map_err(fail)?;
+    let (state, stamp) = state_of(file, &folder.path().join(name), stop).map_err(fail)?;
     Ok(Read { state, stamp: Some(stamp) })
 }
 

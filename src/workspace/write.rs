@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::FileType;
+use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
 use super::read::{Read, is_absent, split};
@@ -127,7 +128,7 @@ impl<'a> Staging<'a> {
             lost: Vec::new(),
             inode: None,
         };
-        match staged.write_temp(&temp, now, after) {
+        match staged.write_temp(&temp, now, after, &self.workspace.stop) {
             Ok(file) => {
                 staged.inode = staged.folder.stat(&temp)?.map(|stat| stat.st_ino);
                 Ok((staged, file))
@@ -177,7 +178,13 @@ fn remove_made(made: &[(Arc<Folder>, String)]) {
 }
 
 impl Staged {
-    fn write_temp(&mut self, temp: &str, now: &State, after: &State) -> io::Result<Option<File>> {
+    fn write_temp(
+        &mut self,
+        temp: &str,
+        now: &State,
+        after: &State,
+        stop: &CancellationToken,
+    ) -> io::Result<Option<File>> {
         let was_file = matches!(now, State::File { .. } | State::Large(_));
         let mode = after.mode().or(now.mode());
         let file = match after {
@@ -186,7 +193,7 @@ impl Staged {
             State::File { bytes, .. } => self.folder.write_new(temp, bytes, mode)?,
             State::Large(large) => {
                 let file = self.folder.write_new(temp, b"", mode)?;
-                copy_large(large, &file)?;
+                copy_large(large, &file, stop)?;
                 file
             }
         };
@@ -299,7 +306,9 @@ impl Staged {
         }
         if self.done == Done::Over && !before.is_absent() {
             let temp = disk::temp_name();
-            let written = self.write_temp(&temp, after, before).and_then(|file| file.map_or(Ok(()), |f| f.sync_all()));
+            // What was begun is put back whole, whoever wants to stop.
+            let written = self.write_temp(&temp, after, before, &CancellationToken::new());
+            let written = written.and_then(|file| file.map_or(Ok(()), |f| f.sync_all()));
             if let Err(error) = written.and_then(|()| self.folder.rename(&temp, &self.name)) {
                 // What cannot be removed now is swept at the next start.
                 let _ = self.folder.remove_file(&temp);

@@ -23,6 +23,7 @@ mod scenes;
 mod screens;
 mod session;
 mod sessions;
+mod signals;
 #[cfg(feature = "strand")]
 mod strand;
 mod streams;

@@ -12,9 +12,11 @@ use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
     Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, TurnEnd,
 };
-use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request};
-use serde_json::json;
+use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
+use nebula::tools::{Args, Progress, RunResult, Running, Tool, ToolContext, ToolKind, ToolOutput, Verb};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::world::{World, call, say};
 
@@ -66,7 +68,11 @@ struct Many {
 
 impl Many {
     fn start(world: &World, model: Arc<Led>) -> Self {
-        let parts = Parts { provider: Some(model), ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
+        Many::start_with(world, model, Vec::new())
+    }
+
+    fn start_with(world: &World, model: Arc<Led>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let parts = Parts { provider: Some(model), tools, ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
         Many { handle: agent::spawn(parts) }
     }
 
@@ -276,32 +282,60 @@ async fn a_model_that_floods_is_interrupted_at_once() {
     many.close().await;
 }
 
-#[cfg(unix)]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_is_interrupted_while_a_tool_waits_for_the_disk() {
-    let world = World::new();
-    // A file that nobody ever writes to: whoever opens it waits, as on a disk that does not answer.
-    let fifo = world.root().join("slow.txt");
-    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-    if !made.is_ok_and(|status| status.success()) {
-        return;
+/// A tool that waits, on a thread of the blocking pool, until the test lets it go: as for a disk that does not answer.
+struct Blocks(Arc<Mutex<std::sync::mpsc::Receiver<()>>>);
+
+impl Tool for Blocks {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "weigh".into(), description: "Weighs.".into(), parameters: json!({"type": "object"}) }
     }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Read
+    }
+
+    fn verb(&self) -> Verb {
+        Verb { done: "weighed".into(), one: "stone".into() }
+    }
+
+    fn main(&self, _: &Value) -> String {
+        String::new()
+    }
+
+    fn run(&self, _: ToolContext, _: Args, progress: Progress, _: CancellationToken) -> Running<'_> {
+        let released = Arc::clone(&self.0);
+        Box::pin(async move {
+            let waiting = tokio::task::spawn_blocking(move || {
+                progress.say("waiting");
+                let _ = released.lock().expect("unpoisoned").recv();
+            });
+            waiting.await.map_err(|e| e.to_string())?;
+            Ok(RunResult::Output(ToolOutput::default()))
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_and_the_agent_end_while_a_tool_blocks() {
+    let world = World::new();
+    let (release, released) = std::sync::mpsc::channel();
     let model = Arc::new(Led::default());
     let says = model.answer("read it");
-    let mut many = Many::start(&world, model);
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Blocks(Arc::new(Mutex::new(released))))];
+    let mut many = Many::start_with(&world, model, tools);
     let session = many.begin("read it").await;
-    call("readFile", json!({"path": "slow.txt"})).into_iter().for_each(|d| says.send(d).expect("it is read"));
+    call("weigh", json!({})).into_iter().for_each(|d| says.send(d).expect("it is read"));
     drop(says);
-    let state = |e: &EventBody, wanted: fn(CallState) -> bool| match e {
-        EventBody::Changed(_, Item::Call(call)) if wanted(call.state) => Some(call.state),
+    let waits = |e: &EventBody| match e {
+        EventBody::Changed(_, Item::Call(call)) if call.summary == "waiting" => Some(call.state),
         _ => None,
     };
-    many.until(&session, |e| state(e, |s| s == CallState::Running || s.is_final())).await;
+    assert_eq!(many.until(&session, waits).await, CallState::Running);
+    let pressed = Instant::now();
     many.send(Some(&session), Command::Interrupt);
-    // Either the tool was stopped, or it never waited: files that are no files are refused.
-    let end = many.end(&session).await;
-    assert_eq!(end, TurnEnd::Interrupted);
+    assert_eq!(many.end(&session).await, TurnEnd::Interrupted);
     many.close().await;
-    // Whoever still waits there is let go.
-    let _ = std::fs::OpenOptions::new().read(true).write(true).open(&fifo);
+    // Nobody let the tool go by now.
+    assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
+    drop(release);
 }

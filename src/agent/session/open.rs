@@ -56,7 +56,7 @@ pub fn open(
         return Err("this session is open here already".into());
     }
     let record = memory.reopen(&id).map_err(say)?;
-    let (session, items) = Conversation::load(memory, &record, &services.tools).map_err(say)?;
+    let (session, items) = Conversation::load(memory, &record, &services.tools()).map_err(say)?;
     let mut settings = settings;
     settings.take_up(&record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
@@ -71,7 +71,7 @@ pub fn open(
 pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     let memory = context.services.memory.sync();
     let record = memory.get(&context.id().unwrap_or_default())?;
-    Ok(Conversation::load(memory, &record, &context.services.tools)?.0)
+    Ok(Conversation::load(memory, &record, &context.services.tools())?.0)
 }
 
 /// Whether another process has it open.
@@ -91,6 +91,6 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
     };
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
-    let session = Conversation::new(id, Arc::clone(&services.tools));
+    let session = Conversation::new(id, services.tools());
     Opened { context: Arc::new(context), session, items: Vec::new() }
 }

@@ -73,7 +73,7 @@ pub async fn edits(
 ) -> Done {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat)).await else {
+    let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat, stop)).await else {
         return interrupted(context, pending).await;
     };
     for (p, results) in each(&mut pending, &results) {
@@ -146,10 +146,14 @@ pub async fn undo(
     stop: &CancellationToken,
 ) -> CallOutcome {
     let mut record = ResultRecord::failed(&call.id, &call.name);
-    let plan = match restore::plan_of_tool(context, count, path).await {
-        Ok(plan) => plan,
-        Err(why) => {
-            item.end(&context.events, CallState::Failed, &why, &why).await;
+    let plan = match stop.run_until_cancelled(restore::plan_of_tool(context, count, path)).await {
+        Some(Ok(plan)) => plan,
+        ended => {
+            let (state, why) = match ended {
+                Some(Err(why)) => (CallState::Failed, why),
+                _ => (CallState::Interrupted, "interrupted by the user".into()),
+            };
+            item.end(&context.events, state, &why, &why).await;
             return CallOutcome { item: item.id, call: None, record, text: why };
         }
     };
@@ -205,8 +209,9 @@ async fn place(
     context: &Arc<SessionContext>,
     session: &Conversation,
     edits: Vec<Edit>,
+    stop: &CancellationToken,
 ) -> (Vec<FileChange>, Vec<EditResult>) {
-    let context = Arc::clone(context);
+    let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
     let seen = session.seen.clone();
     let in_play = match session.in_play.as_slice() {
         [one] => Some(one.clone()),
@@ -218,11 +223,11 @@ async fn place(
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
-            let path = context.services.workspace.resolve(given, access).map_err(|e| e.to_string())?;
-            let state = context.services.workspace.read(&path).map_err(|e| e.to_string())?.state;
+            let path = workspace.resolve(given, access).map_err(|e| e.to_string())?;
+            let state = workspace.read(&path).map_err(|e| e.to_string())?.state;
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
-            let instead = if within { context.services.workspace.meant_by(&path) } else { Vec::new() };
+            let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, instead })
         };
         let rules = Rules { in_play, all_or_nothing: false };

@@ -32,9 +32,10 @@ impl RunningCall {
     ) -> Self {
         let tool = Arc::clone(tool);
         let versions = Arc::new(session.seen.clone());
-        let sight = ToolContext { workspace: Arc::clone(&context.services.workspace), versions, outside };
-        let (lines, progress) = mpsc::unbounded_channel();
         let stop = stop.child_token();
+        let workspace = Arc::new(context.services.workspace.stopped_by(&stop));
+        let sight = ToolContext { workspace, versions, outside };
+        let (lines, progress) = mpsc::unbounded_channel();
         let handle = tokio::spawn({
             let stop = stop.clone();
             async move { tool.run(sight, Args::new(arguments)?, Progress::to(lines), stop).await }

@@ -158,7 +158,7 @@ async fn present(context: &Arc<SessionContext>, path: &str) -> Option<String> {
     let (context, path) = (Arc::clone(context), path.to_string());
     let read = tokio::task::spawn_blocking(move || {
         let path = context.services.workspace.resolve(&path, Access::File).ok()?;
-        let read = context.services.workspace.read(&path).ok()?;
+        let read = context.services.workspace.read_whole(&path).ok()?;
         let bytes = read.state.bytes().filter(|b| b.len() <= LARGEST)?;
         Some(bytes::decode(bytes).1.into_owned())
     });

@@ -113,10 +113,7 @@ impl ToolContext {
     /// # Errors
     /// When it was not; the text says to read it.
     pub fn must_be_read(&self, path: &str) -> Result<(), String> {
-        let read = self.workspace.read(path).map_err(|e| e.to_string())?;
-        if let State::Large(file) = &read.state {
-            return Err(format!("{path} is too large to be replaced ({} bytes)", file.size));
-        }
+        let read = self.workspace.read_whole(path).map_err(|e| e.to_string())?;
         let State::File { bytes, .. } = &read.state else {
             return Err(format!("{path} does not exist: writeFile makes new files"));
         };

@@ -122,7 +122,7 @@ impl World {
         let config = Config::load(paths, Env::default(), self.flags.clone(), Some(&self.root()));
         let workspace = Workspace::open(&self.root()).expect("a workspace").protect(Path::new("/nowhere"));
         let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
-        Parts { config, workspace, archive, provider: Some(model), record: None, mode: self.mode }
+        Parts { config, workspace, archive, provider: Some(model), tools: Vec::new(), record: None, mode: self.mode }
     }
 
     /// Starts the agent.

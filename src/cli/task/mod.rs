@@ -3,17 +3,23 @@
 //! Text goes to standard output as it comes; calls, diffs and notices go to standard error. With `--json` each event
 //! is one line of JSON on standard output: a contract, see the README.
 
+mod ask;
+mod exit;
+mod signals;
+
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
+use self::ask::Asked;
+pub use self::exit::Exit;
 use super::out::{self, Out};
 use super::print;
-use crate::agent::Handle;
-use crate::proposal::{Choice, Consent, Decision, FileDecision, Proposal};
+use crate::agent::{self, Handle};
+use crate::proposal::{Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, SessionChoice, TurnEnd,
+    CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, Question, SessionChoice, TurnEnd,
 };
 
 /// What a task is started with.
@@ -28,23 +34,6 @@ pub struct Task {
     pub ask: bool,
 }
 
-/// How a task ended, as exit codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// The model is done and nothing was refused.
-    Done = 0,
-    /// It failed, or reached its limit of steps.
-    Failed = 1,
-    /// An edit was refused, in part or whole.
-    Refused = 3,
-    /// Interrupted.
-    Interrupted = 130,
-    /// Its terminal went away (SIGHUP).
-    HungUp = 129,
-    /// It was asked to end (SIGTERM).
-    Ended = 143,
-}
-
 /// Runs the turn to its end.
 ///
 /// # Errors
@@ -54,49 +43,63 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
     let say = |command: Command| handle.commands.send(command.into()).is_ok();
     say(Command::Open(task.session));
     let mut prompt = Some(Prompt { text: task.prompt });
-    let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let commands = handle.commands.clone();
+    let mut signals = signals::listen(move || drop(commands.send(Command::Interrupt.into())))?;
     let mut stopped = None;
     let exit = loop {
-        let by = tokio::select! {
-            event = handle.events.recv() => {
-                let Some(event) = event else { break Ok(Exit::Failed) };
-                let step = match printer.event(event.body) {
-                    Ok(step) => step,
-                    // Nobody reads on: the turn is stopped like by a person, so that nothing is left half done.
-                    Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(Exit::Interrupted),
-                    Err(why) => break Err(why),
-                };
-                step.commands.into_iter().for_each(|c| { say(c); });
-                // Into the session that was asked for, or none.
-                if let Some(prompt) = prompt.take_if(|_| printer.opened) {
-                    say(Command::Submit(prompt));
+        let step = tokio::select! {
+            event = handle.events.recv() => match event {
+                Some(event) => printer.event(event.body),
+                None => break Ok(Exit::Failed),
+            },
+            Some(by) = signals.recv() => {
+                // The second one waits for nothing more; `timeout` sends two at once.
+                if let Some(first) = stopped.replace(by) {
+                    break printer.done("interrupted", "", first);
                 }
-                match step.exit {
-                    Some(Exit::Interrupted) => break Ok(stopped.unwrap_or(Exit::Interrupted)),
-                    Some(exit) => break Ok(exit),
-                    None => continue,
-                }
+                continue;
             }
-            _ = tokio::signal::ctrl_c() => Exit::Interrupted,
-            _ = ask_to_end.recv() => Exit::Ended,
-            _ = hang_up.recv() => Exit::HungUp,
         };
-        // The second one waits for nothing more; `timeout` sends two at once.
-        if let Some(first) = stopped.replace(by) {
-            break printer.done("interrupted", "", first);
+        let step = match step {
+            Ok(step) => step,
+            // Nobody reads on: the turn is stopped like by a person, so that nothing is left half done.
+            Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(Exit::Interrupted),
+            Err(why) => break Err(why),
+        };
+        step.command.map(say);
+        // Into the session that was asked for, or none.
+        if let Some(prompt) = prompt.take_if(|_| printer.opened) {
+            say(Command::Submit(prompt));
         }
-        say(Command::Interrupt);
+        if let Some(asked) = step.asked {
+            let asking = tokio::task::spawn_blocking(move || asked.ask());
+            tokio::select! {
+                // The question stays unanswered; the interrupted turn takes it back.
+                Some(by) = signals.recv() => stopped = Some(by),
+                answer = asking => match answer.map_err(io::Error::other).flatten() {
+                    Ok(command) => drop(say(printer.answered(command)?)),
+                    Err(why) => break Err(why),
+                },
+            }
+        }
+        match step.exit {
+            Some(Exit::Interrupted) => break Ok(stopped.unwrap_or(Exit::Interrupted)),
+            Some(exit) => break Ok(exit),
+            None => {}
+        }
     };
     say(Command::Shutdown);
     handle.events.close();
-    let _ = handle.done.await;
+    agent::ended(handle.done).await;
     exit
 }
 
 /// What an event leads to.
 #[derive(Default)]
 struct StepDone {
-    commands: Vec<Command>,
+    command: Option<Command>,
+    /// What the person is to be asked.
+    asked: Option<Asked>,
     exit: Option<Exit>,
 }
 
@@ -119,7 +122,6 @@ struct Printer {
     refused: bool,
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
-    decided: Option<(u64, usize, usize)>,
     /// What was told beside the answer.
     told: Vec<String>,
 }
@@ -140,7 +142,6 @@ impl Printer {
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
-            decided: None,
             told: Vec::new(),
         }
     }
@@ -169,7 +170,7 @@ impl Printer {
             EventBody::Added(id, item) => self.added(id, item)?,
             EventBody::Grew(id, text) => self.grew(id, &text)?,
             EventBody::Changed(id, Item::Call(call)) => self.call(id, &call)?,
-            EventBody::Proposed(proposal, _) => return self.proposed(&proposal),
+            EventBody::Proposed(proposal, _) => return self.proposed(proposal),
             EventBody::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
             EventBody::Settled(_, outcome) => self.settled(&outcome)?,
             EventBody::Asked(question) => return self.asked(question),
@@ -279,16 +280,23 @@ impl Printer {
         Ok(())
     }
 
-    fn proposed(&mut self, proposal: &Proposal) -> io::Result<StepDone> {
-        self.show_proposal(proposal)?;
-        let decision = if self.ask {
+    fn proposed(&mut self, proposal: Arc<Proposal>) -> io::Result<StepDone> {
+        self.show_proposal(&proposal)?;
+        if self.ask {
             self.fresh_line()?;
-            ask(proposal)?
-        } else {
-            self.refuse(proposal)?
-        };
-        self.note_decision(proposal, &decision)?;
-        Ok(StepDone { commands: vec![Command::Decide(proposal.id, decision)], exit: None })
+            return Ok(StepDone { asked: Some(Asked::Proposal(proposal)), ..StepDone::default() });
+        }
+        let decision = self.refuse(&proposal)?;
+        let decided = self.answered(Command::Decide(proposal.id, decision))?;
+        Ok(StepDone { command: Some(decided), ..StepDone::default() })
+    }
+
+    /// Notes a decision that was made here.
+    fn answered(&mut self, answer: Command) -> io::Result<Command> {
+        if let Command::Decide(proposal, decision) = &answer {
+            self.note_decision(*proposal, decision)?;
+        }
+        Ok(answer)
     }
 
     /// Refuses what the policy left to a person, and says why it did.
@@ -302,7 +310,7 @@ impl Printer {
 
     fn decided(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
         self.show_proposal(proposal)?;
-        self.note_decision(proposal, decision)
+        self.note_decision(proposal.id, decision)
     }
 
     fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
@@ -319,11 +327,10 @@ impl Printer {
         Ok(())
     }
 
-    fn note_decision(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
+    fn note_decision(&mut self, proposal: ProposalId, decision: &Decision) -> io::Result<()> {
         let n = decision.count();
         self.refused |= n.rejected > 0;
-        self.decided = Some((proposal.id.0, n.accepted, n.rejected));
-        let id = format!("proposal-{}", proposal.id.0);
+        let id = format!("proposal-{}", proposal.0);
         self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
     }
 
@@ -334,21 +341,13 @@ impl Printer {
         Ok(())
     }
 
-    fn asked(&mut self, question: crate::protocol::Question) -> io::Result<StepDone> {
-        let reply = if self.ask {
+    fn asked(&mut self, question: Question) -> io::Result<StepDone> {
+        if self.ask {
             self.fresh_line()?;
-            out::aside(&question.text);
-            for (i, (short, meaning)) in question.choices.iter().enumerate() {
-                let dash = if meaning.is_empty() { "" } else { "  " };
-                out::aside(format_args!("  {}  {short}{dash}{meaning}", i + 1));
-            }
-            let line = out::read_line("> ")?;
-            let chosen = line.trim().parse::<usize>().ok().and_then(|n| question.choices.get(n.wrapping_sub(1)));
-            chosen.map_or_else(|| line.trim().to_string(), |(short, _)| short.clone())
-        } else {
-            "nobody is there to answer: decide by yourself, or say what you would need to know".into()
-        };
-        Ok(StepDone { commands: vec![Command::Reply(question.id, reply)], exit: None })
+            return Ok(StepDone { asked: Some(Asked::Question(question)), ..StepDone::default() });
+        }
+        let reply = "nobody is there to answer: decide by yourself, or say what you would need to know".into();
+        Ok(StepDone { command: Some(Command::Reply(question.id, reply)), ..StepDone::default() })
     }
 
     fn notice(&mut self, level: Level, title: &str, detail: &str) -> io::Result<()> {
@@ -419,60 +418,5 @@ impl Printer {
             self.out("\n")?;
         }
         Ok(())
-    }
-}
-
-/// Puts a proposal to the person, hunk by hunk where there are several.
-fn ask(proposal: &Proposal) -> io::Result<Decision> {
-    let mut files = proposal.choices(Choice::Reject);
-    let total: usize = proposal.files.iter().map(|f| f.hunks.len()).sum();
-    if let Some(why) = proposal.needs_person() {
-        out::aside(why);
-    }
-    let keys = if total > 1 { "y all, n none, h hunk by hunk" } else { "y yes, n no" };
-    let answer = out::read_line(&format!("write this? {keys}: "))?;
-    match answer.trim() {
-        "y" | "yes" => files = proposal.choices(Choice::Accept),
-        "h" if total > 1 => {
-            let mut number = 0;
-            for (file, said) in proposal.files.iter().zip(&mut files) {
-                hunk_by_hunk(file, said, &mut number, total)?;
-            }
-            join_moves(proposal, &mut files);
-        }
-        _ => {}
-    }
-    let mut decision = Decision::new(files, Consent::Person);
-    if decision.count().rejected > 0 {
-        let reason = out::read_line("why not (told to the model; Enter for no reason): ")?;
-        decision.reason = Some(reason.trim().to_string()).filter(|r| !r.is_empty());
-    }
-    Ok(decision)
-}
-
-fn hunk_by_hunk(
-    file: &crate::proposal::FileChange,
-    said: &mut FileDecision,
-    number: &mut usize,
-    total: usize,
-) -> io::Result<()> {
-    for (hunk, choice) in file.hunks.iter().zip(&mut said.hunks) {
-        *number += 1;
-        let lines = format!("lines {}-{}", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1));
-        let answer = out::read_line(&format!("{} hunk {number} of {total}, {lines}? y/n: ", file.path))?;
-        *choice = if answer.trim().starts_with('y') { Choice::Accept } else { Choice::Reject };
-    }
-    Ok(())
-}
-
-/// The two ends of a move go together: refusing one refuses both.
-fn join_moves(proposal: &Proposal, files: &mut [FileDecision]) {
-    for (i, file) in proposal.files.iter().enumerate() {
-        let Some(other) = file.moved.as_ref().and_then(|m| proposal.files.iter().position(|f| &f.path == m)) else {
-            continue;
-        };
-        if files[other].hunks.contains(&Choice::Reject) {
-            files[i].hunks.fill(Choice::Reject);
-        }
     }
 }

@@ -1,0 +1,18 @@
+//! How a task ends.
+
+/// How a task ended, as exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The model is done and nothing was refused.
+    Done = 0,
+    /// It failed, or reached its limit of steps.
+    Failed = 1,
+    /// An edit was refused, in part or whole.
+    Refused = 3,
+    /// Interrupted.
+    Interrupted = 130,
+    /// Its terminal went away (SIGHUP).
+    HungUp = 129,
+    /// It was asked to end (SIGTERM).
+    Ended = 143,
+}

@@ -1,0 +1,56 @@
+//! The signals that end a task. A task of their own hears them, whatever the printing waits for: a reader that does not
+//! read, a terminal that is asked.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::exit::Exit;
+
+/// How long the turn may take to end after the first signal.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long everything may take to end after a further one.
+const LESS: Duration = Duration::from_secs(1);
+
+/// Hears SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and hands it on. A program that has not ended
+/// a while after that is ended here: each file is old or new at any moment, and what was overwritten is archived.
+///
+/// # Errors
+/// When the system hands out no signals.
+pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::UnboundedReceiver<Exit>> {
+    let mut by_person = signal(SignalKind::interrupt())?;
+    let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let (tell, heard) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut ending: Option<(Exit, Instant)> = None;
+        loop {
+            let end = ending.map(|(_, at)| at);
+            let by = tokio::select! {
+                _ = by_person.recv() => Exit::Interrupted,
+                _ = ask_to_end.recv() => Exit::Ended,
+                _ = hang_up.recv() => Exit::HungUp,
+                Some(()) = at(end) => break,
+            };
+            interrupt();
+            // Nobody listens any more when the program ends already.
+            let _ = tell.send(by);
+            ending = Some(match ending {
+                None => (by, Instant::now() + PATIENCE),
+                Some((first, at)) => (first, at.min(Instant::now() + LESS)),
+            });
+        }
+        if let Some((first, _)) = ending {
+            std::process::exit(first as i32);
+        }
+    });
+    Ok(heard)
+}
+
+/// Waits until then; none: there is nothing to wait for.
+async fn at(end: Option<Instant>) -> Option<()> {
+    sleep_until(end?).await;
+    Some(())
+}

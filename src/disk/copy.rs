@@ -1,0 +1,137 @@
+//! Copying file contents a piece at a time. What a file leaves empty stays empty in its copy.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use tokio_util::sync::CancellationToken;
+
+use super::check_stop;
+
+/// Bytes that are read at once.
+const PIECE: usize = 1 << 20;
+/// Bytes that are written or left empty together: the blocks of most file systems.
+const BLOCK: usize = 4 << 10;
+
+/// Hands out a file's bytes from its beginning, piece by piece; the file's size.
+///
+/// # Errors
+/// Whatever the disk says, or when it is stopped.
+pub fn read_pieces(file: &File, stop: &CancellationToken, mut each: impl FnMut(&[u8])) -> io::Result<u64> {
+    pieces(file, stop, |piece, _| {
+        each(piece);
+        Ok(())
+    })
+}
+
+/// Copies a file's bytes into a new, empty one, and hands them out as [`read_pieces`] does. Blocks that hold zeros alone
+/// become holes.
+///
+/// # Errors
+/// As there.
+pub fn copy_pieces(from: &File, to: &File, stop: &CancellationToken, mut each: impl FnMut(&[u8])) -> io::Result<u64> {
+    let size = pieces(from, stop, |piece, at| {
+        each(piece);
+        write_data(to, piece, at)
+    })?;
+    to.set_len(size)?;
+    Ok(size)
+}
+
+/// Lets a new, empty file share the blocks of another; whether the file system can.
+#[cfg(target_os = "linux")]
+pub fn share_blocks(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+/// Lets a new, empty file share the blocks of another; whether the file system can.
+#[cfg(not(target_os = "linux"))]
+pub fn share_blocks(_from: &File, _to: &File) -> bool {
+    false
+}
+
+/// Each piece with its offset.
+fn pieces(
+    file: &File,
+    stop: &CancellationToken,
+    mut each: impl FnMut(&[u8], u64) -> io::Result<()>,
+) -> io::Result<u64> {
+    let (mut size, mut piece) = (0, vec![0; PIECE]);
+    loop {
+        check_stop(stop)?;
+        let read = match file.read_at(&mut piece, size) {
+            Ok(0) => return Ok(size),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        each(&piece[..read], size)?;
+        size += read as u64;
+    }
+}
+
+/// Writes the blocks of a piece that hold anything but zeros, neighbours in one write.
+fn write_data(to: &File, piece: &[u8], at: u64) -> io::Result<()> {
+    let mut data_from = None;
+    let write = |from: usize, end: usize| to.write_all_at(&piece[from..end], at + from as u64);
+    for (i, block) in piece.chunks(BLOCK).enumerate() {
+        let is_empty = *block == [0; BLOCK][..block.len()];
+        match (is_empty, data_from) {
+            (false, None) => data_from = Some(i * BLOCK),
+            (true, Some(from)) => {
+                write(from, i * BLOCK)?;
+                data_from = None;
+            }
+            _ => {}
+        }
+    }
+    data_from.map_or(Ok(()), |from| write(from, piece.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::disk::is_stopped;
+
+    fn two() -> (tempfile::TempDir, File, File) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let new = |name: &str| {
+            let path = dir.path().join(name);
+            fs::OpenOptions::new().read(true).write(true).create_new(true).open(path).expect("made")
+        };
+        let (from, to) = (new("from"), new("to"));
+        (dir, from, to)
+    }
+
+    #[test]
+    fn a_copy_has_the_same_bytes_and_the_same_holes() {
+        let (dir, from, to) = two();
+        from.set_len((8 << 20) + 5).expect("a sparse file");
+        let ends = [(0, "begin"), (4_095, "two blocks"), ((3 << 20) - 2, "two pieces"), ((8 << 20) + 2, "end")];
+        for (at, text) in ends {
+            from.write_all_at(text.as_bytes(), at).expect("written");
+        }
+        let mut seen = Vec::new();
+        let size = copy_pieces(&from, &to, &CancellationToken::new(), |piece| seen.extend_from_slice(piece));
+        assert_eq!(size.expect("copied"), from.metadata().expect("there").len());
+        let bytes = fs::read(dir.path().join("from")).expect("read");
+        assert!(seen == bytes && fs::read(dir.path().join("to")).expect("read") == bytes);
+        assert!(to.metadata().expect("there").blocks() * 512 < 1 << 20, "the holes were filled");
+    }
+
+    #[test]
+    fn a_copy_ends_between_two_pieces() {
+        let (_dir, from, to) = two();
+        from.set_len(1 << 40).expect("a sparse file");
+        let (stop, mut pieces) = (CancellationToken::new(), 0);
+        let copied = copy_pieces(&from, &to, &stop, |_| {
+            pieces += 1;
+            stop.cancel();
+        });
+        assert!(copied.is_err_and(|e| is_stopped(&e)));
+        assert_eq!(pieces, 1);
+    }
+}
