@@ -84,7 +84,8 @@ impl Accepted {
 #[derive(Debug, Default)]
 pub(super) struct Gated {
     pub result: Accepted,
-    pub kept: Vec<Op>,
+    /// Ops of the state to be logged, in order.
+    pub kept: Vec<OpId>,
     pub conflicts: Vec<Conflict>,
 }
 
@@ -155,7 +156,9 @@ impl Store {
         }
         // A bundle is taken back only once it is recorded whole.
         files::append_conflicts(&self.root, &gated.conflicts)?;
-        self.commit(&gated.kept, control)?;
+        let line = |id: &OpId| Some((*id, self.state.graph().node(*id)?.op.to_line()));
+        let (ids, lines): (Vec<OpId>, Vec<String>) = gated.kept.iter().filter_map(line).unzip();
+        self.log_ops(&ids, lines, control)?;
         if waiting.is_empty() && pending.exists() {
             atomic_write(&pending, b"")?;
         }
@@ -198,8 +201,7 @@ impl Gate<'_> {
         }
         let order = offered.admitted.into_iter().filter(|id| fresh.contains(id));
         gated.result.accepted = order.collect();
-        let op = |id: &OpId| state.graph().node(*id).map(|node| node.op.clone());
-        gated.kept = gated.result.accepted.iter().filter_map(op).collect();
+        gated.kept.clone_from(&gated.result.accepted);
         match self.policy {
             Policy::Strict => {}
             Policy::Heal => self.heal(state, &fresh, &mut gated),
@@ -372,14 +374,14 @@ impl Gate<'_> {
                 return;
             }
             self.note(state, &found, "healed", gated);
-            let offered = state.offer(heals.clone());
+            let offered = state.offer(heals);
             state.refresh();
             if offered.admitted.is_empty() {
                 return;
             }
             fresh = offered.admitted.iter().copied().collect();
             gated.result.healed.extend(&offered.admitted);
-            gated.kept.extend(heals);
+            gated.kept.extend(&offered.admitted);
         }
     }
 

@@ -108,8 +108,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);
     into.state.refresh();
-    let kept = offered.admitted.iter().filter_map(|id| known(&into.state, id)).collect();
-    let mut all = Gated { kept, ..Gated::default() };
+    let mut all = Gated { kept: offered.admitted.clone(), ..Gated::default() };
     all.result.accepted = offered.admitted;
     let mut withdrawals = judge_again(into, from, unpushed, &mut all)?;
     // What followed a withdrawn op waits for it in vain: it goes with it.
@@ -128,10 +127,6 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     let graph = into.state.graph();
     all.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
     Ok(Exchange { result: into.keep(all, &control)?, withdrawn, records: withdrawals.records })
-}
-
-fn known(state: &State, id: &OpId) -> Option<Op> {
-    state.graph().node(*id).map(|node| node.op.clone())
 }
 
 /// Judges bundles that the upstream does not have, oldest first, by its policy and locks. Returns those that go.
@@ -153,7 +148,7 @@ fn judge_again(into: &mut Store, from: &Store, unpushed: Vec<Op>, all: &mut Gate
             gated.conflicts.into_iter().partition(|conflict| rejected.contains(&conflict.id));
         records.into_iter().for_each(|record| withdrawals.record(record));
         all.conflicts.extend(notes);
-        all.kept.extend(gated.kept.into_iter().filter(|op| gated.result.healed.contains(&op.id)));
+        all.kept.extend(&gated.result.healed);
         all.result.rejected.extend(gated.result.rejected);
         all.result.healed.extend(gated.result.healed);
         all.result.warnings.extend(gated.result.warnings);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::checkpoint::fold_chain;
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
-use crate::strand::id::{DefId, QName};
+use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;
 use crate::strand::issue::{Draft, Issuer, Refusal, issue_all};
 use crate::strand::op::{Kind, Op};
@@ -70,11 +70,18 @@ impl Store {
 
     /// Appends ops and control lines to the log. Without any, nothing is written.
     pub(super) fn commit(&mut self, ops: &[Op], control: &[String]) -> Result<(), Error> {
+        let ids: Vec<OpId> = ops.iter().map(|op| op.id).collect();
+        self.log_ops(&ids, ops.iter().map(Op::to_line).collect(), control)
+    }
+
+    /// Appends the lines of ops after control lines.
+    pub(super) fn log_ops(&mut self, ids: &[OpId], ops: Vec<String>, control: &[String]) -> Result<(), Error> {
         if ops.is_empty() && control.is_empty() {
             return Ok(());
         }
         self.sound()?;
-        let lines: Vec<String> = control.iter().cloned().chain(ops.iter().map(Op::to_line)).collect();
+        let mut lines = control.to_vec();
+        lines.extend(ops);
         let appended = match self.log.append(&lines) {
             Ok(appended) => appended,
             Err(error) => {
@@ -86,7 +93,7 @@ impl Store {
         };
         fold_chain(&mut self.chain, &appended.sum);
         (self.offset, self.sum) = (appended.end, appended.sum);
-        self.placed.extend(ops.iter().map(|op| op.id).zip(appended.places.into_iter().skip(control.len())));
+        self.placed.extend(ids.iter().copied().zip(appended.places.into_iter().skip(control.len())));
         if !control.is_empty() {
             // Control lines take back what a checkpoint may have.
             self.marked = None;
