@@ -1,16 +1,13 @@
 //! What merging left for a person to look at: derived from the ops, never stored.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::graph::Node;
-use super::id::{DefId, Layer, OpId};
+use super::id::{DefId, OpId};
 use super::issue::patch_of;
-use super::lang::ast::{Ref, To};
-use super::lang::resolve::hidden;
+use super::lang::ast::To;
 use super::op::Change;
-use super::state::{Edge, State, Status, View};
+use super::state::{State, Status, View};
 
 /// One finding about a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,27 +36,23 @@ impl Finding {
         })
     }
 
-    /// Whether it is worth telling unasked. That a dependency changed says little by itself: an op names the heads of
-    /// its own definition, so a change made long after cannot be told from one made at the same time.
-    pub fn is_notable(&self) -> bool {
-        self.code != "W0904"
-    }
-
     /// Its identity: code and place.
     pub fn id(&self) -> String {
         format!("{}@{}", self.code, self.location)
     }
 }
 
-/// Every finding of a state, by definition.
-pub fn findings(state: &State) -> Vec<Finding> {
-    let mut views: Vec<&View> = state.views().filter(|view| view.live()).collect();
+/// Every finding of a state, by definition. With `all`, those too that say little by themselves.
+pub fn findings(state: &State, all: bool) -> Vec<Finding> {
+    let mut views: Vec<&View> = if all {
+        state.views().filter(|view| view.live()).collect()
+    } else {
+        state.merged_ids().into_iter().filter_map(|id| state.view(id)).collect()
+    };
     views.sort_by_key(|view| (view.layer, view.label.clone(), view.id));
-    let mut out: Vec<Finding> = views.into_iter().flat_map(|view| of_view(state, view)).collect();
+    let mut out: Vec<Finding> = views.iter().flat_map(|view| of_view(state, view, all)).collect();
     let graph = state.graph();
-    let is_void = |id: &OpId| graph.light(*id).is_some_and(|node| node.void.is_some());
-    let void: Vec<&Node> = graph.ids().filter(is_void).filter_map(|id| graph.node(id)).collect();
-    out.extend(void.into_iter().map(|node| Finding {
+    out.extend(graph.void_ids().into_iter().filter_map(|id| graph.node(id)).map(|node| Finding {
         code: "W0906",
         kind: "void-op",
         location: node.op.id.to_string(),
@@ -70,7 +63,7 @@ pub fn findings(state: &State) -> Vec<Finding> {
     out
 }
 
-fn of_view(state: &State, view: &View) -> Vec<Finding> {
+fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
     let mut out = Vec::new();
     let finding = |code, kind, message, lost, draft| Finding {
         code,
@@ -92,7 +85,7 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         let message = format!("Another definition holds the name '{}'; rename this one", view.name);
         out.push(finding("W0905", "label-clash", message, None, Value::Null));
     }
-    for name in hidden_names(state, view) {
+    for name in &view.hidden {
         let message =
             format!("'{name}' means the slot here, but written anew it would mean the binder of that name; rename one");
         out.push(finding("W0905", "label-clash", message, None, Value::Null));
@@ -115,23 +108,12 @@ fn of_view(state: &State, view: &View) -> Vec<Finding> {
         let message = format!("'{register}' was written while its unit was deleted");
         out.push(finding("W0903", "edit-on-deleted", message, Some(value), Value::Null));
     }
-    for name in stale(state, view) {
+    for name in if all { stale(state, view) } else { Vec::new() } {
         let message =
             format!("This was written against '{name}' as it was before it changed; see whether it still fits");
         out.push(finding("W0904", "stale-dep", message, None, Value::Null));
     }
     out
-}
-
-/// Names of slots that stand where a binder is called the same by now. The reference keeps its meaning, but whoever
-/// reads the text, or writes that part of it anew, takes it for the binder.
-fn hidden_names(state: &State, view: &View) -> BTreeSet<String> {
-    let slots = |edge: &&Edge| edge.layer == Layer::Slot && edge.bound.is_some();
-    if !view.edges.iter().any(|edge| slots(&edge)) {
-        return BTreeSet::new();
-    }
-    let called = |reference: &Ref| reference.def().and_then(|id| state.qname(id)).map(|qname| qname.name);
-    hidden(&view.body, &called).into_iter().map(|(_, name)| name).collect()
 }
 
 fn concurrent(state: &State, a: OpId, b: OpId) -> bool {
@@ -186,7 +168,8 @@ fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
     out
 }
 
-/// Names of what changed concurrently with the op that refers to it.
+/// Names of what changed concurrently with the op that refers to it. That says little by itself: an op names the heads
+/// of its own definition, so a change made long after cannot be told from one made at the same time.
 fn stale(state: &State, view: &View) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for edge in &view.edges {

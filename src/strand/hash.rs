@@ -53,6 +53,11 @@ pub fn encode(id: DefId, body: &Body) -> Encoded {
 }
 
 impl Encoded {
+    /// One of which only the dependencies are known. It has no hash of its own.
+    pub fn of_deps(deps: Vec<DefId>) -> Encoded {
+        Encoded { deps, ..Encoded::default() }
+    }
+
     /// The hash, given that of each dependency in the order of `deps`.
     pub fn hash(&self, of: impl Fn(DefId) -> Hash) -> Hash {
         let mut hasher = blake3::Hasher::new();

@@ -37,7 +37,7 @@ impl Checker<'_> {
 
     /// The parameters and the result of a fn.
     pub(super) fn signature(&self, id: DefId) -> Option<(Vec<(String, Ty)>, Ty)> {
-        match &self.types.state().view(id)?.body {
+        match &self.types.state().reading(id)?.body {
             Body::Fn { params, returns, .. } => {
                 let params = params.iter().map(|param| (param.name.clone(), self.types.lower(&param.ty))).collect();
                 Some((params, self.types.lower(returns)))

@@ -271,7 +271,7 @@ impl Checker<'_> {
         ok: Option<&Ref>,
         err: Option<&Ref>,
     ) {
-        let body = effect.def().and_then(|id| self.types.state().view(id)).map(|view| &view.body);
+        let body = effect.def().and_then(|id| self.types.state().reading(id)).map(|view| &view.body);
         let (mut returns, mut error) = (Ty::Err, Some(Ty::Err));
         match body {
             Some(Body::Effect { params, returns: gives, err, .. }) => {
@@ -294,7 +294,7 @@ impl Checker<'_> {
                 self.misfits(reducer.node, format!("{} has no {label} type", effect.name));
                 continue;
             };
-            let input = match self.types.state().view(id).map(|view| &view.body) {
+            let input = match self.types.state().reading(id).map(|view| &view.body) {
                 Some(Body::Reducer { input: Some(input), .. }) => self.types.lower(&input.ty),
                 _ => continue,
             };
@@ -306,7 +306,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn slot_type(&self, id: DefId) -> Ty {
-        match self.types.state().view(id).map(|view| &view.body) {
+        match self.types.state().reading(id).map(|view| &view.body) {
             Some(Body::Slot { ty, .. }) => self.types.lower(ty),
             _ => Ty::Err,
         }

@@ -13,7 +13,7 @@ use crate::strand::lang::place::Place;
 impl Checker<'_> {
     /// The events a tile raises, with the type each sends.
     pub(super) fn events_of(&self, tile: DefId) -> BTreeMap<String, Option<Ty>> {
-        let Some(view) = self.types.state().view(tile) else { return BTreeMap::new() };
+        let Some(view) = self.types.state().reading(tile) else { return BTreeMap::new() };
         let mut inner = Checker::new(self.types, view, self.granted);
         inner.body(&view.body);
         inner.events
@@ -42,7 +42,7 @@ impl Checker<'_> {
     }
 
     fn tile_element(&mut self, element: &Element, tile: DefId) {
-        let params: Vec<(String, Ty)> = match self.types.state().view(tile).map(|view| &view.body) {
+        let params: Vec<(String, Ty)> = match self.types.state().reading(tile).map(|view| &view.body) {
             Some(Body::Tile { params, .. }) => {
                 params.iter().map(|param| (param.name.clone(), self.types.lower(&param.ty))).collect()
             }

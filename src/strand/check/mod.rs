@@ -174,7 +174,7 @@ impl Checks {
             self.found.remove(id);
             self.cycles.remove(id);
         }
-        again.retain(|id| state.view(*id).is_some_and(View::visible));
+        again.retain(|id| state.reading(*id).is_some_and(View::visible));
         self.run(state, granted, &again);
         self.stats.rehashed = changed.rehashed;
     }
@@ -182,7 +182,7 @@ impl Checks {
     fn run(&mut self, state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) {
         let types = Types::new(state);
         let known = self.found.len();
-        for view in which.iter().filter_map(|id| state.view(*id)) {
+        for view in which.iter().filter_map(|id| state.reading(*id)) {
             let found = check_definition(&types, view, granted);
             self.found.insert(view.id, found);
         }
@@ -203,10 +203,10 @@ impl Checks {
             if members.len() < 2 || !members.iter().any(|id| which.contains(id)) {
                 continue;
             }
-            members.sort_by_key(|id| state.view(*id).map(View::qname));
+            members.sort_by_key(|id| state.qname(*id));
             let first = members[0];
             let path = shortest_cycle(state, first, &component.iter().copied().collect());
-            let path = path.iter().filter_map(|id| state.view(*id)).map(|view| view.qname().to_string()).collect();
+            let path = path.iter().filter_map(|id| state.qname(*id)).map(|name| name.to_string()).collect();
             let found = self.found.entry(first).or_default();
             found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
             found.push(Found { def: first, place: Place::Unit(1), node: 0, fault: Fault::Cycle { path } });
@@ -218,7 +218,7 @@ impl Checks {
 
     /// Every fault, in order of output: layer, name, unit, code, column.
     pub fn all<'c>(&'c self, state: &'c State) -> impl Iterator<Item = &'c Found> + 'c {
-        state.visible().flat_map(|view| self.of(view.id))
+        state.readings().flat_map(|view| self.of(view.id))
     }
 
     /// Every fault, in no order.
@@ -249,8 +249,8 @@ fn shortest_cycle(state: &State, start: DefId, among: &HashSet<DefId>) -> Vec<De
     let mut from: HashMap<DefId, DefId> = HashMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(id) = queue.pop_front() {
-        let mut deps: Vec<DefId> = state.view(id).map_or(Vec::new(), |view| view.deps().to_vec());
-        deps.sort_by_key(|dep| state.view(*dep).map(View::qname));
+        let mut deps = state.deps(id);
+        deps.sort_by_key(|dep| state.qname(*dep));
         for dep in deps.into_iter().filter(|dep| among.contains(dep) && *dep != id) {
             if dep == start {
                 let mut path = vec![start, id];

@@ -94,7 +94,7 @@ impl<'s> Types<'s> {
         if let Some(shape) = self.shapes.borrow().get(&id) {
             return Shape::clone(shape);
         }
-        let body = self.state.view(id).filter(|view| view.visible()).map(|view| &view.body);
+        let body = self.state.reading(id).filter(|view| view.visible()).map(|view| &view.body);
         let shape = match body {
             Some(Body::Type(TypeBody::Plain { nominal: true, base, pred })) => {
                 Shape::Nominal(self.lower(base), pred.clone().map(Rc::new))
@@ -248,7 +248,7 @@ impl<'s> Types<'s> {
             Ty::Set(item) => format!("Set({})", self.show(item)),
             Ty::Option(item) => format!("Option({})", self.show(item)),
             Ty::Map(key, value) => format!("Map({}, {})", self.show(key), self.show(value)),
-            Ty::Named(id) => self.state.view(*id).map_or_else(|| "?".to_owned(), |view| view.label.clone()),
+            Ty::Named(id) => self.state.reading(*id).map_or_else(|| "?".to_owned(), |view| view.label.clone()),
         }
     }
 

@@ -46,8 +46,8 @@ pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Resul
     let mut faults = render(state, found.filter(|found| wanted(args, found.fault.code().0)));
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);
     let hidden = hidden_findings(s);
-    let merged = if all_kinds && scope.is_none() { findings(state) } else { Vec::new() };
-    let told = |finding: &Finding| (args.all || finding.is_notable()) && !hidden.contains(&finding.id());
+    let merged = if all_kinds && scope.is_none() { findings(state, args.all) } else { Vec::new() };
+    let told = |finding: &Finding| !hidden.contains(&finding.id());
     let merged: Vec<_> = merged.into_iter().filter(told).collect();
     let errors = faults.iter().filter(|fault| !fault.warning).count();
     let warnings = faults.len() - errors + merged.len();
@@ -105,7 +105,7 @@ pub(super) fn fix(s: &mut Session, out: &mut Out, args: &args::Fix) -> Result<u8
     let patches = patchable(s.store.check(), which);
     patches.iter().for_each(|fault| out.value(&fault.auto_patch));
     let wanted = |finding: &&Finding| which.is_some_and(|which| finding.code == which || finding.id() == which);
-    let merged = findings(s.store.state());
+    let merged = findings(s.store.state(), false);
     let drafts: Vec<&Value> = merged.iter().filter(wanted).map(|finding| &finding.draft).collect();
     drafts.iter().filter(|draft| !draft.is_null()).for_each(|draft| out.value(draft));
     if patches.is_empty() && drafts.iter().all(|draft| draft.is_null()) {

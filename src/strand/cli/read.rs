@@ -29,7 +29,7 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
             chosen.extend(found.map(|view| view.id));
         } else {
             let pattern = if part == "*" { "*.*" } else { part };
-            chosen.extend(state.visible().filter(|view| covers(pattern, &view.qname())).map(|view| view.id));
+            chosen.extend(state.visible_ids().filter(|id| state.qname(*id).is_some_and(|name| covers(pattern, &name))));
         }
         if chosen.len() == before && !part.contains(['*', '?']) && OpId::parse(part).is_none() {
             match QName::parse(part) {
@@ -262,7 +262,7 @@ pub fn history_line(op: &Op, about: Option<&str>) -> String {
 pub(super) fn list(s: &mut Session, out: &mut Out, layer: Option<&str>, hash: bool, long: bool) -> Result<u8, Error> {
     let layer = layer.map(layer_named).transpose()?;
     let state = s.store.state();
-    let views: Vec<&View> = state.visible().filter(|view| layer.is_none_or(|layer| view.layer == layer)).collect();
+    let views: Vec<&View> = state.readings().filter(|view| layer.is_none_or(|layer| view.layer == layer)).collect();
     if out.json {
         let entry =
             |view: &&View| json!({"qname": view.qname().to_string(), "def": view.id, "hash": view.hash.to_string()});

@@ -16,6 +16,8 @@ pub struct Lattice {
     pub ops: OneOrMany<OpId>,
     /// Ops that no other op on it follows, sorted.
     pub heads: OneOrMany<OpId>,
+    /// Whether some of the ops were made without knowing each other; never false for such.
+    pub forked: bool,
 }
 
 /// What the non-void ops on a definition come to.
@@ -60,18 +62,20 @@ impl Summary {
 
 impl Lattice {
     pub(super) fn new(layer: Layer) -> Lattice {
-        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None }
+        Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false }
     }
 
     /// That of a single op.
     pub(super) fn of(op: &Op) -> Lattice {
-        Lattice { layer: op.layer, ops: OneOrMany::One(op.id), heads: OneOrMany::One(op.id) }
+        let (ops, heads) = (OneOrMany::One(op.id), OneOrMany::One(op.id));
+        Lattice { layer: op.layer, ops, heads, forked: false }
     }
 
     pub(super) fn take(&mut self, op: &Op) {
         for parent in &op.parents {
             self.heads.take(parent);
         }
+        self.forked |= !self.heads.is_empty();
         self.heads.add(op.id);
         self.ops.push(op.id);
     }

@@ -173,12 +173,42 @@ impl Graph {
             map.insert(id, Box::new(node));
             self.count += 1;
         }
+        let targets: IdSet = followed.iter().map(|(target, _)| *target).collect();
         // They may come in any order.
         for (target, parent) in followed {
             if let Some(lattice) = self.lattices.get_mut(target) {
                 lattice.heads.take(&parent);
             }
         }
+        for target in targets {
+            let in_line = self.is_line(target);
+            if let Some(lattice) = self.lattices.get_mut(target) {
+                lattice.forked = !in_line;
+            }
+        }
+    }
+
+    /// Whether each op on a definition follows the one before it.
+    fn is_line(&self, def: DefId) -> bool {
+        let ops = self.lattices.get(def).map(|lattice| &lattice.ops);
+        let mut nodes: Vec<&Node> = ops.into_iter().flatten().filter_map(|id| self.light(*id)).collect();
+        nodes.sort_unstable_by_key(|node| node.op.key());
+        nodes.windows(2).all(|pair| pair[1].op.parents.contains(&pair[0].op.id))
+    }
+
+    /// Whether some ops on a definition were made without knowing each other.
+    pub fn is_forked(&self, def: DefId) -> bool {
+        self.alone(def).is_none() && self.lattice(def).is_some_and(|lattice| lattice.forked)
+    }
+
+    /// The admitted ops that have no effect, in order.
+    pub fn void_ids(&self) -> Vec<OpId> {
+        let nodes = self.nodes.values().chain(self.stubs.values());
+        let mut ids: Vec<OpId> = nodes.filter(|node| node.void.is_some()).map(|node| node.op.id).collect();
+        ids.extend(self.lazy.iter().flat_map(|lazy| lazy.void_ids()));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
 
     /// Whether an op is admitted.
@@ -252,7 +282,7 @@ impl Graph {
         let lattice = match &self.lazy {
             Some(lazy) => {
                 let found = lazy.ops_on(def)?;
-                Lattice { layer: found.layer, ops: found.ops.into(), heads: found.heads.into_iter().collect() }
+                Lattice { layer: found.layer, ops: found.ops.into(), heads: found.heads.into_iter().collect(), forked: found.forked }
             }
             None => Lattice::of(&self.alone(def)?.op),
         };

@@ -17,14 +17,23 @@ pub trait Env {
 }
 
 /// Resolves every name of a body and numbers its nodes from 1.
-pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Places {
+pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Resolved {
     let mut walk = Walk::new(env);
     walk.body(body);
-    walk.places
+    Resolved { places: walk.places, hidden: walk.hidden }
 }
 
-/// The places where a slot is read under a name that a binder in scope has as well: as text, the name means the
-/// binder there. `called` gives the name that a slot is called by, where it is another than it was.
+/// What resolving a body came to.
+pub struct Resolved {
+    /// Where each node stands.
+    pub places: Places,
+    /// The places where a slot is read under a name that a binder in scope has as well: as text, the name means the
+    /// binder there.
+    pub hidden: Vec<(Place, String)>,
+}
+
+/// The places where a slot is read under a name that a binder in scope has as well. `called` gives the name that a
+/// slot is called by, where it is another than it was.
 pub fn hidden(body: &Body, called: &dyn Fn(&Ref) -> Option<String>) -> Vec<(Place, String)> {
     struct Called<'c>(&'c dyn Fn(&Ref) -> Option<String>);
     impl Env for Called<'_> {
@@ -34,10 +43,7 @@ pub fn hidden(body: &Body, called: &dyn Fn(&Ref) -> Option<String>) -> Vec<(Plac
             }
         }
     }
-    let mut env = Called(called);
-    let mut walk = Walk::new(&mut env);
-    walk.body(&mut body.clone());
-    walk.hidden
+    resolve(&mut body.clone(), &mut Called(called)).hidden
 }
 
 const SELECTOR_LAYERS: [Layer; 6] = [Layer::Tile, Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Fn];

@@ -37,6 +37,10 @@ pub trait LazySource: Debug {
     fn ops_on(&self, id: DefId) -> Option<StoredOps>;
     /// Every definition that has a row.
     fn row_ids(&self) -> Vec<DefId>;
+    /// Every definition as it stood.
+    fn all_rows(&self) -> Vec<Row>;
+    /// The admitted ops that have no effect.
+    fn void_ids(&self) -> Vec<OpId>;
     /// The visible definition of a name.
     fn labelled(&self, layer: Layer, label: &str) -> Option<DefId>;
     /// The visible definitions of a layer.
@@ -122,6 +126,8 @@ pub struct StoredOps {
     pub ops: Vec<OpId>,
     /// Those that no other follows.
     pub heads: Vec<OpId>,
+    /// Whether some were made without knowing each other.
+    pub forked: bool,
 }
 
 /// What a definition is, apart from its body.
@@ -160,6 +166,10 @@ pub struct Row {
     pub deps: Vec<DefId>,
     /// What its references depend on.
     pub watch: Watch,
+    /// Whether some of its ops were made without knowing each other.
+    pub forked: bool,
+    /// Whether its text means something else than its body: a slot is read where a binder has its name.
+    pub hidden: bool,
 }
 
 /// Hashes identities, which are well spread already.

@@ -246,6 +246,15 @@ impl Names {
         self.table(layer).borrow_mut().whole = true;
     }
 
+    /// Takes in every visible definition of the source: what is held already stays.
+    pub fn fill<'r>(&self, visible: impl Iterator<Item = (Layer, &'r str, DefId)>) {
+        for (layer, label, def) in visible {
+            let id = self.id(layer, label);
+            self.table(layer).borrow_mut().entries[id.at as usize].holder.get_or_insert(Some(def));
+        }
+        self.tables.iter().for_each(|table| table.borrow_mut().whole = true);
+    }
+
     /// The definitions that stand under a label of a layer, in no order.
     pub fn unsorted(&self, layer: Layer) -> Vec<DefId> {
         self.load_labels(layer);

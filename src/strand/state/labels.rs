@@ -41,6 +41,7 @@ impl View {
             units,
             edges: Vec::new(),
             links,
+            hidden: Box::default(),
             text,
             encoded,
             watch,

@@ -4,9 +4,10 @@
 mod hashing;
 mod labels;
 mod merge;
+mod reading;
 mod resolving;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use std::rc::Rc;
 use super::graph::{Graph, Node, Offered};
 use super::hash::Encoded;
 use super::id::{DefId, Layer, OpId, QName, UnitId};
-use super::lang::ast::{Body, To};
+use super::lang::ast::{Body, Ref, To};
 use super::lang::place::{Place, Places};
 use super::lang::print;
 use super::lazy::{
@@ -51,6 +52,20 @@ pub struct Edge {
     pub writer: Option<OpId>,
 }
 
+impl Edge {
+    /// The reference that was looked up at a place.
+    fn of(reference: &Ref, place: Place) -> Edge {
+        Edge {
+            place,
+            layer: reference.layer,
+            name: reference.name.clone(),
+            bound: reference.bound,
+            to: reference.to,
+            writer: reference.writer,
+        }
+    }
+}
+
 /// One definition as it stands. What it is apart from its body can be read as if it were here.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -67,6 +82,8 @@ pub struct View {
     pub edges: Vec<Edge>,
     /// Definitions it is linked to.
     pub links: Vec<DefId>,
+    /// Names under which a slot is read where a binder is called the same.
+    pub hidden: Box<[String]>,
     text: OnceCell<String>,
     encoded: Encoded,
     watch: Watch,
@@ -152,6 +169,10 @@ pub struct State {
     views: AppendOnlyMap<Box<View>>,
     /// What the source says about definitions, as far as it was asked.
     rows: AppendOnlyMap<Box<Row>>,
+    /// Whether everything was asked for.
+    all_rows: Cell<bool>,
+    /// Definitions as their texts show them, as long as nothing changes.
+    readings: AppendOnlyMap<Box<View>>,
     lazy: Option<Rc<dyn LazySource>>,
     /// Who claims a name, who stands under it as a label, and who mentions it without being bound.
     names: Names,
@@ -186,6 +207,8 @@ impl State {
             graph: Graph::on(lazy.clone()),
             views: AppendOnlyMap::default(),
             rows: AppendOnlyMap::default(),
+            all_rows: Cell::new(false),
+            readings: AppendOnlyMap::default(),
             names: Names::new(lazy.clone()),
             contested: lazy.iter().flat_map(|lazy| lazy.contested()).collect(),
             watchers: Sets::new(lazy.clone(), Relation::Watches),
@@ -265,6 +288,7 @@ impl State {
             return Changed::default();
         }
         dirty.sort_unstable();
+        self.readings = AppendOnlyMap::default();
         self.load_rivals(&dirty);
         let before: IdMap<(String, Status)> = dirty
             .iter()
@@ -298,62 +322,6 @@ impl State {
         (offered, changed)
     }
 
-    /// A definition, seen or not.
-    pub fn view(&self, id: DefId) -> Option<&View> {
-        if let Some(view) = self.views.get(id) {
-            return Some(view);
-        }
-        let view = self.load(self.row(id)?)?;
-        Some(self.views.put(id, Box::new(view)))
-    }
-
-    /// What the source says about a definition that is not held.
-    fn row(&self, id: DefId) -> Option<&Row> {
-        if let Some(row) = self.rows.get(id) {
-            return Some(row);
-        }
-        let row = self.lazy.as_ref()?.row(id)?;
-        Some(self.rows.put(id, Box::new(row)))
-    }
-
-    /// What a definition is apart from its body, seen or not.
-    fn head(&self, id: DefId) -> Option<&Head> {
-        match self.views.get(id) {
-            Some(view) => Some(&view.head),
-            None => self.row(id).map(|row| &row.head),
-        }
-    }
-
-    /// Makes the view of a definition that did not change since the source was written.
-    fn load(&self, row: &Row) -> Option<View> {
-        let summary = self.graph.summary(row.head.id)?;
-        let merged = merge::merge(&self.graph, row.head.layer, &summary)?;
-        let mut view = View {
-            head: row.head.clone(),
-            doc: merged.doc,
-            body: merged.body,
-            places: Places::default(),
-            units: merged.units,
-            edges: Vec::new(),
-            links: summary.links,
-            text: OnceCell::from(row.text.clone()),
-            encoded: Encoded::default(),
-            watch: row.watch.clone(),
-        };
-        let (places, edges) = self.resolve_body(&mut view.body);
-        view.encoded = super::hash::encode(view.id, &view.body);
-        (view.places, view.edges) = (places, edges);
-        Some(view)
-    }
-
-    /// Every definition that ever was, in no order.
-    pub fn views(&self) -> impl Iterator<Item = &View> {
-        for id in self.lazy.iter().flat_map(|lazy| lazy.row_ids()) {
-            self.view(id);
-        }
-        self.views.values().map(AsRef::as_ref)
-    }
-
     /// The identity of the visible definition of a name.
     pub fn find_id(&self, layer: Layer, name: &str) -> Option<DefId> {
         self.names.get(layer, name)
@@ -382,11 +350,6 @@ impl State {
     /// All visible definitions, in layer order then by name.
     pub fn visible(&self) -> impl Iterator<Item = &View> {
         Layer::ALL.into_iter().flat_map(|layer| self.layer(layer))
-    }
-
-    /// The identities of all visible definitions, in no order.
-    pub fn visible_ids(&self) -> impl Iterator<Item = DefId> {
-        Layer::ALL.into_iter().flat_map(|layer| self.names.unsorted(layer))
     }
 
     /// The layer and label of a definition, seen or not.

@@ -10,7 +10,7 @@ use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::place::{Place, Places};
 use crate::strand::lang::print;
-use crate::strand::lang::resolve::{Env, resolve};
+use crate::strand::lang::resolve::{Env, Resolved, resolve};
 use crate::strand::lazy::Name;
 use crate::strand::one_or_many::OneOrMany;
 
@@ -37,7 +37,7 @@ impl Watch {
     }
 
     /// Notes where a reference stands.
-    fn note(&mut self, target: DefId, place: Place) {
+    pub(super) fn note(&mut self, target: DefId, place: Place) {
         match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
             Ok(at) => {
                 if !self.targets[at].1.contains(&place) {
@@ -47,6 +47,11 @@ impl Watch {
             Err(at) => self.targets.insert(at, (target, OneOrMany::One(place))),
         }
     }
+}
+
+/// Each name once, in order.
+fn hidden_names(hidden: Vec<(Place, String)>) -> Box<[String]> {
+    hidden.into_iter().map(|(_, name)| name).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Resolves names against a state and notes what it met.
@@ -93,14 +98,7 @@ impl Env for StateEnv<'_> {
             // Most have one at most.
             self.edges.reserve_exact(1);
         }
-        self.edges.push(Edge {
-            place,
-            layer: reference.layer,
-            name: reference.name.clone(),
-            bound: reference.bound,
-            to: reference.to,
-            writer: reference.writer,
-        });
+        self.edges.push(Edge::of(reference, place));
     }
 }
 
@@ -130,9 +128,15 @@ impl State {
 
     /// Resolves a body of nobody against the present state.
     pub fn resolve_body(&self, body: &mut Body) -> (Places, Vec<Edge>) {
+        let (places, edges, _) = self.resolve_whole(body);
+        (places, edges)
+    }
+
+    /// Resolves a body, with the names that stand in it where a binder is called the same.
+    pub(super) fn resolve_whole(&self, body: &mut Body) -> (Places, Vec<Edge>, Box<[String]>) {
         let mut env = StateEnv { state: self, watch: Watch::default(), edges: Vec::new() };
-        let places = resolve(body, &mut env);
-        (places, env.edges)
+        let resolved = resolve(body, &mut env);
+        (resolved.places, env.edges, hidden_names(resolved.hidden))
     }
 
     /// The definitions whose references must be looked at again.
@@ -180,7 +184,7 @@ impl State {
         }
         let mut body = std::mem::replace(&mut view.body, Body::Type(TypeBody::Union(Vec::new())));
         let mut env = StateEnv { state: self, watch: Watch::default(), edges: Vec::new() };
-        let places = resolve(&mut body, &mut env);
+        let Resolved { places, hidden } = resolve(&mut body, &mut env);
         let StateEnv { mut watch, edges, .. } = env;
         let Some(view) = self.views.get_mut(id) else { return false };
         let encoded = crate::strand::hash::encode(id, &body);
@@ -197,6 +201,7 @@ impl State {
         let old = std::mem::take(&mut view.watch);
         view.places = places;
         view.edges = edges;
+        view.hidden = hidden_names(hidden);
         view.text = text;
         view.encoded = encoded;
         view.body = body;

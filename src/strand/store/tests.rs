@@ -243,7 +243,7 @@ fn merging_tells_what_it_hid_until_someone_saw_it() {
     push(&mut a, &mut master).unwrap();
     push(&mut b, &mut master).unwrap();
     let codes = |store: &Store| -> Vec<&str> {
-        findings(store.state()).iter().filter(|finding| finding.is_notable()).map(|finding| finding.code).collect()
+        findings(store.state(), false).iter().map(|finding| finding.code).collect()
     };
     assert_eq!(codes(&master), ["W0901", "W0902"]);
     let again = |name: &str, body: &str| Draft::Replace { qname: qname(name), body: body.into(), doc: None };
@@ -333,7 +333,7 @@ fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_told() {
     let rename = |to: &str| Draft::Rename { qname: qname("slot.old"), to: to.into() };
     a.issue(&[rename("n")], &me(), false).unwrap();
     let told = |store: &Store| -> Vec<String> {
-        crate::strand::findings::findings(store.state())
+        crate::strand::findings::findings(store.state(), true)
             .into_iter()
             .map(|found| found.id() + " " + &found.message)
             .collect()

@@ -70,7 +70,7 @@ impl Work {
                 }
                 continue;
             };
-            match state.view(record.def).filter(|view| view.visible()) {
+            match state.reading(record.def).filter(|view| view.visible()) {
                 None => self.clash(path, text, "its definition was removed"),
                 // As after a sync that was cut short: the store took it in already.
                 Some(view) if view.text() == print::definition(&definition) => {}
@@ -103,7 +103,7 @@ impl Work {
         let mut removed = Vec::new();
         let paths = if gone.is_empty() { BTreeMap::new() } else { paths(state) };
         for (path, record) in gone {
-            let Some(view) = state.view(record.def).filter(|view| view.visible()) else { continue };
+            let Some(view) = state.reading(record.def).filter(|view| view.visible()) else { continue };
             if renames.contains_key(&record.def) || moved.contains(&view.qname()) {
                 continue;
             }
@@ -139,7 +139,7 @@ impl Work {
             self.clash(path, text, "the store has another text under that name");
             return New::Known;
         }
-        let was = |def: &DefId| state.view(*def).is_some_and(|view| !view.live() && view.label == qname.name);
+        let was = |def: &DefId| state.reading(*def).is_some_and(|view| !view.live() && view.label == qname.name);
         let before = state.graph().holders(qname.layer, &qname.name).into_iter().filter(was).max();
         if self.unrecorded && before.is_some_and(|def| is_earlier_text(state, def, definition)) {
             self.warn(format!(
@@ -149,7 +149,7 @@ impl Work {
             return New::Known;
         }
         let body = print::body(&definition.body);
-        let same = gone.iter().filter_map(|(_, record)| state.view(record.def)).find(|view| {
+        let same = gone.iter().filter_map(|(_, record)| state.reading(record.def)).find(|view| {
             let free = view.visible() && !renames.contains_key(&view.id);
             free && view.layer == definition.layer && view.body_text() == body
         });
@@ -228,7 +228,7 @@ fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> 
     let (folder, file) = path.split_once('/').unwrap_or(("", path));
     let stem = file.strip_suffix(".strand").unwrap_or(file);
     let stem = stem.split_once('~').map_or(stem, |(stem, _)| stem);
-    let known = record.and_then(|record| state.view(record.def)).map(|view| view.label.clone());
+    let known = record.and_then(|record| state.reading(record.def)).map(|view| view.label.clone());
     let (layer, name) = (parsed.layer, parsed.name);
     if layer.folder() != folder || (name != stem && Some(&name) != known.as_ref()) {
         let folder = layer.folder();

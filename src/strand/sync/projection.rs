@@ -125,7 +125,7 @@ impl Projection {
 pub fn paths(state: &State) -> BTreeMap<String, &View> {
     let name = |view: &View| (view.layer, view.label.to_lowercase());
     let mut first: HashMap<(Layer, String), DefId> = HashMap::new();
-    for view in state.visible() {
+    for view in state.readings() {
         first.entry(name(view)).and_modify(|id| *id = view.id.min(*id)).or_insert(view.id);
     }
     let path = |view: &View| {
@@ -135,7 +135,7 @@ pub fn paths(state: &State) -> BTreeMap<String, &View> {
         };
         format!("{}/{}{tail}.strand", view.layer.folder(), view.label)
     };
-    state.visible().map(|view| (path(view), view)).collect()
+    state.readings().map(|view| (path(view), view)).collect()
 }
 
 /// The paths of a projection's files.

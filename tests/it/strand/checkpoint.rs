@@ -15,6 +15,12 @@ use super::converge::{Chance, history, random_draft};
 pub fn told(store: &Store) -> Vec<String> {
     let state: &State = store.state();
     let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
+    // What is read from texts comes before what reads every op.
+    let readings = state.readings().map(|view| format!("{} {:?} {}", view.qname(), view.edges.iter().map(|e| (e.place, e.bound, e.to)).collect::<Vec<_>>(), view.text()));
+    out.extend(readings);
+    let checks = Checks::full(state, &store.config().capabilities);
+    out.extend(render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()));
+    out.extend(findings(state, false).iter().map(|finding| finding.to_json().to_string()));
     let mut ids: Vec<_> = state.views().map(|view| view.id).collect();
     ids.sort();
     for view in ids.iter().filter_map(|id| state.view(*id)) {
@@ -48,9 +54,7 @@ pub fn told(store: &Store) -> Vec<String> {
         out.push(format!("{:?}", state.graph().holders(view.layer, &view.name)));
     }
     out.extend(state.visible().map(|view| view.qname().to_string()));
-    let checks = Checks::full(state, &store.config().capabilities);
-    out.extend(render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()));
-    out.extend(findings(state).iter().map(|finding| finding.to_json().to_string()));
+    out.extend(findings(state, true).iter().map(|finding| finding.to_json().to_string()));
     out
 }
 

@@ -24,7 +24,7 @@ pub use source::{Opened, Source};
 pub use trust::{Chain, fold_chain};
 
 /// Another shape of the tables means another number, and a rebuild.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 5;
 
 /// How long the write-ahead log may become, in bytes.
 const LONG_WAL: u64 = 512 << 10;
@@ -55,8 +55,9 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS defs (
         def BLOB PRIMARY KEY, layer INTEGER NOT NULL, label TEXT, name TEXT, state INTEGER NOT NULL, claim BLOB,
         by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
-        ops BLOB NOT NULL, heads BLOB NOT NULL, sum INTEGER NOT NULL
+        ops BLOB NOT NULL, heads BLOB NOT NULL, forked INTEGER NOT NULL, hidden INTEGER, sum INTEGER NOT NULL
     ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS void_ops ON ops (op) WHERE void IS NOT NULL;
     CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE name IS NOT NULL;
     CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE label <> name;
     CREATE TABLE IF NOT EXISTS edges (
@@ -83,6 +84,8 @@ mod column {
     pub const WATCH: usize = 13;
     pub const OPS: usize = 14;
     pub const HEADS: usize = 15;
+    pub const FORKED: usize = 16;
+    pub const HIDDEN: usize = 17;
 }
 
 /// Where an op stands in the log, in bytes, without its newline.
@@ -364,12 +367,12 @@ fn put_definitions(
     // What keeps its name keeps its place in the indexes.
     let mut update = tx.prepare(
         "UPDATE defs SET state = ?5, claim = ?6, by_add = ?7, epoch = ?8, absorber = ?9, settled = ?10, hash = ?11,
-            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, sum = ?17
+            text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, sum = ?19
             WHERE def = ?1 AND layer = ?2 AND label IS ?3 AND name IS ?4",
     )?;
     let mut insert = tx.prepare(
         "INSERT OR REPLACE INTO defs
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?;
     for id in ids {
         let key = id.to_bytes();
@@ -391,12 +394,13 @@ fn put_definitions(
             continue;
         };
         let (ops, heads) = (pack::ids(lattice.ops.iter().copied()), pack::ids(lattice.heads.iter().copied()));
-        let mut cells = vec![Value::Null; column::HEADS + 1];
+        let mut cells = vec![Value::Null; column::HIDDEN + 1];
         cells[column::DEF] = key.to_vec().into();
         cells[column::LAYER] = (lattice.layer as i64).into();
         cells[column::STATE] = VOID.into();
         cells[column::OPS] = ops.into();
         cells[column::HEADS] = heads.into();
+        cells[column::FORKED] = i64::from(lattice.forked).into();
         if let Some(row) = row {
             put_view(&mut cells, row);
         }
@@ -424,6 +428,7 @@ fn put_view(cells: &mut [Value], row: &View) {
     cells[column::TEXT] = row.text().to_owned().into();
     cells[column::DEPS] = pack::ids(row.deps().iter().copied()).into();
     cells[column::WATCH] = pack::watch(row.watch()).into();
+    cells[column::HIDDEN] = i64::from(!row.hidden.is_empty()).into();
 }
 
 fn number(row: &View) -> (i64, Option<DefId>) {

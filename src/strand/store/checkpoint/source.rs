@@ -246,7 +246,8 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<Row>> {
         hash: Hash(hash),
     };
     let deps = pack::read_ids(blob(row, column::DEPS));
-    Ok(Some(Row { head, text: row.get(column::TEXT)?, deps, watch }))
+    let (forked, hidden) = (row.get(column::FORKED)?, row.get(column::HIDDEN)?);
+    Ok(Some(Row { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
 }
 
 /// Definitions by a number of their state.
@@ -287,12 +288,21 @@ impl LazySource for Source {
     fn ops_on(&self, of: DefId) -> Option<StoredOps> {
         self.one("SELECT * FROM defs WHERE def = ?1", [&of.to_bytes()[..]], |row| {
             let (ops, heads) = (pack::read_ids(blob(row, column::OPS)), pack::read_ids(blob(row, column::HEADS)));
-            Ok(StoredOps { layer: layer(row, column::LAYER)?, ops, heads })
+            Ok(StoredOps { layer: layer(row, column::LAYER)?, ops, heads, forked: row.get(column::FORKED)? })
         })
     }
 
     fn row_ids(&self) -> Vec<DefId> {
         self.rows("SELECT * FROM defs WHERE label IS NOT NULL", [], |row| Ok(id(row, column::DEF)))
+    }
+
+    fn all_rows(&self) -> Vec<Row> {
+        let found = self.rows("SELECT * FROM defs WHERE label IS NOT NULL", [], definition);
+        found.into_iter().flatten().collect()
+    }
+
+    fn void_ids(&self) -> Vec<OpId> {
+        self.rows("SELECT * FROM ops WHERE void IS NOT NULL", [], |row| Ok(id(row, 0)))
     }
 
     fn labelled(&self, layer: Layer, label: &str) -> Option<DefId> {
