@@ -228,7 +228,7 @@ impl Checker<'_> {
             let name = arg.name.as_deref().unwrap_or("");
             match fields.iter().find(|(field, _)| field == name) {
                 Some(_) if seen.contains(&name) => {
-                    self.report(arg.value.node, Fault::Duplicate { what: "argument", name: name.to_owned() });
+                    self.report(arg.value.node, Fault::Duplicate { what: "argument".into(), name: name.to_owned() });
                 }
                 Some((_, ty)) => self.expect(&arg.value, ty),
                 None => {

@@ -85,7 +85,7 @@ impl Checker<'_> {
         for (index, field) in fields.iter().enumerate() {
             self.ty(&field.ty);
             if fields[..index].iter().any(|other| other.name == field.name) {
-                self.report(field.ty.head.node, Fault::Duplicate { what, name: field.name.clone() });
+                self.report(field.ty.head.node, Fault::Duplicate { what: what.into(), name: field.name.clone() });
             }
         }
     }
@@ -105,7 +105,10 @@ impl Checker<'_> {
                     self.place = Place::Unit(index as u32 + 1);
                     self.ty(&field.ty);
                     if fields[..index].iter().any(|other| other.name == field.name) {
-                        self.report(field.ty.head.node, Fault::Duplicate { what: "field", name: field.name.clone() });
+                        self.report(
+                            field.ty.head.node,
+                            Fault::Duplicate { what: "field".into(), name: field.name.clone() },
+                        );
                     }
                 }
             }
@@ -114,7 +117,7 @@ impl Checker<'_> {
                     self.place = Place::Unit(index as u32 + 1);
                     self.members(&variant.fields, "field");
                     if variants[..index].iter().any(|other| other.name == variant.name) {
-                        self.report(0, Fault::Duplicate { what: "variant", name: variant.name.clone() });
+                        self.report(0, Fault::Duplicate { what: "variant".into(), name: variant.name.clone() });
                     }
                 }
             }

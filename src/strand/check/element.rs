@@ -189,6 +189,6 @@ impl Checker<'_> {
         let word = named("bind").or_else(|| named("event")).unwrap_or_else(|| self.name.clone());
         let mut letters = word.chars();
         let proposal = letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
-        self.report(element.node, Fault::NoLabel { element: name.to_owned(), arg: missing, proposal });
+        self.report(element.node, Fault::NoLabel { element: name.to_owned(), arg: missing.into(), proposal });
     }
 }

@@ -396,7 +396,10 @@ impl Checker<'_> {
             match at {
                 Some(at) if filled[at] => {
                     self.infer_quietly(&arg.value);
-                    self.report(arg.value.node, Fault::Duplicate { what: "argument", name: wanted[at].0.clone() });
+                    self.report(
+                        arg.value.node,
+                        Fault::Duplicate { what: "argument".into(), name: wanted[at].0.clone() },
+                    );
                 }
                 Some(at) => {
                     filled[at] = true;
@@ -422,7 +425,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn impure(&self, verb: &'static str, layer: Layer, name: &str) -> Fault {
-        Fault::Impure { who: format!("{} {}", self.layer, self.name), verb, layer, name: name.to_owned() }
+        Fault::Impure { who: format!("{} {}", self.layer, self.name), verb: verb.into(), layer, name: name.to_owned() }
     }
 }
 

@@ -1,12 +1,16 @@
 //! Faults: what can be wrong, as data. Their words are made on output.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::place::Place;
 
 use super::types::Ty;
 
 /// What is wrong at some place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Fault {
     /// E0101–E0106: no such name in the layer. Locals in scope are candidates too.
@@ -32,7 +36,7 @@ pub enum Fault {
     /// E0304.
     EmitInTile { tile: String, effect: String },
     /// E0305: who does what to what.
-    Impure { who: String, verb: &'static str, layer: Layer, name: String },
+    Impure { who: String, verb: Cow<'static, str>, layer: Layer, name: String },
     /// E0306: the head names no tile, or the tile raises no such event.
     BadSelector { head: String, event: String, tile: Option<(String, Vec<String>)> },
     /// E0401.
@@ -50,9 +54,9 @@ pub enum Fault {
     /// E0601.
     WrittenTwice { slot: String, reducer: String, first: u32 },
     /// E0701: an element without a label.
-    NoLabel { element: String, arg: &'static str, proposal: String },
+    NoLabel { element: String, arg: Cow<'static, str>, proposal: String },
     /// E0002.
-    Duplicate { what: &'static str, name: String },
+    Duplicate { what: Cow<'static, str>, name: String },
 }
 
 impl Fault {
@@ -94,7 +98,7 @@ impl Fault {
 }
 
 /// A fault with its place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// The definition.
     pub def: DefId,

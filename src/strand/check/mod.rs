@@ -147,6 +147,32 @@ impl Checks {
         checks
     }
 
+    /// Checks what no earlier check told of. Returns the definitions of which something else may be told now.
+    pub fn resume(state: &State, granted: &BTreeSet<String>, mut told: IdMap<Vec<Found>>) -> (Checks, BTreeSet<DefId>) {
+        let all: IdSet = state.visible_ids().collect();
+        told.retain(|id, _| all.contains(id));
+        let mut open: BTreeSet<DefId> = all.iter().copied().filter(|id| !told.contains_key(id)).collect();
+        let mut checks = Checks { found: told, ..Checks::default() };
+        checks.run(state, granted, &open);
+        open.extend(checks.cycles.keys());
+        (checks, open)
+    }
+
+    /// What a change may make another of: the definitions it touched, and those that mention one of them. A fault may
+    /// name whatever a type is made of, so that of a type goes all the way up.
+    pub fn affected(state: &State, touched: &IdSet) -> IdSet {
+        let mut out = IdSet::default();
+        let mut stack: Vec<DefId> = touched.iter().copied().collect();
+        while let Some(id) = stack.pop() {
+            let leads_on =
+                |id: &DefId| touched.contains(id) || state.qname(*id).is_some_and(|name| name.layer == Layer::Type);
+            if out.insert(id) && leads_on(&id) {
+                stack.extend(state.watchers(id));
+            }
+        }
+        out
+    }
+
     /// Checks these definitions only.
     pub fn of_some(state: &State, granted: &BTreeSet<String>, which: &BTreeSet<DefId>) -> Checks {
         let mut checks = Checks::default();
@@ -207,9 +233,16 @@ impl Checks {
             let first = members[0];
             let path = shortest_cycle(state, first, &component.iter().copied().collect());
             let path = path.iter().filter_map(|id| state.qname(*id)).map(|name| name.to_string()).collect();
-            let found = self.found.entry(first).or_default();
-            found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
-            found.push(Found { def: first, place: Place::Unit(1), node: 0, fault: Fault::Cycle { path } });
+            for member in &members {
+                let found = self.found.entry(*member).or_default();
+                found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
+            }
+            self.found.entry(first).or_default().push(Found {
+                def: first,
+                place: Place::Unit(1),
+                node: 0,
+                fault: Fault::Cycle { path },
+            });
             for member in &component {
                 self.cycles.insert(*member, members.clone());
             }

@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Expr, To, Type, TypeBody};
 use crate::strand::lang::print;
 use crate::strand::state::State;
 
 /// A type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Ty {
     /// The type of anything already reported.

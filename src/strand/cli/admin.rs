@@ -192,10 +192,8 @@ fn watch(s: &mut Session, out: &mut Out, options: &sync::Options, issuer: &Issue
 pub(super) fn conflicts(s: &mut Session, out: &mut Out, command: &ConflictCommand, all: bool) -> Result<u8, Error> {
     let stored = s.store.conflicts()?;
     let hidden = hidden_findings(s);
-    let merged: Vec<_> = findings(s.store.state(), all)
-        .into_iter()
-        .filter(|finding| all || !hidden.contains(&finding.id()))
-        .collect();
+    let merged: Vec<_> =
+        findings(s.store.state(), all).into_iter().filter(|finding| all || !hidden.contains(&finding.id())).collect();
     let find = |id: &str| {
         let found = stored.iter().find(|conflict| conflict.id == id && conflict.kind != "finding").cloned();
         found.ok_or_else(|| Error::NotFound(format!("there is no conflict {id}")))

@@ -9,7 +9,7 @@ use super::Session;
 use super::args;
 use super::out::{Out, plural};
 use super::read::select;
-use crate::strand::check::{Checks, Diagnostic, render};
+use crate::strand::check::{Diagnostic, render};
 use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{DefId, OpId};
 use crate::strand::issue::{self, Draft, Refusal};
@@ -36,12 +36,12 @@ fn wanted(args: &args::Check, code: &str) -> bool {
 }
 
 pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Result<u8, Error> {
-    let state = s.store.state();
     let scope: Option<HashSet<DefId>> = match &args.scope {
-        Some(selector) => Some(select(state, selector)?.iter().map(|view| view.id).collect()),
+        Some(selector) => Some(select(s.store.state(), selector)?.iter().map(|view| view.id).collect()),
         None => None,
     };
-    let checks = Checks::full(state, &s.store.config().capabilities);
+    let checks = s.store.checks();
+    let state = s.store.state();
     let found = checks.all(state).filter(|found| scope.as_ref().is_none_or(|scope| scope.contains(&found.def)));
     let mut faults = render(state, found.filter(|found| wanted(args, found.fault.code().0)));
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);

@@ -282,7 +282,12 @@ impl Graph {
         let lattice = match &self.lazy {
             Some(lazy) => {
                 let found = lazy.ops_on(def)?;
-                Lattice { layer: found.layer, ops: found.ops.into(), heads: found.heads.into_iter().collect(), forked: found.forked }
+                Lattice {
+                    layer: found.layer,
+                    ops: found.ops.into(),
+                    heads: found.heads.into_iter().collect(),
+                    forked: found.forked,
+                }
             }
             None => Lattice::of(&self.alone(def)?.op),
         };

@@ -1,5 +1,8 @@
 //! Where in a definition something stands: header or unit, and the place of each node of a body.
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::strand::one_or_many::OneOrMany;
 
 /// Where in a definition something stands.
@@ -18,6 +21,27 @@ impl std::fmt::Display for Place {
             Place::Header(name) => f.write_str(name),
             Place::Unit(n) => write!(f, "{n}"),
         }
+    }
+}
+
+/// Header registers that hold references or may be wrong on their own.
+pub const HEADERS: [&str; 4] = ["params", "on", "in", "needs"];
+
+impl Serialize for Place {
+    /// A number for a unit, a name for a header.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if let Ok(unit) = text.parse() {
+            return Ok(Place::Unit(unit));
+        }
+        let header = HEADERS.iter().find(|header| **header == text);
+        header.map(|header| Place::Header(header)).ok_or_else(|| D::Error::custom(format!("{text} is no place")))
     }
 }
 

@@ -71,7 +71,6 @@ impl State {
         self.views.values().map(AsRef::as_ref)
     }
 
-
     /// A definition to be read: its text, its body and what its names lead to. Who wrote what, and its units, are
     /// left out where it stands as the source has it, for they need every op on it.
     pub fn reading(&self, id: DefId) -> Option<&View> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::checkpoint::fold_chain;
+use super::checkpoint::{self, fold_chain};
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, OpId, QName};
@@ -166,9 +166,22 @@ impl Store {
         render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
     }
 
+    /// The faults of the present state. Those that the checkpoint has are taken from it, and the others go into it.
+    pub fn checks(&mut self) -> Checks {
+        self.checkpoint();
+        let granted = &self.config.capabilities;
+        let told = checkpoint::diagnostics(&self.root, &self.sum, granted);
+        let (checks, fresh) = Checks::resume(&self.state, granted, told);
+        if !fresh.is_empty() && self.is_at_checkpoint() {
+            let fresh = fresh.iter().map(|id| (*id, checks.of(*id)));
+            checkpoint::keep_diagnostics(&self.root, &self.sum, granted, fresh);
+        }
+        checks
+    }
+
     /// Every fault of the present state.
-    pub fn check(&self) -> Vec<Diagnostic> {
-        let checks = Checks::full(&self.state, &self.config.capabilities);
+    pub fn check(&mut self) -> Vec<Diagnostic> {
+        let checks = self.checks();
         render(&self.state, checks.all(&self.state))
     }
 }

@@ -248,6 +248,11 @@ impl Store {
         }
     }
 
+    /// Whether the checkpoint stands where the state does.
+    fn is_at_checkpoint(&self) -> bool {
+        self.damage.is_none() && !self.mixed && self.marked == Some(self.offset)
+    }
+
     fn is_checkpoint_due(&self) -> bool {
         self.restamp || self.marked != Some(self.offset) || !self.inner("store.crdt").exists()
     }

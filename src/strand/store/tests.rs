@@ -242,9 +242,8 @@ fn merging_tells_what_it_hid_until_someone_saw_it() {
     b.issue(&[replace, add("slot.n", "Int = 2")], &me(), false).unwrap();
     push(&mut a, &mut master).unwrap();
     push(&mut b, &mut master).unwrap();
-    let codes = |store: &Store| -> Vec<&str> {
-        findings(store.state(), false).iter().map(|finding| finding.code).collect()
-    };
+    let codes =
+        |store: &Store| -> Vec<&str> { findings(store.state(), false).iter().map(|finding| finding.code).collect() };
     assert_eq!(codes(&master), ["W0901", "W0902"]);
     let again = |name: &str, body: &str| Draft::Replace { qname: qname(name), body: body.into(), doc: None };
     master.issue(&[again("slot.n", "Int = 3"), again("fn.f", "() -> Int = 4")], &me(), false).unwrap();

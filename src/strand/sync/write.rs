@@ -119,7 +119,9 @@ impl Work {
         }
         let gone: Vec<String> = recorded
             .iter()
-            .filter(|(path, record)| !files.contains_key(*path) && !state.reading(record.def).is_some_and(View::visible))
+            .filter(|(path, record)| {
+                !files.contains_key(*path) && !state.reading(record.def).is_some_and(View::visible)
+            })
             .map(|(path, _)| path.clone())
             .collect();
         gone.iter().for_each(|path| recorded.remove(path));

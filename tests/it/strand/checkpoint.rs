@@ -5,7 +5,8 @@ use std::path::Path;
 
 use nebula::strand::check::{Checks, render};
 use nebula::strand::findings::findings;
-use nebula::strand::issue::{Issuer, references};
+use nebula::strand::id::QName;
+use nebula::strand::issue::{Draft, Issuer, references};
 use nebula::strand::state::State;
 use nebula::strand::store::{Policy, Store};
 
@@ -16,7 +17,14 @@ pub fn told(store: &Store) -> Vec<String> {
     let state: &State = store.state();
     let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
     // What is read from texts comes before what reads every op.
-    let readings = state.readings().map(|view| format!("{} {:?} {}", view.qname(), view.edges.iter().map(|e| (e.place, e.bound, e.to)).collect::<Vec<_>>(), view.text()));
+    let readings = state.readings().map(|view| {
+        format!(
+            "{} {:?} {}",
+            view.qname(),
+            view.edges.iter().map(|e| (e.place, e.bound, e.to)).collect::<Vec<_>>(),
+            view.text()
+        )
+    });
     out.extend(readings);
     let checks = Checks::full(state, &store.config().capabilities);
     out.extend(render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()));
@@ -86,6 +94,16 @@ fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
     }
 }
 
+/// What an earlier check found counts as long as nothing changed that it depends on.
+fn compare_checks(store: &mut Store, seed: u64) {
+    let checks = store.checks();
+    let state = store.state();
+    let told = |checks: &Checks| -> Vec<String> {
+        render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()).collect()
+    };
+    assert_eq!(told(&checks), told(&Checks::full(state, &store.config().capabilities)), "history {seed}");
+}
+
 fn check_history(seed: u64) {
     let dir = tempfile::tempdir().unwrap();
     let mut chance = Chance(seed ^ 0x5EED);
@@ -95,6 +113,7 @@ fn check_history(seed: u64) {
     store.set_config(config).unwrap();
     let (mut ops, _) = history(seed);
     let issuer = Issuer::new("user:me");
+    let mut checking = Chance(seed);
     while !ops.is_empty() {
         match chance.below(6) {
             0 => {
@@ -108,6 +127,9 @@ fn check_history(seed: u64) {
                 let heard: Vec<_> = ops.drain(..ops.len().min(1 + chance.below(5))).collect();
                 store.accept(heard).unwrap();
             }
+        }
+        if checking.below(3) == 0 {
+            compare_checks(&mut store, seed);
         }
         if chance.below(4) == 0 {
             compare(dir.path(), seed);
@@ -128,6 +150,31 @@ fn a_checkpoint_and_the_tail_say_what_the_log_says() {
     for seed in [1297].into_iter().chain(0..cases) {
         check_history(seed);
     }
+}
+
+#[test]
+fn a_check_goes_on_from_the_last_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::init(dir.path()).unwrap();
+    let issuer = Issuer::new("user:me");
+    let qname = |name: &str| QName::parse(name).unwrap();
+    let add = |name: String, body: &str| Draft::Add { qname: qname(&name), body: body.into(), doc: None, def: None };
+    let mut drafts: Vec<Draft> = (0..30).map(|n| add(format!("slot.s{n}"), "Int = 0")).collect();
+    drafts.push(add("fn.f".to_owned(), "() -> Int = 1"));
+    drafts.push(add("fn.g".to_owned(), "() -> Text = f()"));
+    store.issue(&drafts, &issuer, false).unwrap();
+    let stats = |store: &mut Store| {
+        let checks = store.checks();
+        (checks.stats.checked, checks.stats.reused, checks.found().count())
+    };
+    assert_eq!(stats(&mut store), (32, 0, 1));
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(stats(&mut store), (0, 32, 1));
+    let replace = Draft::Replace { qname: qname("fn.f"), body: "() -> Text = \"\"".into(), doc: None };
+    store.issue(&[replace], &issuer, false).unwrap();
+    assert_eq!(stats(&mut store), (2, 30, 0));
+    store.change_config(|config| Ok(config.capabilities.clear())).unwrap();
+    assert_eq!(stats(&mut store), (32, 0, 0));
 }
 
 /// A store whose checkpoint is folded into one file, and what it says.

@@ -2,6 +2,7 @@
 //!
 //! It can be deleted at any time: the log is the truth. It may lag behind the log, whose tail is then replayed.
 
+mod diagnostics;
 mod pack;
 mod source;
 mod sum;
@@ -20,6 +21,7 @@ use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lazy::IdSet;
 use crate::strand::op::Kind;
 use crate::strand::state::{State, Status, View, Watch};
+pub use diagnostics::{keep as keep_diagnostics, read as diagnostics};
 pub use source::{Opened, Source};
 pub use trust::{Chain, fold_chain};
 
@@ -232,17 +234,24 @@ fn is_damage(code: ErrorCode) -> bool {
     )
 }
 
-fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
-    let mut db = Connection::open(path(root))?;
+/// Settles how a checkpoint is written.
+fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(5))?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     // Folding the write-ahead log back costs flushes, reading a long one costs every reader: see `fold`.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "wal_autocheckpoint", 0)?;
-    db.execute_batch(TABLES).or_else(|_| {
+    Ok(())
+}
+
+fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
+    let mut db = Connection::open(path(root))?;
+    configure(&db)?;
+    let tables = || db.execute_batch(TABLES).and_then(|()| db.execute_batch(diagnostics::TABLE));
+    tables().or_else(|_| {
         db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
-        db.execute_batch(TABLES)
+        tables()
     })?;
     // Another process may have come further meanwhile: whoever is behind leaves it be.
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -255,11 +264,14 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     let state = progress.state;
     match (progress.from, stood) {
         (_, Some(stood)) if stood > progress.end => return Ok(()),
-        (Some(from), Some(stood)) if from <= stood => put(&tx, state, progress.touched, progress.placed)?,
+        (Some(from), Some(stood)) if from <= stood => {
+            diagnostics::forget(&tx, state, progress.touched)?;
+            put(&tx, state, progress.touched, progress.placed)?;
+        }
         // A state that loads from a checkpoint knows only its own changes.
         _ if !state.is_whole() => return Ok(()),
         _ => {
-            tx.execute_batch("DELETE FROM defs; DELETE FROM ops; DELETE FROM edges;")?;
+            tx.execute_batch("DELETE FROM defs; DELETE FROM ops; DELETE FROM edges; DELETE FROM diags;")?;
             let all: IdSet = state.graph().definitions().into_iter().collect();
             put(&tx, state, &all, progress.placed)?;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::strand::id::{Layer, OpId};
-use crate::strand::lang::place::Place;
+use crate::strand::lang::place::{HEADERS, Place};
 use crate::strand::lazy::Name;
 use crate::strand::state::Watch;
 
@@ -39,9 +39,6 @@ fn put_ids(out: &mut Vec<u8>, list: impl ExactSizeIterator<Item = OpId>) {
     out.extend_from_slice(&(list.len() as u32).to_le_bytes());
     list.for_each(|id| out.extend_from_slice(&id.to_bytes()));
 }
-
-/// Headers that hold references.
-const HEADERS: [&str; 4] = ["params", "on", "in", "needs"];
 
 /// Places, a number each.
 pub fn places(places: &[Place]) -> Vec<u8> {

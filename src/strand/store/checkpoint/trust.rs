@@ -66,7 +66,7 @@ pub fn look_through(db: &Connection) -> Result<(), String> {
     if verdict != "ok" {
         return Err(verdict);
     }
-    for table in ["ops", "defs", "edges"] {
+    for table in ["ops", "defs", "edges", "diags"] {
         let mut statement = db.prepare(&format!("SELECT * FROM {table}")).map_err(told)?;
         let mut rows = statement.query([]).map_err(told)?;
         while let Some(row) = rows.next().map_err(told)? {
