@@ -328,16 +328,8 @@ impl Encoder {
             ExprKind::Some(inner) => self.one("some", inner),
             ExprKind::Neg(inner) => self.one("neg", inner),
             ExprKind::Not(inner) => self.one("not", inner),
-            ExprKind::Call(callee, args) => {
-                self.node("call", 1 + args.len());
-                self.reference(callee);
-                self.args(args);
-            }
-            ExprKind::Emit(effect, args) => {
-                self.node("emit", 1 + args.len());
-                self.reference(effect);
-                self.args(args);
-            }
+            ExprKind::Call(callee, args) => self.applied("call", callee, args),
+            ExprKind::Emit(effect, args) => self.applied("emit", effect, args),
             ExprKind::Make(head, variant, args) => {
                 self.construction(head, variant.as_deref(), args.as_deref().unwrap_or(&[]));
             }
@@ -362,9 +354,7 @@ impl Encoder {
             }
             ExprKind::If(condition, yes, no) => {
                 self.node("if", 3);
-                self.expr(condition);
-                self.expr(yes);
-                self.expr(no);
+                [condition, yes, no].into_iter().for_each(|part| self.expr(part));
             }
             ExprKind::Match(subject, arms) => self.matching(subject, arms),
             ExprKind::List(items) => {
@@ -379,6 +369,12 @@ impl Encoder {
                 }
             }
         }
+    }
+
+    fn applied(&mut self, word: &str, head: &Ref, args: &[Arg]) {
+        self.node(word, 1 + args.len());
+        self.reference(head);
+        self.args(args);
     }
 
     fn construction(&mut self, head: &Ref, variant: Option<&str>, args: &[Arg]) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Checker;
+use super::checker::Checker;
 use super::expr::is_open;
 use super::fault::Fault;
 use super::types::{Shape, Ty};
@@ -75,12 +75,12 @@ impl Checker<'_> {
             "refine" => self.refine(expr, &values),
             "map" | "filter" | "count" | "sort_by" | "update" => self.with_fn(expr, name, &values),
             "text" | "len" | "float" | "floor" | "upper" | "lower" | "trim" | "contains" | "starts_with"
-            | "matches" | "abs" | "min" | "max" | "sum" | "raw" => self.plain_builtin(expr, name, &values),
+            | "matches" | "abs" | "min" | "max" | "sum" | "raw" => self.plain_builtin(name, &values),
             _ => self.container(name, &values, expected),
         }
     }
 
-    fn plain_builtin(&mut self, expr: &Expr, name: &str, args: &[&Expr]) -> Ty {
+    fn plain_builtin(&mut self, name: &str, args: &[&Expr]) -> Ty {
         match name {
             "float" => {
                 self.expect(args[0], &Ty::Int);
@@ -110,6 +110,13 @@ impl Checker<'_> {
                 self.expect(args[0], &Ty::List(Rc::new(Ty::Int)));
                 Ty::Int
             }
+            _ => self.builtin_by_type(name, args),
+        }
+    }
+
+    /// Functions whose result follows from the type of what they are given.
+    fn builtin_by_type(&mut self, name: &str, args: &[&Expr]) -> Ty {
+        match name {
             "raw" => {
                 let found = self.infer(args[0], None);
                 match self.types.base(&found) {
@@ -141,7 +148,6 @@ impl Checker<'_> {
                 if !matches!(ty, Ty::Int | Ty::Float | Ty::Err) {
                     return self.not_a(args[0], "Int or Float", &found);
                 }
-                let _ = expr;
                 args[1..].iter().for_each(|arg| self.expect(arg, &ty));
                 ty
             }

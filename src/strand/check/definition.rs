@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Checker;
-use super::expr::Context;
+use super::checker::{Checker, Context};
 use super::fault::Fault;
 use super::types::Ty;
 use crate::strand::id::{DefId, Layer};

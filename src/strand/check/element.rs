@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Checker;
+use super::checker::Checker;
 use super::fault::Fault;
 use super::types::Ty;
 use crate::strand::id::DefId;

@@ -2,26 +2,13 @@
 
 use std::rc::Rc;
 
-use super::Checker;
+use super::checker::{Checker, Context};
 use super::fault::Fault;
 use super::types::{Shape, Ty};
 use crate::strand::id::Layer;
 use crate::strand::lang::ast::{Arg, Binary, Expr, ExprKind, Ref, To};
 use crate::strand::lang::print;
 use crate::strand::runtime::eval::Eval;
-
-/// Where an expression stands: decides what it may touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
-    /// A predicate, slot init or effect argument.
-    Pure,
-    /// The body of a fn.
-    Fn,
-    /// A reducer.
-    Reducer,
-    /// A tile.
-    Tile,
-}
 
 impl Checker<'_> {
     /// Checks an expression against the type it must have.

@@ -1,6 +1,6 @@
 //! `match`: arms typed like branches, every case covered.
 
-use super::Checker;
+use super::checker::Checker;
 use super::fault::Fault;
 use super::types::{Shape, Ty};
 use crate::strand::lang::ast::{Expr, Pattern};

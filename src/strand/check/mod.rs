@@ -1,6 +1,8 @@
 //! Checks: every fault of a state, one definition at a time.
 
 mod call;
+mod checker;
+mod default;
 mod definition;
 mod element;
 mod expr;
@@ -10,18 +12,18 @@ mod predicate;
 mod render;
 pub mod types;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 pub use fault::{Fault, Found};
 pub use render::{Diagnostic, render};
 
 use super::id::{DefId, Layer};
-use super::lang::ast::{Ref, To};
-use super::lang::place::{Place, Places};
+use super::lang::ast::To;
+use super::lang::place::Place;
 use super::lazy::{IdMap, IdSet};
 use super::state::{Changed, State, View};
-use expr::Context;
-use types::{Ty, Types};
+use checker::Checker;
+use types::Types;
 
 /// Every capability there is; granted unless a store says otherwise.
 pub const CAPABILITIES: [&str; 5] = ["net", "storage", "clock", "random", "log"];
@@ -29,77 +31,6 @@ pub const CAPABILITIES: [&str; 5] = ["net", "storage", "clock", "random", "log"]
 /// All capabilities, granted.
 pub fn all_capabilities() -> BTreeSet<String> {
     CAPABILITIES.iter().map(|cap| (*cap).to_owned()).collect()
-}
-
-/// Checks one definition.
-struct Checker<'s> {
-    types: &'s Types<'s>,
-    granted: &'s BTreeSet<String>,
-    def: DefId,
-    layer: Layer,
-    name: String,
-    places: &'s Places,
-    place: Place,
-    context: Context,
-    /// Binders in scope, innermost last.
-    locals: Vec<(String, Ty)>,
-    /// The type of `it`, within a predicate.
-    it: Option<Ty>,
-    /// Events raised so far, with what each sends.
-    events: BTreeMap<String, Option<Ty>>,
-    found: Vec<Found>,
-}
-
-impl<'s> Checker<'s> {
-    fn new(types: &'s Types<'s>, view: &'s View, granted: &'s BTreeSet<String>) -> Checker<'s> {
-        Checker {
-            types,
-            granted,
-            def: view.id,
-            layer: view.layer,
-            name: view.label.clone(),
-            places: &view.places,
-            place: Place::Unit(1),
-            context: Context::Pure,
-            locals: Vec::new(),
-            it: None,
-            events: BTreeMap::new(),
-            found: Vec::new(),
-        }
-    }
-
-    /// Notes a fault at a node; one is enough for each node.
-    fn report(&mut self, node: u32, fault: Fault) {
-        if node != 0 && self.found.iter().any(|found| found.node == node) {
-            return;
-        }
-        let place = self.places.get(node).unwrap_or(self.place);
-        self.found.push(Found { def: self.def, place, node, fault });
-    }
-
-    fn error(&mut self, node: u32, fault: Fault) -> Ty {
-        self.report(node, fault);
-        Ty::Err
-    }
-
-    fn misfits(&mut self, node: u32, message: impl Into<String>) -> Ty {
-        self.error(node, Fault::Misfit(message.into()))
-    }
-
-    /// The fault of a name that leads nowhere.
-    fn undefined(&mut self, name: &Ref) -> Ty {
-        let fault = match name.to {
-            To::Dangling(def) => Fault::Dangling { layer: name.layer, name: name.name.clone(), def },
-            To::Missing => {
-                let scoped = name.layer == Layer::Slot;
-                let locals =
-                    if scoped { self.locals.iter().map(|(name, _)| name.clone()).collect() } else { Vec::new() };
-                Fault::Undefined { layer: name.layer, name: name.name.clone(), locals }
-            }
-            _ => return Ty::Err,
-        };
-        self.error(name.node, fault)
-    }
 }
 
 /// Checks one definition on its own.

@@ -1,7 +1,6 @@
 //! Predicates: what stands after `where`, of a shape that can be decided.
 
-use super::Checker;
-use super::expr::Context;
+use super::checker::{Checker, Context};
 use super::fault::Fault;
 use super::types::Ty;
 use crate::strand::lang::ast::{Binary, Expr, ExprKind};

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Found;
-use super::fault::Fault;
+use super::fault::{Fault, Found};
 use super::types::{Shape, Ty, Types};
 use crate::strand::id::Layer;
 use crate::strand::issue::find_tokens;

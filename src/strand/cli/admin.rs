@@ -5,10 +5,10 @@ use std::time::Duration;
 use chrono::{DateTime, NaiveDate};
 use serde_json::{Value, json};
 
-use super::Session;
 use super::args::{self, ConflictCommand};
 use super::fix::hidden_findings;
 use super::out::{Out, plural};
+use super::session::Session;
 use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Draft, Issuer, Refusal};

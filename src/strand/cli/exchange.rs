@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Session;
 use super::admin::about_ops;
 use super::out::{Out, plural};
 use super::read::{history_line, op_id, read_file};
+use super::session::Session;
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;
@@ -158,7 +158,7 @@ fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     };
     let path = named.or(upstream);
     let none = || Refusal::Usage("name a store, or set one: strand config upstream <store>".to_owned());
-    Ok((super::open_at(&path.ok_or_else(none)?)?, is_upstream))
+    Ok((super::session::open_at(&path.ok_or_else(none)?)?, is_upstream))
 }
 
 pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {

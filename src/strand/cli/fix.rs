@@ -5,10 +5,10 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
-use super::Session;
 use super::args;
 use super::out::{Out, plural};
 use super::read::select;
+use super::session::Session;
 use crate::strand::check::{Diagnostic, render};
 use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{DefId, OpId};

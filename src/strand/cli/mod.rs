@@ -7,19 +7,19 @@ mod fix;
 mod out;
 mod read;
 mod run;
+mod session;
 mod write;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use clap::Parser;
 use serde_json::json;
 
-use super::issue::{Issuer, Refusal};
 use super::store::{Error, Store};
 use args::{Args, Command, ConflictCommand, OpCommand, PatchCommand, StoreCommand};
 use out::Out;
+use session::{Session, none_in, open, root};
 
 /// Runs the command with its arguments, the program's name first. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
@@ -41,51 +41,6 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// What every command needs.
-struct Session {
-    store: Store,
-    issuer: Issuer,
-    /// Whether someone said who issues.
-    author_given: bool,
-}
-
-fn root(args: &Args) -> Result<PathBuf, Error> {
-    let named = args.store.clone().or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
-    if let Some(path) = named {
-        return Ok(path);
-    }
-    let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
-    Store::find(&here).ok_or_else(|| match stores_below(&here).as_slice() {
-        [first @ .., last] if !first.is_empty() => Error::NotFound(format!(
-            "there are several stores here, {} and {last}; name one with --store",
-            first.join(", ")
-        )),
-        _ => Error::NoStore,
-    })
-}
-
-/// The names of the stores in a folder.
-fn stores_below(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let stores = entries.filter(|entry| entry.path().join(".strand").is_dir());
-    let mut names: Vec<String> = stores.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
-/// Opens the store of a folder that someone named.
-fn open_at(path: &Path) -> Result<Store, Error> {
-    Store::open(path).map_err(|error| none_in(path, error))
-}
-
-/// Says where there is no store.
-fn none_in(path: &Path, error: Error) -> Error {
-    match error {
-        Error::NoStore => Error::NotFound(format!("there is no store in {}", path.display())),
-        error => error,
-    }
-}
-
 /// Makes a store. One that lies in another would not be found from within: that is told.
 fn init(args: &Args, out: &Out, path: Option<&Path>) -> Result<u8, Error> {
     let path = path.or(args.store.as_deref()).unwrap_or(Path::new("project.strand"));
@@ -99,29 +54,6 @@ fn init(args: &Args, out: &Out, path: Option<&Path>) -> Result<u8, Error> {
         ));
     }
     Ok(0)
-}
-
-fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
-    let mut store = open_at(&root(args)?)?;
-    store.set_timeout(Duration::from_secs(args.lock_timeout));
-    for notice in store.take_notices() {
-        out.note(&notice);
-    }
-    let named = args.author.clone().or_else(|| std::env::var("STRAND_AUTHOR").ok());
-    let named = named.or_else(|| store.config().author.clone());
-    let author_given = named.is_some();
-    let author = named.unwrap_or_else(login);
-    if !super::op::author_is_valid(&author) {
-        return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
-    }
-    Ok(Session { store, issuer: Issuer::new(author), author_given })
-}
-
-/// `user:` and the login name, whatever of it may stand there.
-fn login() -> String {
-    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
-    let fit: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).take(64).collect();
-    format!("user:{}", if fit.is_empty() { "someone" } else { &fit })
 }
 
 fn dispatch(args: Args, out: &mut Out) -> Result<u8, Error> {

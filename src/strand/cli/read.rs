@@ -7,9 +7,9 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use super::Session;
 use super::args;
 use super::out::Out;
+use super::session::Session;
 use crate::strand::id::{DefId, Layer, OpId, QName};
 use crate::strand::issue::{Refusal, references, target};
 use crate::strand::lang::{print, unit};
@@ -100,7 +100,7 @@ pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>
             let Some(qname) = QName::parse(&view.selector).filter(|q| !q.name.contains(['*', '?', ','])) else {
                 return Ok(None);
             };
-            let rows = read_checkpoint(&super::root(args)?, Some(qname.layer), Some(&qname.name));
+            let rows = read_checkpoint(&super::session::root(args)?, Some(qname.layer), Some(&qname.name));
             let Some([row]) = rows.as_deref() else { return Ok(None) };
             out.text(&if view.hash { format!("{qname} {}\n", row.hash) } else { out.code(&row.text) });
         }
@@ -109,7 +109,9 @@ pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>
             if chosen == Some(None) {
                 return Ok(None);
             }
-            let Some(rows) = read_checkpoint(&super::root(args)?, chosen.flatten(), None) else { return Ok(None) };
+            let Some(rows) = read_checkpoint(&super::session::root(args)?, chosen.flatten(), None) else {
+                return Ok(None);
+            };
             let line = |row: &Row| match layer {
                 Some(_) => format!("{}\n", row.label),
                 None => format!("{}.{}\n", row.layer, row.label),

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Session;
 use super::args;
 use super::out::{Out, plural};
 use super::read::read_file;
+use super::session::Session;
 use crate::strand::id::{Layer, QName};
 use crate::strand::issue::{Refusal, target};
 use crate::strand::runtime::episode;

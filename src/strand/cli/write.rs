@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Session;
 use super::args;
 use super::out::Out;
 use super::read::{layer_named, op_id, qname, read_file};
+use super::session::Session;
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{self, Draft, Refusal, Removal};
 use crate::strand::op::Op;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Graph, Node};
+use super::Graph;
+use super::node::Node;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::one_or_many::OneOrMany;
 use crate::strand::op::{Kind, Op};

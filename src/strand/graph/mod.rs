@@ -4,84 +4,19 @@
 //! here depends on the order of arrival.
 
 mod lattice;
+mod node;
 mod void;
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub use lattice::{Lattice, Summary};
-use void::Outline;
+pub use node::Node;
 
 use super::id::{DefId, Layer, OpId};
-use super::lang::ast::Body;
-use super::lang::parse::parse_body;
-use super::lazy::{AppendOnlyMap, ArchiveReader, At, IdMap, IdSet, Ids, LazySource, Name, name_hash};
+use super::lazy::{AppendOnlyMap, ArchiveReader, IdMap, IdSet, Ids, LazySource, Name, name_hash};
 use super::one_or_many::OneOrMany;
-use super::op::{Kind, Op};
-
-/// An admitted op with what was found out about it once.
-#[derive(Debug)]
-pub struct Node {
-    /// The op.
-    pub op: Op,
-    /// Why it has no effect, if it has none.
-    pub void: Option<Box<str>>,
-    /// The greatest `ts` among it and its ancestors.
-    pub max_ts: i64,
-    /// Whether the `add` of its target is among its ancestors (or it is that `add`).
-    pub anchored: bool,
-    /// Where its text stands, if it was moved out of the log and is not here.
-    pub archived: Option<At>,
-    outline: OnceCell<Outline>,
-    /// Its body as it was parsed to see whether it is void, for the first who wants it.
-    body: RefCell<Option<Box<Body>>>,
-}
-
-impl Node {
-    /// An op of which nothing was found out yet.
-    fn new(op: Op) -> Node {
-        let (outline, body) = (OnceCell::new(), RefCell::default());
-        Node { op, void: None, max_ts: 0, anchored: false, archived: None, outline, body }
-    }
-
-    /// An op about which everything was found out before. With `archived`, it comes without its text.
-    pub fn known(op: Op, void: Option<Box<str>>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
-        Node { void, max_ts, anchored, archived, ..Node::new(op) }
-    }
-
-    /// The name it gives its definition, if it has an effect.
-    fn names(&self) -> Option<&String> {
-        match self.op.kind {
-            _ if self.void.is_some() => None,
-            Kind::Add => Some(&self.op.name),
-            Kind::Rename => self.op.name_new.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// What edits of its body must know about it; none if it brings no body.
-    fn outline(&self) -> Option<Outline> {
-        if let Some(outline) = self.outline.get() {
-            return Some(*outline);
-        }
-        let held = self.body.borrow().as_deref().map(Outline::of);
-        let found = match held {
-            Some(outline) => outline,
-            None => Outline::of(&self.body()?),
-        };
-        Some(*self.outline.get_or_init(|| found))
-    }
-
-    /// The body it brings, for the caller to keep. It is parsed anew but for the first time: most are asked for once.
-    pub fn body(&self) -> Option<Body> {
-        if let Some(body) = self.body.take() {
-            return Some(*body);
-        }
-        let text = self.op.body.as_deref().filter(|_| self.void.is_none())?;
-        parse_body(self.op.layer, text).ok()
-    }
-}
+use super::op::Op;
 
 /// What became of ops that were offered.
 #[derive(Debug, Default)]
@@ -392,7 +327,7 @@ impl Graph {
 
     /// Takes an op whose parents are admitted into the set.
     fn admit(&mut self, mut node: Box<Node>) {
-        void::examine(self, &mut node);
+        self.examine(&mut node);
         let id = node.op.id;
         self.place(&node);
         self.nodes.insert(id, node);

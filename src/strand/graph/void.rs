@@ -3,36 +3,39 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Graph, Node};
+use super::Graph;
+use super::node::{Node, Outline};
 use crate::strand::id::{Layer, OpId, UnitId};
-use crate::strand::lang::ast::{Body, TypeBody};
+use crate::strand::lang::ast::Body;
 use crate::strand::lang::names::{is_upper, name_fault};
 use crate::strand::lang::parse::{Category, MAX_DEPTH, category, parse_body, parse_register};
-use crate::strand::lang::unit::{count, is_multi, mandatory, split};
+use crate::strand::lang::unit::{mandatory, split};
 use crate::strand::op::{Change, Kind, LAST_TS, Op};
 
 /// What stands in the way of an op having an effect.
 type Fault = String;
 
-/// Parses the op of a new node and judges it by its ancestors alone, all of which are admitted.
-pub(super) fn examine(graph: &Graph, node: &mut Node) {
-    let above = node.op.parents.iter().filter_map(|id| graph.light(*id)).map(|node| node.max_ts).max();
-    node.anchored = is_anchored(graph, &node.op);
-    // A time that cannot be counts for nothing, or nobody could write after it.
-    let late = node.op.ts > LAST_TS;
-    node.max_ts = if late { above.unwrap_or(0) } else { node.op.ts.max(above.unwrap_or(i64::MIN)) };
-    let verdict = if late {
-        Err("its ts is after the year 9999".to_owned())
-    } else if above.is_some_and(|above| node.op.ts <= above) {
-        Err("its ts is not above that of every ancestor".to_owned())
-    } else if !node.anchored {
-        Err("the definition it is about is not among its ancestors".to_owned())
-    } else {
-        parse(graph, &node.op)
-    };
-    match verdict {
-        Ok(body) => node.body = RefCell::new(body.map(Box::new)),
-        Err(fault) => node.void = Some(fault.into()),
+impl Graph {
+    /// Parses the op of a new node and judges it by its ancestors alone, all of which are admitted.
+    pub(super) fn examine(&self, node: &mut Node) {
+        let above = node.op.parents.iter().filter_map(|id| self.light(*id)).map(|node| node.max_ts).max();
+        node.anchored = is_anchored(self, &node.op);
+        // A time that cannot be counts for nothing, or nobody could write after it.
+        let late = node.op.ts > LAST_TS;
+        node.max_ts = if late { above.unwrap_or(0) } else { node.op.ts.max(above.unwrap_or(i64::MIN)) };
+        let verdict = if late {
+            Err("its ts is after the year 9999".to_owned())
+        } else if above.is_some_and(|above| node.op.ts <= above) {
+            Err("its ts is not above that of every ancestor".to_owned())
+        } else if !node.anchored {
+            Err("the definition it is about is not among its ancestors".to_owned())
+        } else {
+            parse(self, &node.op)
+        };
+        match verdict {
+            Ok(body) => node.body = RefCell::new(body.map(Box::new)),
+            Err(fault) => node.void = Some(fault.into()),
+        }
     }
 }
 
@@ -87,20 +90,6 @@ fn edit(graph: &Graph, op: &Op) -> Result<(), Fault> {
     op.changes.iter().try_for_each(|change| check.change(change))
 }
 
-/// What edits of a body must know about it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outline {
-    /// How many units it has of its own.
-    units: u32,
-    form: &'static str,
-}
-
-impl Outline {
-    pub(super) fn of(body: &Body) -> Outline {
-        Outline { units: if is_multi(body) { count(body) as u32 } else { 0 }, form: form(body) }
-    }
-}
-
 /// Whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
 fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
     let by_parent = |id: &OpId| {
@@ -109,15 +98,6 @@ fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
             .is_some_and(|node| node.void.is_none() && node.op.kind == Kind::Edit && node.op.base == op.base)
     };
     op.parents.iter().any(by_parent) || graph.reaches(base, &op.parents)
-}
-
-fn form(body: &Body) -> &'static str {
-    match body {
-        Body::Type(TypeBody::Plain { .. }) => "plain",
-        Body::Type(TypeBody::Record(_)) => "record",
-        Body::Type(TypeBody::Union(_)) => "union",
-        _ => "",
-    }
 }
 
 /// The units whose kind the op sets, with the kind.

@@ -2,9 +2,20 @@
 
 use serde_json::Value;
 
-use super::{Refusal, Removal};
+use super::refusal::Refusal;
 use crate::strand::id::{Clock, DefId, Layer, OpId, QName};
 use crate::strand::op::Kind;
+
+/// What becomes of those that refer to a removed definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// If there are any, nothing is removed.
+    Refuse,
+    /// They are removed as well.
+    Cascade,
+    /// They are left dangling.
+    Force,
+}
 
 /// An op that is not sealed yet.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::References;
+use super::references::References;
 use crate::strand::id::Layer;
 use crate::strand::lang::token::SyntaxError;
 

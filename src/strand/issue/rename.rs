@@ -1,6 +1,8 @@
 //! Renaming: a register of its own, and edits of what mentions the name without being bound.
 
-use super::{Issuer, Refusal, admit, blank, checked_name, edit_sealed, heads, own_heads, settle, target};
+use super::admit::{admit, blank, checked_name, edit_sealed, heads, own_heads, settle, target};
+use super::draft::Issuer;
+use super::refusal::Refusal;
 use crate::strand::id::{DefId, QName};
 use crate::strand::lang::ast::{Body, Ref, To};
 use crate::strand::lang::resolve::{each_ref, hidden};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Draft, Issuer, Refusal, Removal, admit_edit, blank, issue};
+use super::admit::{admit_edit, blank};
+use super::{Draft, Issuer, Refusal, Removal, issue};
 use crate::strand::id::{DefId, OpId, QName, UnitId};
 use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, join, split};

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::ast::{Action, Arg, Body, Element, Expr, Field, Guard, Prim, Ref, Selector, Stmt, Type, TypeBody, Variant};
-use super::print;
 use crate::strand::id::{Layer, UnitId};
 
 /// The value of a register.
@@ -25,13 +24,6 @@ pub enum Reg {
     /// A name that refers to nothing, a word of a fixed set, or doc text.
     Word(String),
     Ref(Ref),
-}
-
-impl Reg {
-    /// The canonical text.
-    pub fn text(&self) -> String {
-        print::register(self)
-    }
 }
 
 /// The name of a register within its unit or header.

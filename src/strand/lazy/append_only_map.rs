@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use super::IdMap;
+use super::ids::IdMap;
 use crate::strand::id::OpId;
 
 /// How many places the first board has; each further one has twice as many as the one before.

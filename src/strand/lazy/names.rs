@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use super::{IdHasher, Ids, LazySource};
+use super::ids::{IdHasher, Ids};
+use super::row::Name;
+use super::source::LazySource;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::one_or_many::OneOrMany;
-
-/// A layer and a name in it.
-pub type Name = (Layer, String);
 
 /// A number that stands for a name as long as the table does. In order of first mention, not of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

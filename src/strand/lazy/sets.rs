@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{IdMap, LazySource, Relation};
+use super::ids::IdMap;
+use super::row::Relation;
+use super::source::LazySource;
 use crate::strand::id::DefId;
 use crate::strand::one_or_many::OneOrMany;
 

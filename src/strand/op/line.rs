@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::{Change, Dep, Kind, Op, author_is_valid, shared};
 use crate::strand::id::{Layer, OpId, UnitId};
@@ -84,6 +85,20 @@ impl WireChange<'_> {
             }
             WireChange::Delete { del } => Change::Delete(UnitId::parse(&del)?),
         })
+    }
+}
+
+impl Op {
+    /// Reads a sealed op from a line of a log.
+    ///
+    /// # Errors
+    /// What is wrong with the line.
+    pub fn from_line(line: &[u8]) -> Result<Op, String> {
+        if let Some(op) = read(line) {
+            return Ok(op);
+        }
+        let value: Value = serde_json::from_slice(line).map_err(|_| "it is not JSON".to_owned())?;
+        Op::from_json(&value).map_err(|why| format!("it is not an op: {why}"))
     }
 }
 

@@ -322,18 +322,6 @@ impl Op {
         Ok(op)
     }
 
-    /// Reads a sealed op from a line of a log.
-    ///
-    /// # Errors
-    /// What is wrong with the line.
-    pub fn from_line(line: &[u8]) -> Result<Op, String> {
-        if let Some(op) = line::read(line) {
-            return Ok(op);
-        }
-        let value: Value = serde_json::from_slice(line).map_err(|_| "it is not JSON".to_owned())?;
-        Op::from_json(&value).map_err(|why| format!("it is not an op: {why}"))
-    }
-
     /// The fields each kind needs.
     fn require_fields(&mut self, object: &Map<String, Value>) -> Result<(), String> {
         let word = self.kind.word();

@@ -1,7 +1,6 @@
 //! Built-in functions on values.
 
-use super::eval::Trap;
-use super::value::Value;
+use super::value::{Trap, Value};
 
 /// The text of a plain value.
 pub fn text(value: &Value) -> Option<String> {

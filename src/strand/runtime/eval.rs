@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::value::Value;
+use super::value::{Trap, Value};
 use crate::strand::check::types::{Shape, Ty, Types};
 use crate::strand::id::DefId;
 use crate::strand::lang::ast::{Arg, Binary, Body, Expr, ExprKind, Pattern, Ref, To};
-
-/// Why an evaluation stopped, in a few words.
-pub type Trap = String;
 
 /// Where slot values come from.
 pub type Slots<'a> = &'a dyn Fn(DefId) -> Option<Value>;

@@ -4,14 +4,12 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::merge::{Merged, merge};
-use super::{Places, State, Status, View, Watch};
+use super::{Relabelled, State, Status, View, Watch};
 use crate::strand::graph::Summary;
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
+use crate::strand::lang::place::Places;
 use crate::strand::lazy::{Head, IdMap, Name, NameId};
-
-/// Definitions whose label or status changed, with the label they had if they were there.
-pub(super) type Relabelled = Vec<(DefId, Option<String>)>;
 
 /// What stays of a view when its body is merged anew.
 struct Kept {

@@ -21,19 +21,8 @@ use super::lang::print;
 use super::lazy::{
     AppendOnlyMap, ArchiveReader, Head, IdMap, IdSet, LazySource, Mention, Name, Names, Relation, Row, Sets,
 };
+pub use super::lazy::{Status, Watch};
 use super::op::Op;
-pub use resolving::Watch;
-
-/// Whether a definition can be seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// It stands under its label.
-    Visible,
-    /// Another definition of the same name stands for it.
-    Absorbed(DefId),
-    /// It was removed.
-    Dead,
-}
 
 /// One reference out of a definition.
 #[derive(Clone, Debug)]
@@ -142,6 +131,9 @@ pub struct Changed {
     /// How many hashes were computed.
     pub rehashed: usize,
 }
+
+/// Definitions whose label or status changed, with the label they had if they were there.
+type Relabelled = Vec<(DefId, Option<String>)>;
 
 /// What changed, some of it more than once.
 #[derive(Debug, Default)]

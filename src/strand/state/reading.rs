@@ -3,8 +3,7 @@
 
 use std::cell::OnceCell;
 
-use super::resolving::Watch;
-use super::{Edge, State, Status, View, merge};
+use super::{Edge, State, Status, View, Watch, merge};
 use crate::strand::hash::{Encoded, encode};
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Ref, To};

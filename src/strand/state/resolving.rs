@@ -3,51 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::labels::Relabelled;
-use super::{Edge, Head, State, Status};
+use super::{Edge, Relabelled, State, Status, Watch};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
 use crate::strand::lang::place::{Place, Places};
 use crate::strand::lang::print;
 use crate::strand::lang::resolve::{Env, Resolved, resolve};
-use crate::strand::lazy::Name;
-use crate::strand::one_or_many::OneOrMany;
-
-/// What a definition's references depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
-    /// Every definition met on the way, sorted.
-    pub defs: OneOrMany<DefId>,
-    /// Every name looked up.
-    pub names: BTreeSet<Name>,
-    /// What the references lead to, sorted, and where those stand.
-    pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
-    /// What it is linked to.
-    pub links: Vec<DefId>,
-    /// Whether it is live: then it counts among those who refer.
-    pub live: bool,
-}
-
-impl Watch {
-    /// Where the references stand that lead to a definition.
-    pub fn places(&self, of: DefId) -> Option<&[Place]> {
-        let at = self.targets.binary_search_by_key(&of, |(id, _)| *id).ok()?;
-        self.targets.get(at).map(|(_, places)| &**places)
-    }
-
-    /// Notes where a reference stands.
-    pub(super) fn note(&mut self, target: DefId, place: Place) {
-        match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
-            Ok(at) => {
-                if !self.targets[at].1.contains(&place) {
-                    self.targets[at].1.push(place);
-                }
-            }
-            Err(at) => self.targets.insert(at, (target, OneOrMany::One(place))),
-        }
-    }
-}
+use crate::strand::lazy::Head;
 
 /// Each name once, in order.
 fn hidden_names(hidden: Vec<(Place, String)>) -> Box<[String]> {

@@ -58,6 +58,20 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step()
 }
 
+/// Replaces or makes a file that can be made again: a reader sees the old text or the new one, after a crash perhaps
+/// neither.
+pub fn replace_unflushed(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    step()?;
+    let temp = crate::disk::temp_path(path.parent().unwrap_or(path));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&temp)?;
+    let written = write(&mut file, bytes).and_then(|()| step()).and_then(|()| fs::rename(&temp, path));
+    if written.is_err() {
+        // It is swept up by whoever comes next if it stays.
+        let _ = fs::remove_file(&temp);
+    }
+    written
+}
+
 /// Removes temporary files of programs that ended before they gave them their names.
 pub fn remove_left_over(folder: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {

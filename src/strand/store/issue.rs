@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::checkpoint::{self, fold_chain};
+use super::checkpoint;
+use super::position::fold_chain;
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, OpId, QName};

@@ -13,6 +13,7 @@ mod issue;
 mod locks;
 mod log;
 mod past;
+mod position;
 mod repair;
 mod write_lock;
 
@@ -39,7 +40,8 @@ use super::issue::Refusal;
 use super::state::State;
 use archive::Archives;
 use archive::base::Base;
-use checkpoint::{Chain, Opened, Place, Progress, Source, fold_chain};
+use checkpoint::{Opened, Progress, Source};
+use position::{Chain, Place, fold_chain};
 
 /// How many bytes of log the checkpoint may lag behind.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;

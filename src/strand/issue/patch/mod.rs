@@ -25,7 +25,7 @@ use crate::strand::lang::unit::{
 use crate::strand::op::Change;
 use crate::strand::state::View;
 use read::{Address, Step, read_patch};
-use tokens::replace_plain;
+use tokens::{failed, replace_plain};
 
 /// A sealed patch.
 pub struct Sealed {
@@ -50,10 +50,6 @@ struct Insertion {
     after: Option<UnitId>,
     parent: Option<UnitId>,
     unit: Unit,
-}
-
-fn failed(message: impl Into<String>) -> Refusal {
-    Refusal::PatchFailed(message.into())
 }
 
 /// Seals a patch against a definition as it stands. `op` is the id the edit will have.

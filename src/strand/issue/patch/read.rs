@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::failed;
+use super::tokens::failed;
 use crate::strand::id::Layer;
 use crate::strand::issue::Refusal;
 use crate::strand::lang::parse::category;

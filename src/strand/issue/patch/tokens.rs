@@ -1,8 +1,12 @@
 //! Token sequences within a text: found and replaced, however the text is spaced.
 
-use super::failed;
 use crate::strand::issue::Refusal;
 use crate::strand::lang::token::lex;
+
+/// A refusal of a patch that does not apply.
+pub(super) fn failed(message: impl Into<String>) -> Refusal {
+    Refusal::PatchFailed(message.into())
+}
 
 /// Replaces a token sequence in a text.
 pub fn replace_tokens(text: &str, from: &str, to: &str, all: bool) -> Result<String, Refusal> {

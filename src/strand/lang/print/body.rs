@@ -1,6 +1,6 @@
 //! Bodies and their parts, in canonical form.
 
-use super::Printed;
+use super::printed::Printed;
 use crate::strand::lang::ast::{
     Action, Arg, Body, Element, Field, Guard, Prim, Ref, Selector, Stmt, Type, TypeBody, Variant,
 };

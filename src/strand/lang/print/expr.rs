@@ -1,6 +1,6 @@
 //! Expressions, in brackets only where their shape needs them.
 
-use super::Printed;
+use super::printed::Printed;
 use crate::strand::lang::ast::{Arg, Binary, Expr, ExprKind, Pattern, Ref};
 use crate::strand::lang::token::escape;
 
@@ -72,14 +72,13 @@ impl Printed {
             }
             ExprKind::Lambda(head, body) => {
                 self.expr(head, 1);
-                self.push(" => ");
-                self.expr(body, 0);
+                self.lambda_body(body);
             }
             ExprKind::LambdaList(names, body) => {
                 self.push("(");
                 self.separated(names, |p, name| p.push(name));
-                self.push(") => ");
-                self.expr(body, 0);
+                self.push(")");
+                self.lambda_body(body);
             }
             ExprKind::Neg(inner) => {
                 self.push("-");
@@ -102,16 +101,23 @@ impl Printed {
                 self.separated(items, |p, item| p.expr(item, 0));
                 self.push("]");
             }
-            ExprKind::Map(pairs) => {
-                self.push("{");
-                self.separated(pairs, |p, (key, value)| {
-                    p.expr(key, 0);
-                    p.push(": ");
-                    p.expr(value, 0);
-                });
-                self.push("}");
-            }
+            ExprKind::Map(pairs) => self.map(pairs),
         }
+    }
+
+    fn lambda_body(&mut self, body: &Expr) {
+        self.push(" => ");
+        self.expr(body, 0);
+    }
+
+    fn map(&mut self, pairs: &[(Expr, Expr)]) {
+        self.push("{");
+        self.separated(pairs, |p, (key, value)| {
+            p.expr(key, 0);
+            p.push(": ");
+            p.expr(value, 0);
+        });
+        self.push("}");
     }
 
     /// `Todo(id=1)`, `Filter.All`, `Status.Failed(reason="..")`.

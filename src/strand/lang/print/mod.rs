@@ -2,26 +2,13 @@
 
 mod body;
 mod expr;
+mod printed;
+
+pub use printed::Printed;
 
 use super::ast::{Body, Definition, Element, Expr, TypeBody};
 use super::unit::Reg;
 use crate::strand::id::Layer;
-
-/// A text with the byte ranges of the nodes in it.
-#[derive(Clone, Debug, Default)]
-pub struct Printed {
-    /// The text.
-    pub text: String,
-    /// Node number, start, end; only nodes that have a number.
-    pub spans: Vec<(u32, usize, usize)>,
-}
-
-impl Printed {
-    /// The byte range of a node.
-    pub fn span(&self, node: u32) -> Option<(usize, usize)> {
-        self.spans.iter().find(|(found, _, _)| *found == node).map(|(_, start, end)| (*start, *end))
-    }
-}
 
 /// The text of a body without `layer name =`, not indented.
 pub fn body(body: &Body) -> String {
@@ -113,23 +100,25 @@ pub fn header(body: &Body, register: &str) -> Option<Printed> {
     Some(p)
 }
 
-/// The text of one register.
-pub fn register(reg: &Reg) -> String {
-    let mut p = Printed::default();
-    match reg {
-        Reg::Type(ty) => p.ty(ty),
-        Reg::Expr(expr) => p.expr(expr, 0),
-        Reg::Params(fields) => p.fields(fields),
-        Reg::Input(field) => p.input(field),
-        Reg::Selector(selector) => p.selector(selector),
-        Reg::Caps(caps) => p.caps(caps),
-        Reg::Prim(prim) => p.prim(prim),
-        Reg::Args(args) => p.args(args),
-        Reg::Guard(guard) => p.guard(guard),
-        Reg::Word(word) => p.text.push_str(word),
-        Reg::Ref(reference) => p.text.push_str(&reference.name),
+impl Reg {
+    /// The canonical text.
+    pub fn text(&self) -> String {
+        let mut p = Printed::default();
+        match self {
+            Reg::Type(ty) => p.ty(ty),
+            Reg::Expr(expr) => p.expr(expr, 0),
+            Reg::Params(fields) => p.fields(fields),
+            Reg::Input(field) => p.input(field),
+            Reg::Selector(selector) => p.selector(selector),
+            Reg::Caps(caps) => p.caps(caps),
+            Reg::Prim(prim) => p.prim(prim),
+            Reg::Args(args) => p.args(args),
+            Reg::Guard(guard) => p.guard(guard),
+            Reg::Word(word) => p.text.push_str(word),
+            Reg::Ref(reference) => p.text.push_str(&reference.name),
+        }
+        p.text
     }
-    p.text
 }
 
 /// The text of an expression.

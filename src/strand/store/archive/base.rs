@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::checkpoint::Place;
+use super::super::position::Place;
 use crate::strand::graph::Node;
 use crate::strand::id::{DefId, OpId, UnitId};
 use crate::strand::lazy::At;

@@ -7,17 +7,12 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::{pack, path, put_row, source, sum, trust};
+use super::schema::{configure, path, put_row};
+use super::{pack, source, sum, trust};
 use crate::strand::check::{Checks, Found};
 use crate::strand::id::DefId;
 use crate::strand::lazy::{IdMap, IdSet};
 use crate::strand::state::State;
-
-/// One row a definition that was checked; an empty text where nothing is wrong with it.
-pub const TABLE: &str = "
-    CREATE TABLE IF NOT EXISTS diags (def BLOB PRIMARY KEY, json TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS checked (granted TEXT PRIMARY KEY) WITHOUT ROWID;
-";
 
 /// The capabilities as they were granted, in one text.
 fn words(granted: &BTreeSet<String>) -> String {
@@ -65,7 +60,7 @@ pub fn keep<'f>(root: &Path, at: &str, granted: &BTreeSet<String>, found: impl I
     let trusted = trust::is_stamped(root);
     let write = || -> rusqlite::Result<()> {
         let mut db = Connection::open(path(root))?;
-        super::configure(&db)?;
+        configure(&db)?;
         let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if source::stands_at(&tx)?.is_none_or(|stands| stands.sum != at) {
             return Ok(());

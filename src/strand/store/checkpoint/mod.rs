@@ -4,109 +4,30 @@
 
 mod diagnostics;
 mod pack;
+mod schema;
 mod source;
-mod sum;
+pub(super) mod sum;
 mod trust;
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Statement, Transaction, params, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 
 use super::Log;
+use super::position::{Chain, Place};
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lazy::IdSet;
 use crate::strand::op::Kind;
 use crate::strand::state::{State, Status, View, Watch};
 pub use diagnostics::{keep as keep_diagnostics, read as diagnostics};
+use schema::{ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, path, put_row};
 pub use source::{Opened, Source};
-pub use trust::{Chain, fold_chain};
-
-/// Another shape of the tables means another number, and a rebuild.
-const SCHEMA: i64 = 5;
 
 /// How long the write-ahead log may become, in bytes.
 const LONG_WAL: u64 = 512 << 10;
-
-/// States of a definition. Those up to 2 are live; one without a row of its own has the last.
-const VISIBLE: i64 = 1;
-const ABSORBED: i64 = 2;
-const DEAD: i64 = 3;
-const VOID: i64 = 4;
-
-/// Kinds of edges, from the definition that has them to what they are about.
-mod kind {
-    /// With places where a live definition refers, and not only meets the other on the way.
-    pub const WATCHES: u8 = 1;
-    pub const LINKS: u8 = 2;
-    pub const LATE: u8 = 3;
-    /// A name given by an op that may not be the name of now.
-    pub const HELD: u8 = 4;
-}
-
-/// Each row of ops, definitions and edges ends with a sum over the others of its columns.
-const TABLES: &str = "
-    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS ops (
-        op BLOB PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL, line INTEGER NOT NULL,
-        max_ts INTEGER NOT NULL, anchored INTEGER NOT NULL, void TEXT, sum INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS defs (
-        def BLOB PRIMARY KEY, layer INTEGER NOT NULL, label TEXT, name TEXT, state INTEGER NOT NULL, claim BLOB,
-        by_add INTEGER, epoch BLOB, absorber BLOB, settled BLOB, hash BLOB, text TEXT, deps BLOB, watch BLOB,
-        ops BLOB NOT NULL, heads BLOB NOT NULL, forked INTEGER NOT NULL, hidden INTEGER, sum INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS void_ops ON ops (op) WHERE void IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS defs_by_name ON defs (layer, name) WHERE name IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS defs_by_label ON defs (layer, label) WHERE label <> name;
-    CREATE TABLE IF NOT EXISTS edges (
-        kind INTEGER NOT NULL, key BLOB NOT NULL, src BLOB NOT NULL, places BLOB, sum INTEGER NOT NULL,
-        PRIMARY KEY (kind, key, src)
-    ) WITHOUT ROWID;
-";
-
-/// The columns of a definition, with what is read of each.
-mod column {
-    pub const DEF: usize = 0;
-    pub const LAYER: usize = 1;
-    pub const LABEL: usize = 2;
-    pub const NAME: usize = 3;
-    pub const STATE: usize = 4;
-    pub const CLAIM: usize = 5;
-    pub const BY_ADD: usize = 6;
-    pub const EPOCH: usize = 7;
-    pub const ABSORBER: usize = 8;
-    pub const SETTLED: usize = 9;
-    pub const HASH: usize = 10;
-    pub const TEXT: usize = 11;
-    pub const DEPS: usize = 12;
-    pub const WATCH: usize = 13;
-    pub const OPS: usize = 14;
-    pub const HEADS: usize = 15;
-    pub const FORKED: usize = 16;
-    pub const HIDDEN: usize = 17;
-}
-
-/// Where an op stands in the log, in bytes, without its newline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Where its line begins.
-    pub offset: u64,
-    /// How long it is.
-    pub length: u32,
-    /// What its bytes come to.
-    pub sum: i64,
-}
-
-impl Place {
-    /// Where a line stands that begins at an offset.
-    pub fn of(offset: u64, line: &[u8]) -> Place {
-        Place { offset, length: line.len() as u32, sum: sum::of_bytes(line) }
-    }
-}
 
 /// What a checkpoint is to be brought up to.
 pub struct Progress<'p> {
@@ -139,10 +60,6 @@ pub struct Row {
     pub hash: String,
     /// Its canonical text.
     pub text: String,
-}
-
-fn path(root: &Path) -> PathBuf {
-    root.join(".strand/store.crdt")
 }
 
 /// The visible definitions of a store, straight from its checkpoint; `None` if there is none that
@@ -234,24 +151,12 @@ fn is_damage(code: ErrorCode) -> bool {
     )
 }
 
-/// Settles how a checkpoint is written.
-fn configure(db: &Connection) -> rusqlite::Result<()> {
-    db.busy_timeout(std::time::Duration::from_secs(5))?;
-    db.pragma_update(None, "journal_mode", "WAL")?;
-    db.pragma_update(None, "synchronous", "NORMAL")?;
-    // Folding the write-ahead log back costs flushes, reading a long one costs every reader: see `fold`.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    db.pragma_update(None, "wal_autocheckpoint", 0)?;
-    Ok(())
-}
-
 fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
     let mut db = Connection::open(path(root))?;
     configure(&db)?;
-    let tables = || db.execute_batch(TABLES).and_then(|()| db.execute_batch(diagnostics::TABLE));
-    tables().or_else(|_| {
+    make_tables(&db).or_else(|_| {
         db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
-        tables()
+        make_tables(&db)
     })?;
     // Another process may have come further meanwhile: whoever is behind leaves it be.
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -342,12 +247,6 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
         put_row(&mut add, vec![i64::from(kind).into(), key.into(), src.to_bytes().to_vec().into(), places.into()])?;
     }
     Ok(())
-}
-
-/// Writes a row with its sum at the end.
-fn put_row(insert: &mut Statement, mut row: Vec<Value>) -> rusqlite::Result<()> {
-    row.push(sum::of_row(&row).into());
-    insert.execute(params_from_iter(row)).map(|_| ())
 }
 
 /// Kind, what it is about, and whose it is.

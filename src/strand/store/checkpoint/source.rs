@@ -9,8 +9,8 @@ use std::path::Path;
 use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
-use super::trust::{self, Chain};
-use super::{Place, SCHEMA, column, kind, pack, path, sum};
+use super::schema::{self, SCHEMA, column, kind, path};
+use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place as Unit;
@@ -18,6 +18,7 @@ use crate::strand::lazy::{At, Head, LazySource, Mention, Name, Relation, Row, St
 use crate::strand::op::Op;
 use crate::strand::state::Status;
 use crate::strand::store::archive::base;
+use crate::strand::store::position::{Chain, Place};
 use crate::strand::store::{Log, log};
 
 /// An open checkpoint. It goes on saying what it said when it was opened, whatever others write.
@@ -226,9 +227,9 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<Row>> {
     let state: i64 = row.get(column::STATE)?;
     let other = pack::one(blob(row, column::ABSORBER));
     let status = match (state, other) {
-        (super::VISIBLE, _) => Status::Visible,
-        (super::ABSORBED, Some(by)) => Status::Absorbed(by),
-        (super::DEAD, _) => Status::Dead,
+        (schema::VISIBLE, _) => Status::Visible,
+        (schema::ABSORBED, Some(by)) => Status::Absorbed(by),
+        (schema::DEAD, _) => Status::Dead,
         _ => return Ok(None),
     };
     let Ok(hash) = blob(row, column::HASH).try_into() else { return Ok(None) };
@@ -309,20 +310,20 @@ impl LazySource for Source {
         let by_name = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
         let by_label = "SELECT * FROM defs WHERE layer = ?1 AND label = ?2 AND label <> name";
         let find = |sql: &str| {
-            let found = self.rows(sql, (layer as i64, label), |row| seen(row, super::VISIBLE));
+            let found = self.rows(sql, (layer as i64, label), |row| seen(row, schema::VISIBLE));
             found.into_iter().flatten().find(|(there, _)| there == label).map(|(_, id)| id)
         };
         find(by_name).or_else(|| find(by_label))
     }
 
     fn labels(&self, layer: Layer) -> Vec<(String, DefId)> {
-        let found = self.rows("SELECT * FROM defs WHERE layer = ?1", [layer as i64], |row| seen(row, super::VISIBLE));
+        let found = self.rows("SELECT * FROM defs WHERE layer = ?1", [layer as i64], |row| seen(row, schema::VISIBLE));
         found.into_iter().flatten().collect()
     }
 
     fn claimants(&self, name: &Name) -> Vec<DefId> {
         let sql = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
-        let found = self.rows(sql, (name.0 as i64, &name.1), |row| seen(row, super::ABSORBED));
+        let found = self.rows(sql, (name.0 as i64, &name.1), |row| seen(row, schema::ABSORBED));
         found.into_iter().flatten().map(|(_, id)| id).collect()
     }
 

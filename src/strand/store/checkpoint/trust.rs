@@ -10,15 +10,9 @@ use std::time::UNIX_EPOCH;
 
 use rusqlite::Connection;
 
-use super::{Log, path, sum};
-
-/// What the sums of the commit lines of a log come to, one after the other.
-pub type Chain = [u8; 32];
-
-/// Takes the next commit line into a chain.
-pub fn fold_chain(chain: &mut Chain, sum: &str) {
-    *chain = *blake3::Hasher::new().update(chain).update(sum.as_bytes()).finalize().as_bytes();
-}
+use super::schema::path;
+use super::sum;
+use crate::strand::store::{Log, disk};
 
 /// The length of a file, and when it was written last.
 fn written(path: &Path) -> Option<(u64, i64)> {
@@ -51,12 +45,8 @@ pub fn stamp(root: &Path) {
         return;
     }
     let Some((length, time)) = written(&path(root)) else { return };
-    // Whoever reads it meanwhile sees the old note or the new one. A note that is lost costs the next a look.
-    let temp = crate::disk::temp_path(&root.join(".strand"));
-    let noted = std::fs::write(&temp, format!("{length} {time}\n"));
-    if noted.and_then(|()| std::fs::rename(&temp, stamp_path(root))).is_err() {
-        let _ = std::fs::remove_file(&temp);
-    }
+    // A note that is lost costs the next a look.
+    let _ = disk::replace_unflushed(&stamp_path(root), format!("{length} {time}\n").as_bytes());
 }
 
 /// Looks through a whole checkpoint. Says what is wrong with it, if something is.

@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::parse::Commit;
+use super::commit::Commit;
 
 /// How many ways are tried to find the lines of one transaction.
 const TRIES: usize = 4096;
 
 /// A transaction whose sum holds.
-pub(in super::super) struct Found {
+pub struct Found {
     /// The number of each of its lines, and where the line stands, without its newline.
     pub lines: Vec<(usize, Range<usize>)>,
     /// The number of its commit line.
@@ -28,7 +28,7 @@ pub(in super::super) struct Found {
 }
 
 /// What the lines of a log come to.
-pub(in super::super) struct Resolved {
+pub struct Resolved {
     /// Where the first line ends, with its newline.
     pub head: usize,
     /// Transactions whose sum holds, in order of their commit lines.
@@ -65,7 +65,7 @@ struct Lines<'t> {
 }
 
 /// Finds the transactions of a log.
-pub(in super::super) fn resolve(text: &[u8]) -> Resolved {
+pub fn resolve(text: &[u8]) -> Resolved {
     let mut lines = Lines { text, pool: Vec::new(), seen: HashSet::new(), claimed: HashSet::new() };
     let head = memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1);
     let mut out = Resolved { head, transactions: Vec::new(), left: Vec::new(), tail: head, closed: false };
@@ -156,7 +156,7 @@ impl Lines<'_> {
 }
 
 /// The line that closes a log whose transactions a merge has mixed.
-pub(in super::super) fn closing_line(text: &[u8], id: &str) -> (String, String) {
+pub fn closing_line(text: &[u8], id: &str) -> (String, String) {
     let mut seen = HashSet::new();
     let mut hasher = blake3::Hasher::new();
     let lines = text.split(|byte| *byte == b'\n').skip(1);

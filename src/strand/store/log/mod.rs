@@ -1,5 +1,6 @@
 //! The op log: the truth. Append-only transactions of ops, each closed by a checked commit line.
 
+mod commit;
 mod merged;
 mod parse;
 
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::archive::{self, Archives};
-use super::checkpoint::{Chain, Place, fold_chain};
+use super::position::{Chain, Place, fold_chain};
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;

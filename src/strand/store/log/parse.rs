@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::super::archive::base::{self, Base};
-use super::super::checkpoint::Place;
+use super::super::position::Place;
+use super::commit::Commit;
 use super::merged;
 use crate::strand::id::OpId;
 use crate::strand::op::Op;
@@ -53,27 +54,6 @@ enum Line {
     Withdraw(Vec<OpId>),
     Commit(Commit),
     Head { archives: bool },
-}
-
-/// A commit line.
-pub(super) struct Commit {
-    /// How many lines it closes.
-    pub lines: u64,
-    /// The sum of these lines.
-    pub sum: String,
-    /// Whether it closes everything before it, after a merge of two logs.
-    pub merged: bool,
-}
-
-impl Commit {
-    pub(super) fn read(value: &Value) -> Option<Commit> {
-        value.get("commit")?;
-        Some(Commit {
-            lines: value.get("n").and_then(Value::as_u64).unwrap_or(u64::MAX),
-            sum: value.get("sum").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            merged: value.get("merged").and_then(Value::as_bool).unwrap_or(false),
-        })
-    }
 }
 
 fn read_line(line: &[u8]) -> Result<Line, String> {

@@ -1,0 +1,80 @@
+//! The store a command works on, and who issues.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::args::Args;
+use super::out::Out;
+use crate::strand::issue::{Issuer, Refusal};
+use crate::strand::op::author_is_valid;
+use crate::strand::store::{Error, Store};
+
+/// What every command needs.
+pub(super) struct Session {
+    pub store: Store,
+    pub issuer: Issuer,
+    /// Whether someone said who issues.
+    pub author_given: bool,
+}
+
+/// The folder of the store that a command is about.
+pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
+    let named = args.store.clone().or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
+    if let Some(path) = named {
+        return Ok(path);
+    }
+    let here = std::env::current_dir().map_err(|error| Error::io("find", std::path::Path::new("."), error))?;
+    Store::find(&here).ok_or_else(|| match stores_below(&here).as_slice() {
+        [first @ .., last] if !first.is_empty() => Error::NotFound(format!(
+            "there are several stores here, {} and {last}; name one with --store",
+            first.join(", ")
+        )),
+        _ => Error::NoStore,
+    })
+}
+
+/// The names of the stores in a folder.
+fn stores_below(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let stores = entries.filter(|entry| entry.path().join(".strand").is_dir());
+    let mut names: Vec<String> = stores.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Opens the store of a folder that someone named.
+pub(super) fn open_at(path: &Path) -> Result<Store, Error> {
+    Store::open(path).map_err(|error| none_in(path, error))
+}
+
+/// Says where there is no store.
+pub(super) fn none_in(path: &Path, error: Error) -> Error {
+    match error {
+        Error::NoStore => Error::NotFound(format!("there is no store in {}", path.display())),
+        error => error,
+    }
+}
+
+/// Opens the store that a command is about, and says who issues.
+pub(super) fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
+    let mut store = open_at(&root(args)?)?;
+    store.set_timeout(Duration::from_secs(args.lock_timeout));
+    for notice in store.take_notices() {
+        out.note(&notice);
+    }
+    let named = args.author.clone().or_else(|| std::env::var("STRAND_AUTHOR").ok());
+    let named = named.or_else(|| store.config().author.clone());
+    let author_given = named.is_some();
+    let author = named.unwrap_or_else(login);
+    if !author_is_valid(&author) {
+        return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
+    }
+    Ok(Session { store, issuer: Issuer::new(author), author_given })
+}
+
+/// `user:` and the login name, whatever of it may stand there.
+fn login() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
+    let fit: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).take(64).collect();
+    format!("user:{}", if fit.is_empty() { "someone" } else { &fit })
+}

@@ -1,0 +1,165 @@
+//! What a source says about ops, definitions and names.
+
+use std::collections::BTreeSet;
+
+use crate::strand::hash::Hash;
+use crate::strand::id::{DefId, Layer, OpId};
+use crate::strand::lang::place::Place;
+use crate::strand::one_or_many::OneOrMany;
+use crate::strand::op::Op;
+
+/// A layer and a name in it.
+pub type Name = (Layer, String);
+
+/// Whether a definition can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It stands under its label.
+    Visible,
+    /// Another definition of the same name stands for it.
+    Absorbed(DefId),
+    /// It was removed.
+    Dead,
+}
+
+/// What a definition's references depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Every definition met on the way, sorted.
+    pub defs: OneOrMany<DefId>,
+    /// Every name looked up.
+    pub names: BTreeSet<Name>,
+    /// What the references lead to, sorted, and where those stand.
+    pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
+    /// What it is linked to.
+    pub links: Vec<DefId>,
+    /// Whether it is live: then it counts among those who refer.
+    pub live: bool,
+}
+
+impl Watch {
+    /// Where the references stand that lead to a definition.
+    pub fn places(&self, of: DefId) -> Option<&[Place]> {
+        let at = self.targets.binary_search_by_key(&of, |(id, _)| *id).ok()?;
+        self.targets.get(at).map(|(_, places)| &**places)
+    }
+
+    /// Notes where a reference stands.
+    pub fn note(&mut self, target: DefId, place: Place) {
+        match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
+            Ok(at) => {
+                if !self.targets[at].1.contains(&place) {
+                    self.targets[at].1.push(place);
+                }
+            }
+            Err(at) => self.targets.insert(at, (target, OneOrMany::One(place))),
+        }
+    }
+}
+
+/// Where the whole text of an op stands that was moved out of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The number of the archive.
+    pub archive: u32,
+    /// Where in it the piece begins, in bytes.
+    pub piece: u64,
+    /// Where in the unpacked piece its line begins.
+    pub start: u32,
+    /// How long the line is, without its newline.
+    pub length: u32,
+}
+
+/// A definition that refers to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The definition that refers.
+    pub id: DefId,
+    /// Its layer.
+    pub layer: Layer,
+    /// The name it shows.
+    pub label: String,
+    /// Where it refers, each place once.
+    pub places: Vec<Place>,
+}
+
+/// How one definition stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It meets the other on the way of a reference.
+    Watches,
+    /// A reference of it leads to the other.
+    Refers,
+    /// It is linked to the other.
+    Links,
+}
+
+/// An admitted op as a checkpoint has it.
+#[derive(Clone, Debug)]
+pub struct StoredOp {
+    /// The op.
+    pub op: Op,
+    /// Why it has no effect, if it has none.
+    pub void: Option<String>,
+    /// The greatest `ts` among it and its ancestors.
+    pub max_ts: i64,
+    /// Whether the `add` of its target is among its ancestors.
+    pub anchored: bool,
+    /// Where its text stands, if `op` is without it.
+    pub archived: Option<At>,
+}
+
+/// The ops on a definition as a checkpoint has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredOps {
+    /// Its layer.
+    pub layer: Layer,
+    /// The ops, in order of admission.
+    pub ops: Vec<OpId>,
+    /// Those that no other follows.
+    pub heads: Vec<OpId>,
+    /// Whether some were made without knowing each other.
+    pub forked: bool,
+}
+
+/// What a definition is, apart from its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Its identity.
+    pub id: DefId,
+    /// Its layer.
+    pub layer: Layer,
+    /// The name it shows.
+    pub label: String,
+    /// The name its ops claim.
+    pub name: String,
+    /// The op that set the name.
+    pub claim: OpId,
+    /// Whether that op was an `add`.
+    pub claimed_by_add: bool,
+    /// Whether it can be seen.
+    pub status: Status,
+    /// The op whose body it stands on.
+    pub epoch: OpId,
+    /// What took its place when it was removed.
+    pub settled: Option<DefId>,
+    /// Its content hash.
+    pub hash: Hash,
+}
+
+/// A definition as a checkpoint has it: everything but its body, which its ops make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is.
+    pub head: Head,
+    /// Its canonical text with doc lines.
+    pub text: String,
+    /// What its hash is made of.
+    pub deps: Vec<DefId>,
+    /// What its references depend on.
+    pub watch: Watch,
+    /// Whether some of its ops were made without knowing each other.
+    pub forked: bool,
+    /// Whether its text means something else than its body: a slot is read where a binder has its name.
+    pub hidden: bool,
+}
