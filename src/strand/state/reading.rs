@@ -70,8 +70,8 @@ impl State {
         self.views.values().map(AsRef::as_ref)
     }
 
-    /// A definition to be read: its text, its body and what its names lead to. Who wrote what, and its units, are
-    /// left out where it stands as the source has it, for they need every op on it.
+    /// A definition to be read: its text, its body and what its names lead to. Which op wrote a reference, whether it
+    /// is bound, and the identities of units are left out where the source has it, for they need every op on it.
     pub fn reading(&self, id: DefId) -> Option<&View> {
         if let Some(view) = self.views.get(id).or_else(|| self.readings.get(id)) {
             return Some(view);
@@ -173,7 +173,6 @@ impl Env for TextEnv<'_> {
             let Some(found) = self.state.find_id(*layer, &reference.name) else { continue };
             if late || known.places(found).is_some_and(|places| places.contains(&place)) {
                 (reference.to, reference.layer) = (To::Def(found), *layer);
-                reference.bound = (!late).then_some(found);
                 self.watch.defs.add(found);
                 self.watch.note(found, place);
                 break;

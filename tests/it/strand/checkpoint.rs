@@ -18,12 +18,7 @@ pub fn told(store: &Store) -> Vec<String> {
     let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
     // What is read from texts comes before what reads every op.
     let readings = state.readings().map(|view| {
-        format!(
-            "{} {:?} {}",
-            view.qname(),
-            view.edges.iter().map(|e| (e.place, e.bound, e.to)).collect::<Vec<_>>(),
-            view.text()
-        )
+        format!("{} {:?} {}", view.qname(), view.edges.iter().map(|e| (e.place, e.to)).collect::<Vec<_>>(), view.text())
     });
     out.extend(readings);
     let checks = Checks::full(state, &store.config().capabilities);

@@ -63,13 +63,7 @@ impl Printed {
                 self.reference(effect);
                 self.args(args);
             }
-            ExprKind::Assign(slot, value) => {
-                self.push("(");
-                self.reference(slot);
-                self.push(" := ");
-                self.expr(value, 0);
-                self.push(")");
-            }
+            ExprKind::Assign(slot, value) => self.assignment(slot, value),
             ExprKind::Lambda(head, body) => {
                 self.expr(head, 1);
                 self.lambda_body(body);
@@ -103,6 +97,14 @@ impl Printed {
             }
             ExprKind::Map(pairs) => self.map(pairs),
         }
+    }
+
+    fn assignment(&mut self, slot: &Ref, value: &Expr) {
+        self.push("(");
+        self.reference(slot);
+        self.push(" := ");
+        self.expr(value, 0);
+        self.push(")");
     }
 
     fn lambda_body(&mut self, body: &Expr) {
