@@ -17,7 +17,7 @@
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
-//! | [`proposal`] | pure: file changes, hunks, decisions, fates, merges |
+//! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
 //! | [`config`] | values read at start; the only reader of the environment |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |

@@ -160,7 +160,7 @@ impl Actor {
         let context = &self.context;
         match command {
             Command::Submit(prompt) => self.submit(prompt).await,
-            Command::GoOn(how) => self.begin(Begin::GoOn(how)).await,
+            Command::Continue(how) => self.begin(Begin::Continue(how)).await,
             Command::Compact => self.compact().await,
             Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
             Command::Reply(id, text) => drop(context.approvals.reply(id, text)),

@@ -12,7 +12,7 @@ use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
 use crate::execute::{ApplyError, Executed, execute};
 use crate::memory::Cause;
-use crate::proposal::{Consent, Decided, Decision, Fate, Proposal, State};
+use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// Who is asked.
@@ -52,7 +52,7 @@ impl Settled {
 pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
-    fates: Vec<Fate>,
+    previews: Vec<RestorePreview>,
     asking: Asking,
     cause: Cause,
     stop: &CancellationToken,
@@ -62,7 +62,7 @@ pub async fn execute_proposal(
             context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
             decision
         }
-        None => match ask(context, &proposal, fates, stop).await {
+        None => match ask(context, &proposal, previews, stop).await {
             Some(decision) => decision,
             None => {
                 context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
@@ -102,7 +102,7 @@ fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> O
 async fn ask(
     context: &SessionContext,
     proposal: &Arc<Proposal>,
-    fates: Vec<Fate>,
+    previews: Vec<RestorePreview>,
     stop: &CancellationToken,
 ) -> Option<Decision> {
     for file in &proposal.files {
@@ -118,7 +118,7 @@ async fn ask(
         }
     }
     let waiting = context.approvals.await_decision(proposal.id);
-    context.events.send(EventBody::Proposed(Arc::clone(proposal), fates)).await;
+    context.events.send(EventBody::Proposed(Arc::clone(proposal), previews)).await;
     let decision = stop.run_until_cancelled(waiting).await.and_then(Result::ok);
     context.approvals.withdraw(proposal.id);
     decision

@@ -252,7 +252,7 @@ fn text(services: &Services, path: String) -> Result<Listing, String> {
     };
     let State::File { bytes, .. } = read.state else { return Err(format!("{path} is not there")) };
     let start = &bytes[..bytes.len().min(TEXT)];
-    let text = crate::proposal::shown(start).map(std::borrow::Cow::into_owned);
+    let text = crate::proposal::display_text(start).map(std::borrow::Cow::into_owned);
     let lines = bytes.iter().filter(|b| **b == b'\n').count() + usize::from(bytes.last().is_some_and(|b| *b != b'\n'));
     Ok(Listing::Text { path, text, lines, bytes: bytes.len() as u64 })
 }

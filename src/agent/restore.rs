@@ -1,4 +1,4 @@
-//! Undo, redo and restores: a proposal from the archive, with the fate of each file, that goes the one road.
+//! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
 use crate::memory::Cause;
-use crate::proposal::{FateKind, ForeignChoice, Proposal};
+use crate::proposal::{ForeignChoice, Proposal, RestoreStatus};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
 use crate::restore_plan::{self, Plan, Wanted};
 
@@ -160,7 +160,7 @@ pub async fn run(
         for warning in &restoration.warnings {
             context.say(Level::Warning, warning.clone(), "It was passed over.").await;
         }
-        let open = restoration.fates.iter().any(|f| matches!(f.kind, FateKind::Foreign { .. }));
+        let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
             let title = format!("{}: every file is already as it was then", plan.title);
             context.say(Level::Info, title, "Nothing was changed.").await;
@@ -170,7 +170,7 @@ pub async fn run(
             Cause { session: context.id(), kind: plan.kind.into(), title: plan.title.clone(), ..Cause::default() };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
-        let executing = execute_proposal(context, proposal, restoration.fates, Asking::Person, cause, &again);
+        let executing = execute_proposal(context, proposal, restoration.previews, Asking::Person, cause, &again);
         tokio::pin!(executing);
         let mut rechosen = false;
         let settled = loop {

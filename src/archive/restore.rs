@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{Archive, Error, Id, Sha, Version, sha256};
 use crate::proposal::{
-    Counts, Fate, FateKind, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, State, count_changed,
-    merge,
+    Counts, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
+    count_changed, merge,
 };
 use crate::workspace::{Access, Workspace};
 
@@ -102,7 +102,7 @@ pub struct Restoration {
     /// What would be written; without files when nothing would.
     pub proposal: Proposal,
     /// What would happen to each file, those that stay among them.
-    pub fates: Vec<Fate>,
+    pub previews: Vec<RestorePreview>,
     /// The changeset that is taken back, where it is one.
     pub changeset: Option<Id>,
     /// Damage that was passed over.
@@ -181,13 +181,13 @@ impl Archive {
                 (None, vec![Goal { path: path.clone(), version: Ok(found) }])
             }
         };
-        let (mut files, mut fates) = (Vec::new(), Vec::new());
+        let (mut files, mut previews) = (Vec::new(), Vec::new());
         for goal in goals {
-            let (kind, change) = self.fate(workspace, &goal, written, choices);
-            fates.push(Fate { path: goal.path, kind });
+            let (status, change) = self.preview(workspace, &goal, written, choices);
+            previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
-        Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, fates, changeset, warnings })
+        Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
     }
 
     /// The newest changeset that changed something: those whose writing failed are passed over.
@@ -262,15 +262,15 @@ impl Archive {
         if goals.is_empty() { Err(RestoreError::Empty) } else { Ok(goals) }
     }
 
-    fn fate(
+    fn preview(
         &self,
         workspace: &Workspace,
         goal: &Goal,
         written: &dyn Written,
         choices: &Choices,
-    ) -> (FateKind, Option<FileChange>) {
+    ) -> (RestoreStatus, Option<FileChange>) {
         let path = &goal.path;
-        let not_archived = |why: String| (FateKind::NotArchived(why), None);
+        let not_archived = |why: String| (RestoreStatus::NotArchived(why), None);
         match workspace.resolve(path, Access::Entry) {
             Ok(real) if real == *path => {}
             Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
@@ -293,13 +293,13 @@ impl Archive {
         };
         let old = with_set_id_bits(old, &now.state);
         if now.state == old {
-            return (FateKind::Equal, None);
+            return (RestoreStatus::Equal, None);
         }
         let last = written.written(path);
         if self.is_ours(path, &now.state, last.as_ref()) {
             let mut change = FileChange::new(path, now.state, old, "undo", &[]);
             change.folders = last.map(|l| l.folders).unwrap_or_default();
-            return (FateKind::Restore(change.counts), Some(change));
+            return (RestoreStatus::Restore(change.counts), Some(change));
         }
         foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
     }
@@ -336,7 +336,7 @@ fn with_set_id_bits(old: State, now: &State) -> State {
     }
 }
 
-/// The fate of a file that someone else changed.
+/// The preview of a file that someone else changed.
 fn foreign(
     path: &str,
     last: Option<LastWritten>,
@@ -344,7 +344,7 @@ fn foreign(
     now: State,
     old: State,
     choice: Option<ForeignChoice>,
-) -> (FateKind, Option<FileChange>) {
+) -> (RestoreStatus, Option<FileChange>) {
     let wrote = last.as_ref().and_then(|l| l.bytes.clone());
     let folders = last.map(|l| l.folders).unwrap_or_default();
     let counts = match &wrote {
@@ -361,5 +361,5 @@ fn foreign(
     };
     // A merge may come to what is there already.
     let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, ..c });
-    (FateKind::Foreign { at, counts, choice, conflicts }, change)
+    (RestoreStatus::Foreign { at, counts, choice, conflicts }, change)
 }

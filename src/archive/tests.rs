@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
-use crate::proposal::{FateKind, ForeignChoice, ProposalId};
+use crate::proposal::{ForeignChoice, ProposalId, RestoreStatus};
 
 struct World {
     dir: tempfile::TempDir,
@@ -263,7 +263,9 @@ fn a_foreign_file_waits_for_a_choice() {
     let with = |choice| {
         let choices = Choices { others: choice, ..Choices::default() };
         let restored = w.restore(&undo(1, &[]), &notes, &choices);
-        let FateKind::Foreign { conflicts, counts, .. } = &restored.fates[0].kind else { panic!("{restored:?}") };
+        let RestoreStatus::Foreign { conflicts, counts, .. } = &restored.previews[0].status else {
+            panic!("{restored:?}")
+        };
         assert_eq!((*conflicts, counts.added), (Some(0), 1));
         restored.proposal.files.first().map(|f| f.after.text().expect("text").to_string())
     };
@@ -274,7 +276,7 @@ fn a_foreign_file_waits_for_a_choice() {
     // Bytes that are archived anyway are never foreign.
     w.record(&["a"]);
     let restored = w.restore(&undo(2, &["a"]), &notes, &Choices::default());
-    assert!(matches!(restored.fates[0].kind, FateKind::Restore(_)));
+    assert!(matches!(restored.previews[0].status, RestoreStatus::Restore(_)));
 }
 
 #[test]
@@ -309,7 +311,7 @@ fn hostile_changesets_lead_nowhere() {
     fs::write(folder.join(format!("{newer}.txt")), "../outside\n.git/config\n/etc/passwd\n").expect("written");
     let restored = w.restore(&undo(1, &[]), &NothingKnown, &Choices::default());
     assert!(restored.proposal.files.is_empty());
-    assert!(restored.fates.iter().all(|f| matches!(f.kind, FateKind::NotArchived(_))));
+    assert!(restored.previews.iter().all(|f| matches!(f.status, RestoreStatus::NotArchived(_))));
     let newest = Id::after(newer);
     fs::write(folder.join(format!("{newest}.txt")), b"\xff").expect("written");
     let restored = w.restore(&undo(1, &[]), &NothingKnown, &Choices::default());

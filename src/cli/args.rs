@@ -26,10 +26,10 @@ pub struct Cli {
 /// Flags that stand before or after a command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Global {
-    /// Go on with this project's newest session
+    /// Continue this project's newest session
     #[arg(long = "continue", global = true, conflicts_with = "resume")]
     pub go_on: bool,
-    /// Go on with a session, by the beginning of its id; without one, choose from the list
+    /// Resume a session by the beginning of its id; without an id, choose from the list
     #[arg(long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
     /// Start in this mode
@@ -47,13 +47,13 @@ pub struct Global {
     /// The folder the agent may touch; found from the current folder if left out
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Ask after so many steps of one turn; 0 never asks
+    /// Ask after this many steps of one turn; 0 never asks
     #[arg(long, global = true, value_name = "N")]
     pub max_steps: Option<u32>,
-    /// Write the model's answers to a recording
+    /// Record the model's answers to a file
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Play a recording in place of a model
+    /// Replay a recording instead of asking a model
     #[arg(long, global = true, value_name = "FILE")]
     pub replay: Option<PathBuf>,
 }
@@ -89,11 +89,11 @@ pub enum Cmd {
         #[command(subcommand)]
         what: RagCmd,
     },
-    /// Propose a message for what is staged, edit it, and commit
+    /// Propose a message for the staged changes, edit it, and commit
     Commit(CommitArgs),
-    /// Check the installation and say what is wrong
+    /// Check the installation
     Doctor(JsonArgs),
-    /// Show edits asked, landed and refused, by model and format
+    /// Show edits requested, applied and refused, by model and format
     Stats(JsonArgs),
     /// Take the tour: a recorded model on a copy of a small project
     Demo,
@@ -121,7 +121,7 @@ pub struct TaskArgs {
     /// Who decides: `ask` needs a terminal
     #[arg(long, value_name = "ask|edits|none", value_parser = [PossibleValue::new("ask"), "edits".into(), "none".into(), PossibleValue::new("all").hide(true)])]
     pub approve: Option<String>,
-    /// One event a line
+    /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
 }
@@ -140,7 +140,7 @@ pub struct CommitArgs {
 /// Arguments of commands that only list.
 #[derive(Debug, Args)]
 pub struct JsonArgs {
-    /// Machine-readable
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -148,9 +148,9 @@ pub struct JsonArgs {
 /// Arguments of `model`.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
-    /// The model to use from now on; without it, the present one and those on offer are shown
+    /// The model to use from now on; without it, the current and the available models are listed
     pub name: Option<String>,
-    /// Machine-readable
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -158,27 +158,27 @@ pub struct ModelArgs {
 /// What can be done with the index.
 #[derive(Debug, Subcommand)]
 pub enum RagCmd {
-    /// Index files or folders, wherever they lie, for this project
+    /// Index files or folders, anywhere, for this project
     Add {
         /// What to index.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Machine-readable
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// List what is indexed for this project
     List(JsonArgs),
-    /// Forget something that was added
+    /// Remove something from the index
     Remove {
-        /// As it was added.
+        /// The path as it was added.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Machine-readable
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Bring the index up to date with the files there are
+    /// Update the index
     Update(JsonArgs),
 }
 
@@ -191,7 +191,7 @@ pub enum SessionsCmd {
     Show {
         /// The beginning of its id.
         id: String,
-        /// Machine-readable
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -224,7 +224,7 @@ pub enum SessionsCmd {
         /// Words to look for.
         #[arg(required = true)]
         words: Vec<String>,
-        /// Machine-readable
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -235,15 +235,15 @@ pub enum SessionsCmd {
 pub enum ConfigCmd {
     /// Print a value, or all of them
     Get {
-        /// Its key, with dots for what is inside.
+        /// The key, nested keys joined by dots.
         key: Option<String>,
-        /// Machine-readable
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a value to your own file
+    /// Set a value in your own configuration file
     Set {
-        /// Its key, with dots for what is inside.
+        /// The key, nested keys joined by dots.
         key: String,
         /// Its value: JSON, or a word.
         value: String,

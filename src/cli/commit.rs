@@ -11,6 +11,7 @@ use super::out;
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
+use crate::disk::EditorFile;
 use crate::git::Trust;
 use crate::provider::SkipBackoff;
 
@@ -96,13 +97,12 @@ fn ask(mut message: String) -> Result<Option<String>> {
 /// The message as it comes back from `$EDITOR`.
 fn edited(message: &str) -> Result<String> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok()).unwrap_or_else(|| "vi".into());
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("COMMIT_EDITMSG");
-    std::fs::write(&file, message)?;
-    let ended = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&file).status();
+    let file = EditorFile::new("COMMIT_EDITMSG", message.as_bytes()).context("no temporary file for the editor")?;
+    let ended = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file.path()).status();
     let ended = ended.with_context(|| format!("{editor} cannot be run; set EDITOR"))?;
     if !ended.success() {
         bail!("{editor} ended with an error: nothing was committed");
     }
-    Ok(std::fs::read_to_string(&file)?.trim().to_string())
+    let left = file.read().with_context(|| format!("what {editor} left cannot be read: nothing was committed"))?;
+    Ok(String::from_utf8_lossy(&left).trim().to_string())
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::args::Global;
 use super::out;
-use super::print::Usage;
+use super::print::UsageError;
 use crate::agent::{self, Parts};
 use crate::archive::Archive;
 use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
@@ -71,7 +71,7 @@ impl Context {
         {
             let known = PROVIDERS.iter().copied().chain(config.providers.keys().map(String::as_str));
             let known = known.collect::<Vec<_>>().join(", ");
-            bail!(Usage::new(format!(
+            bail!(UsageError::new(format!(
                 "there is no provider {name}: there are {known}; set providers.{name} to add it"
             )));
         }
@@ -163,7 +163,7 @@ impl Context {
             return Ok(());
         }
         let config::KeyUse { variable, server } = &key_use;
-        out::complain(format_args!("this folder's configuration asks for {variable} to be sent to {server}"));
+        out::complain(format_args!("this folder's configuration wants {variable} sent to {server}"));
         let answer = out::read_line("send it there from now on? [y/N] ")?;
         if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
             self.config.agree(&key_use).map_err(|e| anyhow::anyhow!("{}. {}", e.message, e.hint))?;

@@ -22,7 +22,7 @@ pub fn unified(change: &FileChange, terminal: bool) -> Vec<u8> {
 }
 
 /// The same beside what was asked for, where no program reads it: in a pipe too, what would act on a terminal is shown.
-pub fn shown(change: &FileChange, terminal: bool) -> Vec<u8> {
+pub fn for_person(change: &FileChange, terminal: bool) -> Vec<u8> {
     written(change, true, terminal)
 }
 

@@ -22,7 +22,7 @@ pub use args::{Cli, Cmd, Global};
 pub use context::Context;
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 pub use parse::parse;
-pub use print::{USAGE, Usage, report};
+pub use print::{USAGE, UsageError, report};
 
 use out::Out;
 
@@ -86,7 +86,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
 fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
     let (archive, memory) = (context.archive()?, context.memory());
     let mut input = io::stdin().lock();
-    let mut desk = files::Desk {
+    let mut desk = files::ArchiveCommands {
         workspace: &context.workspace,
         archive: &archive,
         memory: &memory,
@@ -114,10 +114,12 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     }
     let ask = context.config.approval == "ask" && out::at_terminal();
     if args.approve.as_deref() == Some("ask") && !ask {
-        bail!(Usage::new("--approve ask needs a terminal: use --approve edits or none"));
+        bail!(UsageError::new("--approve ask needs a terminal: use --approve edits or none"));
     }
     if context.global.resume.as_deref() == Some("") {
-        bail!(Usage::new("--resume needs the beginning of a session's id here: `nebula sessions list` shows them"));
+        bail!(UsageError::new(
+            "--resume needs the beginning of a session's id here: `nebula sessions list` shows them"
+        ));
     }
     if let Some(path) = &context.global.record {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;

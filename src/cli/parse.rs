@@ -39,13 +39,13 @@ fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
         && !quoted
         && let Some(near) = misspelt(word)
     {
-        let how = format!("a prompt of one word goes in as: nebula -- {word}");
+        let how = format!("for a prompt of one word type: nebula -- {word}");
         return Some(format!("there is no command {word}; did you mean {near}? If not, {how}"));
     }
     // After `sessions export` the flag of this name is the file's format.
     let format = cli.global.format.as_deref().filter(|_| !matches!(cli.command, Some(Cmd::Sessions { .. })));
     let unknown = format.filter(|name| Format::parse(name).is_none())?;
-    Some(format!("there is no edit format {unknown}: it is one of {}", FORMATS.join(", ")))
+    Some(format!("there is no edit format {unknown}: use one of {}", FORMATS.join(", ")))
 }
 
 /// Says what is wrong with what was typed, and ends the program.
@@ -68,7 +68,7 @@ fn in_one_line(text: &str, command: Option<&OsString>) -> String {
             help = std::iter::once("nebula").chain(command).collect::<Vec<_>>().join(" ");
         }
     }
-    format!("{line}; `{help} --help` shows what can be typed")
+    format!("{line}; `{help} --help` shows the options")
 }
 
 /// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
@@ -161,14 +161,14 @@ mod tests {
         assert_eq!(
             told(&["undo", "--frob"]),
             "unexpected argument '--frob' found; to pass '--frob' as a value, use '-- --frob'; \
-             `nebula undo --help` shows what can be typed"
+             `nebula undo --help` shows the options"
         );
         assert!(
             told(&["shi"]).starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
         );
         assert!(
             told(&["task", "--approve", "x", "hi"])
-                .ends_with("[possible values: ask, edits, none]; `nebula task --help` shows what can be typed")
+                .ends_with("[possible values: ask, edits, none]; `nebula task --help` shows the options")
         );
         let typed = |words: &[&str]| {
             let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");

@@ -18,12 +18,12 @@ pub const USAGE: u8 = 2;
 /// What was typed cannot be meant: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Usage(String);
+pub struct UsageError(String);
 
-impl Usage {
+impl UsageError {
     /// What cannot be meant, and why, in one line.
     pub fn new(what: impl Into<String>) -> Self {
-        Usage(what.into())
+        UsageError(what.into())
     }
 }
 
@@ -33,7 +33,7 @@ pub fn report(error: &anyhow::Error) -> u8 {
         return 0;
     }
     out::complain(one_line(error));
-    if error.is::<Usage>() { USAGE } else { 1 }
+    if error.is::<UsageError>() { USAGE } else { 1 }
 }
 
 /// An error with its causes in one line; a cause that the text before it holds already is not repeated.

@@ -88,7 +88,7 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
     }
     if sources.is_empty() {
         out::say(
-            "nothing is indexed yet: `nebula rag update`, or the first @rag in a message, begins with this workspace",
+            "nothing is indexed yet: `nebula rag update`, or the first @rag in a message, indexes this workspace",
         )?;
     }
     for source in sources {

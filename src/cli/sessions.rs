@@ -23,14 +23,14 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
         SessionsCmd::List(args) => {
             let sessions = memory.list(&project)?;
             if sessions.is_empty() && !args.json {
-                out::complain("this project has no session yet");
+                out::complain("this project has no sessions yet");
             }
             list(&sessions, args.json)?;
         }
         SessionsCmd::Show { id, json } => show(&memory, &memory.find(&project, &id)?, json)?,
         SessionsCmd::Export { id, format } => {
             let id = memory.find(&project, &id)?;
-            let Some(format) = export::parse(&format) else { bail!("{format} is no format: md, json or html") };
+            let Some(format) = export::parse(&format) else { bail!("unknown format {format}: use md, json or html") };
             let text = export::document(&memory.get(&id)?, &memory.load(&id)?, format);
             Out::stdout().document(text.as_bytes())?;
         }
@@ -84,10 +84,10 @@ fn show(memory: &Memory, id: &str, as_json: bool) -> Result<()> {
 
 fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
     let session = memory.get(id)?;
-    let title = session.title.as_deref().unwrap_or("a session without words");
+    let title = session.title.as_deref().unwrap_or("untitled");
     if !yes {
         if !out::at_terminal() {
-            out::complain("nothing was deleted: without a terminal, --yes must answer");
+            out::complain("nothing was deleted: without a terminal this needs --yes");
             return Ok(3);
         }
         let answer = out::read_line(&format!("delete \"{title}\" with its {} messages? y/n: ", session.messages))?;
@@ -117,7 +117,7 @@ fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<
         writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;
     }
     if hits.is_empty() {
-        out::complain(format_args!("no message of this project holds {words:?}"));
+        out::complain(format_args!("no message of this project matches {words:?}"));
     }
     Ok(())
 }

@@ -36,12 +36,12 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
                 out::say(format_args!("{} {name}", if *name == present { "*" } else { " " }))?;
             }
             if !names.contains(&present) {
-                out::say(format_args!("* {present}  (not among those on offer)"))?;
+                out::say(format_args!("* {present}  (not offered by the provider)"))?;
             }
         }
         Err(e) => {
             out::say(format_args!("* {present}"))?;
-            out::complain(format_args!("what is on offer could not be asked: {e}. {}", e.hint));
+            out::complain(format_args!("the provider's models could not be listed: {e}. {}", e.hint));
         }
     }
     Ok(0)
@@ -146,7 +146,7 @@ fn configuration(context: &Context) -> Check {
     let says = match config.warnings.as_slice() {
         [] if config.untrusted.is_empty() => path,
         [] => format!(
-            "{path}; the workspace's own sets {}, which counts only once `trusted` names this folder",
+            "{path}; the workspace's file sets {}, ignored until `trusted` lists this folder",
             config.untrusted.join(", ")
         ),
         warnings => warnings.join("; "),
@@ -176,7 +176,7 @@ fn archive(context: &Context, memory: &Memory) -> Check {
             let changesets = plural(n, "changeset");
             match size::nearly_full(bytes, max) {
                 None => (true, format!("{changesets}, {} of {}", words(bytes), words(max))),
-                Some(full) => (false, format!("{full}; nebula prune deletes the oldest states, after asking")),
+                Some(full) => (false, format!("{full}; nebula prune deletes the oldest versions, after asking")),
             }
         }
         Err(e) => (false, print::one_line(&e)),
@@ -220,7 +220,7 @@ pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
         let rows: Vec<_> = rows.iter().map(stats_record).collect();
         out::say_json(&rows)?;
     } else if rows.is_empty() {
-        out::complain("no edit was asked for yet");
+        out::complain("no edits yet");
     } else {
         write!(Out::stdout(), "{}", stats_table(&rows))?;
     }

@@ -85,7 +85,7 @@ impl Config {
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
         config.no_color = env.get("NO_COLOR").is_some();
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
-        config.settle_model(&flags);
+        config.resolve_model(&flags);
         if config.approval == "all" {
             config.approval = "edits".into();
             config.warnings.push("approval \"all\" means \"edits\": there are no commands to approve yet".into());
@@ -109,7 +109,7 @@ impl Config {
     }
 
     /// A provider's own model wins over the general one, and a flag over both.
-    fn settle_model(&mut self, flags: &Flags) {
+    fn resolve_model(&mut self, flags: &Flags) {
         let (named, key) = self.choose_model();
         self.model_key = key;
         if flags.model.is_none() {

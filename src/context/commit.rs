@@ -62,7 +62,7 @@ pub fn prompt(templates: &Templates, staged: &Staged, language: Option<&str>) ->
         all => format!("Recent messages, newest first:\n\n{}", all.join("\n")),
     };
     let language = language.unwrap_or("that of the recent messages, else English");
-    filled(&template, &[("language", language), ("recent", &recent), ("diff", &shown(staged))])
+    filled(&template, &[("language", language), ("recent", &recent), ("diff", &diff_text(staged))])
 }
 
 /// A model's answer as a message: without a fence or quotes around it, without white space at line ends.
@@ -77,7 +77,7 @@ pub fn tidied(answer: &str) -> String {
     lines.join("\n").trim().to_string()
 }
 
-fn shown(staged: &Staged) -> String {
+fn diff_text(staged: &Staged) -> String {
     let stat = staged.stat.trim_end();
     if staged.diff.len() <= MAX_DIFF {
         return format!("The staged diff:\n\n{stat}\n\n{}", staged.diff.trim_end());

@@ -6,8 +6,8 @@
 pub mod attach;
 pub mod commit;
 mod decode;
-mod front;
-pub mod live;
+pub mod environment;
+mod front_matter;
 pub mod mention;
 pub mod prompts;
 pub mod request;

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::front;
+use super::front_matter;
 use crate::disk::{self, Links};
 use crate::workspace::Workspace;
 
@@ -209,8 +209,8 @@ enum Which {
 }
 
 fn parse(name: String, path: PathBuf, whole: &str) -> UserPrompt {
-    let front = front::split(whole);
-    let named = front::list(&front.fields, "arguments");
+    let front = front_matter::split(whole);
+    let named = front_matter::list(&front.fields, "arguments");
     // A name has no spaces: `file, focus` and `file focus` are the same, and so is `$file`.
     let arguments: Vec<String> = named
         .iter()
@@ -218,7 +218,7 @@ fn parse(name: String, path: PathBuf, whole: &str) -> UserPrompt {
         .map(|name| name.trim_matches(['$', '<', '>']).to_string())
         .collect();
     let first = front.body.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty());
-    let description = front::one(&front.fields, "description").or(first).unwrap_or_default().to_string();
+    let description = front_matter::one(&front.fields, "description").or(first).unwrap_or_default().to_string();
     UserPrompt { name, description, arguments, path, text: front.body.to_string() }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::front::{self, Front};
+use super::front_matter::{self, FrontMatter};
 use crate::workspace::Workspace;
 
 /// The longest part of a rule that joins a prompt, in bytes.
@@ -159,11 +159,11 @@ fn read(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Opti
 }
 
 fn parse(path: &str, text: &str) -> Result<RuleFile, String> {
-    let Front { fields, body, broken } = front::split(text);
+    let FrontMatter { fields, body, broken } = front_matter::split(text);
     if let Some(broken) = broken {
         return Err(format!("{path}: {broken}"));
     }
-    let written = ["globs", "paths", "applyTo"].iter().flat_map(|key| front::list(&fields, key));
+    let written = ["globs", "paths", "applyTo"].iter().flat_map(|key| front_matter::list(&fields, key));
     let globs = written
         .map(|glob| match compile(&glob) {
             Ok(matcher) => Ok((glob, matcher)),

@@ -8,7 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::live::Live;
+use super::environment::Environment;
 use super::rules::ActiveRule;
 use crate::disk::{self, Links};
 use crate::workspace::Workspace;
@@ -105,7 +105,7 @@ impl Templates {
 
 /// What the system prompt depends on.
 #[derive(Debug, Clone)]
-pub struct Setting<'a> {
+pub struct PromptInputs<'a> {
     /// `plan` or `agent`: the name of the template.
     pub mode: &'a str,
     /// The edit format's name; of no matter in plan mode.
@@ -115,11 +115,11 @@ pub struct Setting<'a> {
     /// Rules that apply.
     pub rules: &'a [ActiveRule],
     /// What is true now.
-    pub live: &'a Live,
+    pub live: &'a Environment,
 }
 
 /// The system prompt in parts, in their order.
-pub fn system(templates: &Templates, setting: &Setting<'_>) -> Vec<Part> {
+pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<Part> {
     let main = templates.get(&format!("{}.md", setting.mode)).or_else(|| templates.get("agent.md"));
     let main = main.unwrap_or(Template { origin: String::new(), text: String::new() });
     let mut parts = Vec::new();
@@ -173,7 +173,7 @@ fn mark(name: &str) -> String {
 }
 
 /// The single facts a template of one's own may name.
-fn fill(piece: &str, setting: &Setting<'_>) -> String {
+fn fill(piece: &str, setting: &PromptInputs<'_>) -> String {
     let live = setting.live;
     filled(
         piece,
@@ -191,7 +191,7 @@ fn fill(piece: &str, setting: &Setting<'_>) -> String {
 }
 
 /// The parts that stand for one of the three names.
-fn inserted(name: &str, templates: &Templates, setting: &Setting<'_>) -> Vec<Part> {
+fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Vec<Part> {
     match name {
         "format" if setting.mode == "plan" => Vec::new(),
         "format" => templates
@@ -213,7 +213,7 @@ fn rule(rule: &ActiveRule) -> Part {
     Part { origin: rule.path.clone(), reason: rule.reason.clone(), text }
 }
 
-fn context(setting: &Setting<'_>) -> String {
+fn context(setting: &PromptInputs<'_>) -> String {
     let live = setting.live;
     let mut out = String::from("# What is true now\n\n");
     let mut line = |name: &str, value: &str| {
@@ -248,8 +248,13 @@ mod tests {
 
     use super::*;
 
-    fn live() -> Live {
-        Live { workspace: "/w".into(), tree_title: "Files".into(), tree: "a.rs {{git}}".into(), ..Live::default() }
+    fn live() -> Environment {
+        Environment {
+            workspace: "/w".into(),
+            tree_title: "Files".into(),
+            tree: "a.rs {{git}}".into(),
+            ..Environment::default()
+        }
     }
 
     fn origins(parts: &[Part]) -> Vec<&str> {
@@ -262,7 +267,7 @@ mod tests {
         let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let rules = [ActiveRule::new("AGENTS.md", "workspace", "Be kind.")];
         let live = live();
-        let setting = Setting { mode: "agent", format: "blocks", language: None, rules: &rules, live: &live };
+        let setting = PromptInputs { mode: "agent", format: "blocks", language: None, rules: &rules, live: &live };
         let parts = system(&templates, &setting);
         assert_eq!(
             origins(&parts),
@@ -272,7 +277,7 @@ mod tests {
         assert!(text.contains("Be kind.") && text.contains("- Workspace: /w"));
         assert!(text.contains("a.rs {{git}}"), "values are not templates");
 
-        let plan = system(&templates, &Setting { mode: "plan", ..setting });
+        let plan = system(&templates, &PromptInputs { mode: "plan", ..setting });
         assert_eq!(origins(&plan), ["plan.md (built in)", "AGENTS.md", "what is true now"]);
         assert!(["{{rules}}", "{{context}}", "{{format}}"].iter().all(|m| !joined(&plan).contains(m)));
     }
@@ -285,7 +290,8 @@ mod tests {
         fs::write(dir.path().join(".nebula/plan.md"), "  ").unwrap();
         let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let live = live();
-        let setting = Setting { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
+        let setting =
+            PromptInputs { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
         let parts = system(&templates, &setting);
         assert_eq!(parts[0].text, "In /w, mode agent.");
         assert_eq!(parts[0].origin, ".nebula/agent.md");

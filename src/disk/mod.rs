@@ -5,6 +5,7 @@
 //! looked up in open folders, so that no link leads a write elsewhere.
 
 mod copy;
+mod editor_file;
 mod folder;
 mod keep;
 mod read;
@@ -22,6 +23,7 @@ use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
 pub use copy::{copy_pieces, read_pieces, share_blocks};
+pub use editor_file::EditorFile;
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::keep;
 pub use read::{Links, kind_of, open_file, read_file, read_open, read_text};

@@ -28,18 +28,18 @@ pub struct EditResult {
     /// How it was written.
     pub format: Format,
     /// What became of it.
-    pub fate: EditStatus,
+    pub status: EditStatus,
 }
 
 impl EditResult {
     /// Whether it is in the changes, or changes nothing.
     pub fn ok(&self) -> bool {
-        matches!(self.fate, EditStatus::Landed(_) | EditStatus::Same | EditStatus::Example)
+        matches!(self.status, EditStatus::Landed(_) | EditStatus::Same | EditStatus::Example)
     }
 
     /// The rung that found its place, if it landed.
     pub fn rung(&self) -> Option<Rung> {
-        match &self.fate {
+        match &self.status {
             EditStatus::Landed(found) => Some(found.rung),
             _ => None,
         }
@@ -47,7 +47,7 @@ impl EditResult {
 
     /// What the model is told of it.
     pub fn text(&self) -> String {
-        match &self.fate {
+        match &self.status {
             EditStatus::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
             EditStatus::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
             EditStatus::Landed(Found { rung, detail: Some(detail) }) => {

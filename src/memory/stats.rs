@@ -44,7 +44,7 @@ struct KeptEdit {
     format: String,
     #[serde(default)]
     rung: Option<String>,
-    /// Where one result holds edits of different fates: whether this one landed.
+    /// Where one result holds edits that came to different ends: whether this one landed.
     #[serde(default)]
     ok: Option<bool>,
 }

@@ -40,7 +40,7 @@ pub fn lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
 
 /// The text to show for bytes, line by line as [`lines`] cuts them: UTF-16 is decoded, bytes that are no UTF-8 are
 /// replaced by U+FFFD; `None` for bytes that are no text.
-pub fn shown(bytes: &[u8]) -> Option<Cow<'_, str>> {
+pub fn display_text(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match Wide::of(bytes) {
         Some(wide) => Some(Cow::Owned(wide.decode(bytes))),
         None if bytes.contains(&0) => None,
@@ -136,8 +136,8 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
 /// Counts, in each hunk, the characters of added lines that hide what the text says.
 pub(super) fn count_hidden(hunks: &mut [Hunk], before: &State, after: &State) {
     let Some(new) = after.bytes().filter(|new| !new.is_ascii()) else { return };
-    let old = before.bytes().and_then(|old| shown(old)).unwrap_or_default();
-    let Some(new) = shown(new) else { return };
+    let old = before.bytes().and_then(|old| display_text(old)).unwrap_or_default();
+    let Some(new) = display_text(new) else { return };
     // A mark of the byte order at the beginning is no text.
     let (old, new): (Vec<&str>, Vec<&str>) = (
         old.trim_start_matches('\u{feff}').split_inclusive('\n').collect(),
@@ -334,7 +334,7 @@ mod tests {
         let (old, new) = (wide("a\nb\nਊ\n"), wide("a\nc\nਊ\n"));
         let change = FileChange::new("a", State::file(old), State::file(new.clone()), "t", &[]);
         assert_eq!(change.hunks[0].before, 1..2);
-        assert_eq!(shown(&new).expect("text"), "a\nc\nਊ\n");
+        assert_eq!(display_text(&new).expect("text"), "a\nc\nਊ\n");
     }
 
     #[test]

@@ -9,21 +9,21 @@
 mod change;
 mod consent;
 mod decision;
-mod fate;
 mod hidden;
 mod hunks;
 mod later;
 pub mod merge;
+mod restore_preview;
 
 use std::fmt;
 
 pub use change::{Counts, FileChange, Found, Hunk, HunkKind, LargeFile, Placed, Rung, State};
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
-pub use fate::{Fate, FateKind, ForeignChoice};
 pub use hidden::hidden;
-pub use hunks::{Word, changed_words, count_changed, lines, shown};
+pub use hunks::{Word, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
+pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};
 
 /// Names a proposal within one run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

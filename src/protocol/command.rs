@@ -24,8 +24,8 @@ pub enum Command {
     /// A message for the model. Sent mid-turn it comes back as [`super::EventBody::Returned`]: the queue lives in the front end.
     Submit(Prompt),
     /// After the step limit or an answer that broke off.
-    GoOn(How),
-    /// What was said of a proposal.
+    Continue(Continuation),
+    /// The decision about a proposal.
     Decide(ProposalId, Decision),
     /// The answer to a question of the model.
     Reply(QuestionId, String),
@@ -49,7 +49,7 @@ pub enum Command {
     Ask(QueryId, Query),
     /// Summarise the conversation so far; the summary is shown before it counts.
     Compact,
-    /// Pin or run things outside a turn: write the session to a file.
+    /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
     DraftCommit,
@@ -66,13 +66,13 @@ pub struct Prompt {
     pub text: String,
 }
 
-/// How to go on.
+/// How a turn continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum Continuation {
     /// From where it stopped.
-    On,
+    Resume,
     /// Ask the last request again.
-    Again,
+    Retry,
 }
 
 /// What to restore.
@@ -85,7 +85,7 @@ pub enum RestoreRequest {
         /// Normalised paths.
         files: Vec<String>,
     },
-    /// Take back the newest undo.
+    /// Undo the newest undo.
     Redo,
     /// The whole changeset with this id.
     Changeset(String),
@@ -102,7 +102,7 @@ pub enum RestoreRequest {
     },
     /// What the last turn of this session changed.
     Turn,
-    /// What was said of one foreign file of the pending restore.
+    /// What happens to one file of the pending restore that was changed outside nebula.
     Foreign {
         /// The pending restore.
         proposal: ProposalId,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
 use super::{Approval, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
-use crate::proposal::{Decision, Fate, HunkCount, Proposal, ProposalId, State};
+use crate::proposal::{Decision, HunkCount, Proposal, ProposalId, RestorePreview, State};
 
 /// Something that happened, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Event {
     pub body: EventBody,
 }
 
-/// What may be told to a front end.
+/// What a front end receives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventBody {
     /// A session is open: clear the chat; what was said in it follows as [`EventBody::Recalled`].
@@ -39,15 +39,15 @@ pub enum EventBody {
     TurnStarted(TurnId),
     /// A turn is over.
     TurnEnded(TurnId, TurnEnd),
-    /// A proposal waits for a decision. For a restore, one fate a file named in it or left out; for an edit, none.
-    Proposed(Arc<Proposal>, Vec<Fate>),
+    /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an edit, with none.
+    Proposed(Arc<Proposal>, Vec<RestorePreview>),
     /// A proposal was decided by the policy, without the person; [`EventBody::Settled`] follows.
     Approved(Arc<Proposal>, Decision),
-    /// A proposal waits no more.
+    /// A proposal is no longer pending.
     Settled(ProposalId, Outcome),
     /// The model asks.
     Asked(Question),
-    /// A question waits no more.
+    /// A question is no longer pending.
     Answered(QuestionId),
     /// A changeset was made, by us or by another nebula.
     Archived(Changeset),
@@ -65,7 +65,7 @@ pub enum EventBody {
     CommitEnded,
     /// What was asked for.
     Answer(QueryId, Listing),
-    /// Something to know in passing; what the chat keeps is an [`Item::Notice`].
+    /// A short-lived notice; one that the chat keeps is an [`Item::Notice`].
     Notice(Notice),
 }
 
@@ -126,14 +126,14 @@ pub enum TurnEnd {
         message: String,
         /// What to do.
         hint: String,
-        /// [`super::Command::GoOn`] makes sense.
+        /// [`super::Command::Continue`] makes sense.
         resumable: bool,
     },
     /// It stopped to ask whether to go on: step limit, or the same call three times.
     Asking(String),
 }
 
-/// What became of a proposal.
+/// How a proposal ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Written.

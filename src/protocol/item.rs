@@ -200,9 +200,9 @@ impl Notice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeAction {
     /// `Enter go on from here`.
-    GoOn,
+    Continue,
     /// `r ask again`.
-    AskAgain,
+    Retry,
     /// `Ctrl-O another model`.
     ChooseModel,
     /// `Enter what changed`: the file between what was read and what is there.

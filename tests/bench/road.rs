@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nebula::archive::{Archive, Id, Settings, calculate_path_sha256};
-use nebula::cli::files::{Desk, FilesCmd, HistoryArgs};
+use nebula::cli::files::{ArchiveCommands, FilesCmd, HistoryArgs};
 use nebula::cli::out::Out;
 use nebula::execute::apply::apply;
 use nebula::memory::{Cause, ChangesetFile, Memory, Options};
@@ -163,7 +163,7 @@ fn history(folder: &Path) {
         for _ in 0..5 {
             let (memory, _) = Memory::open(Options::in_folder(&folder.join("home")));
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            let mut desk = Desk {
+            let mut desk = ArchiveCommands {
                 workspace: &workspace,
                 archive: &archive,
                 memory: &memory,

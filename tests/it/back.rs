@@ -1,6 +1,6 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
-use nebula::proposal::{Choice, FateKind};
+use nebula::proposal::{Choice, RestoreStatus};
 use nebula::protocol::{Command, EventBody, Listing, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
 use serde_json::json;
 
@@ -97,10 +97,11 @@ async fn everything_since_a_message_is_taken_back_in_one_proposal() {
     // Someone else has changed one of them: that waits for a choice, as in any restore.
     world.write("c", "theirs\n");
     live.send(Command::Restore(RestoreRequest::SinceMessage(1)));
-    let (proposal, fates) =
+    let (proposal, previews) =
         live.until(|e| if let EventBody::Proposed(p, f) = e { Some((p.clone(), f.clone())) } else { None }).await;
     assert_eq!(proposal.title, "undo of everything since \"second\"");
-    let foreign: Vec<_> = fates.iter().map(|f| (&*f.path, matches!(f.kind, FateKind::Foreign { .. }))).collect();
+    let foreign: Vec<_> =
+        previews.iter().map(|f| (&*f.path, matches!(f.status, RestoreStatus::Foreign { .. }))).collect();
     assert_eq!(foreign, [("b", false), ("a", false), ("c", true)]);
     let all = nebula::proposal::Decision::accept(&proposal, nebula::proposal::Consent::Person);
     live.send(Command::Decide(proposal.id, all));

@@ -108,7 +108,7 @@ pub fn after(outcome: &Outcome, files: &Files) -> Files {
 
 /// What the model is told of all that did not land.
 pub fn told(answer: &Answer, outcome: &Outcome) -> String {
-    let failed = outcome.results.iter().filter(|r| !matches!(r.fate, EditStatus::Landed(_))).map(|r| r.text());
+    let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Landed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }
 

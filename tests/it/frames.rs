@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nebula::proposal::{Counts, Fate, FateKind, State};
+use nebula::proposal::{Counts, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Options};
 
@@ -124,15 +124,20 @@ pub fn restoring(stage: &mut Stage) {
     serve(stage);
     stage.keys("<left><left>p<right><right>");
     serve(stage);
-    let fate = |path: &str, kind| Fate { path: path.into(), kind };
+    let fate = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
     let fates = vec![
-        fate("src/catalog.rs", FateKind::Restore(counts(6, 7))),
+        fate("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
         fate(
             "src/cart.rs",
-            FateKind::Foreign { at: Some(clock(0, 12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },
+            RestoreStatus::Foreign {
+                at: Some(clock(0, 12, 6, 2)),
+                counts: counts(1, 0),
+                choice: None,
+                conflicts: Some(0),
+            },
         ),
-        fate("src/money.rs", FateKind::Equal),
-        fate(".env.local", FateKind::NotArchived("archiveExclude: .env*".into())),
+        fate("src/money.rs", RestoreStatus::Equal),
+        fate(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
     ];
     let mut proposal = proposal();
     proposal.title = "restore everything to 12:04:31".into();

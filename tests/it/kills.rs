@@ -1,6 +1,6 @@
 //! Kills the real program at random moments while it runs a task, applies a patch, undoes, redoes, archives and prunes,
 //! one after the other in one workspace. After each kill every file is old or new, every state that was overwritten is in
-//! the archive, the archive is sound, and undo knows each of these files for nebula's own.
+//! the archive, the archive is intact, and undo knows each of these files for nebula's own.
 //!
 //! A short run stands in the suite. `NEBULA_KILLS=2000 cargo test --test it kills:: -- --ignored` runs as many rounds as
 //! it says; `NEBULA_KILL_SEED` gives other moments.

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nebula::archive::{Archive, Choices, Id, LastWritten, Request, Settings, Written, restore::state_sha};
 use nebula::execute::apply::{Applied, ApplyError, apply, sweep};
-use nebula::proposal::{Consent, Decided, Decision, FateKind, FileChange, ForeignChoice, Proposal, ProposalId, State};
+use nebula::proposal::{
+    Consent, Decided, Decision, FileChange, ForeignChoice, Proposal, ProposalId, RestoreStatus, State,
+};
 use nebula::workspace::{Access, Workspace};
 use proptest::prelude::*;
 
@@ -80,15 +82,15 @@ impl World {
         self.apply(&decided).expect("applied")
     }
 
-    /// Restores with what was chosen; gives the fates.
-    fn restore(&mut self, request: &Request, choices: &Choices) -> Vec<FateKind> {
+    /// Restores with what was chosen; gives the previews.
+    fn restore(&mut self, request: &Request, choices: &Choices) -> Vec<RestoreStatus> {
         let done =
             self.archive.restore(&self.workspace, request, self, choices, ProposalId(2), "undo").expect("planned");
         let decided = done.proposal.decide(&Decision::accept(&done.proposal, Consent::Person)).expect("decided");
         if let Some(decided) = decided {
             self.apply(&decided).expect("applied");
         }
-        done.fates.into_iter().map(|f| f.kind).collect()
+        done.previews.into_iter().map(|f| f.status).collect()
     }
 
     fn snapshot(&self) -> BTreeMap<String, State> {
@@ -173,8 +175,8 @@ proptest! {
         }
         let last = w.snapshot();
         for (id, before) in history.iter().rev() {
-            let fates = w.restore(&Request::Changesets(vec![*id]), &Choices::default());
-            prop_assert!(!fates.iter().any(|f| matches!(f, FateKind::Foreign { .. })), "{fates:?}");
+            let previews = w.restore(&Request::Changesets(vec![*id]), &Choices::default());
+            prop_assert!(!previews.iter().any(|f| matches!(f, RestoreStatus::Foreign { .. })), "{previews:?}");
             prop_assert_eq!(&w.snapshot(), before);
         }
         // The undoing is archived too: forward again, over all of it at once.

@@ -509,7 +509,7 @@ pub fn failing(stage: &mut Stage) {
         level: Level::Broken,
         title: "the answer broke off: api.openai.com closed the connection".into(),
         detail: "What arrived is kept above.".into(),
-        actions: vec![NoticeAction::GoOn, NoticeAction::AskAgain],
+        actions: vec![NoticeAction::Continue, NoticeAction::Retry],
     }));
     stage.tell(EventBody::Retrying(Some(Wait {
         attempt: 3,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use nebula::proposal::{Counts, Fate, FateKind, ForeignChoice, Proposal, ProposalId, State};
+use nebula::proposal::{Counts, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Msg, Options, Start};
 use nebula::tui::theme::Depth;
@@ -212,7 +212,10 @@ fn ones_own_restore_needs_no_pause_and_no_reason() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
-    let fates = proposal.files.iter().map(|f| Fate { path: f.path.clone(), kind: FateKind::Restore(f.counts) });
+    let fates = proposal
+        .files
+        .iter()
+        .map(|f| RestorePreview { path: f.path.clone(), status: RestoreStatus::Restore(f.counts) });
     stage.keys("<f3>");
     stage.tell(EventBody::Proposed(proposal.clone(), fates.collect()));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
@@ -550,8 +553,8 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
     let path = proposal.files[0].path.clone();
-    let kind = FateKind::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
-    stage.tell(EventBody::Proposed(proposal.clone(), vec![Fate { path: path.clone(), kind }]));
+    let kind = RestoreStatus::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
+    stage.tell(EventBody::Proposed(proposal.clone(), vec![RestorePreview { path: path.clone(), status: kind }]));
     stage.wait(400);
     click(&mut stage, "restore this version");
     let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
@@ -559,7 +562,7 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
     // Where nothing is left to choose, a click goes on to what would be written.
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
-    let fate = Fate { path: again.files[0].path.clone(), kind: FateKind::Restore(Counts::default()) };
+    let fate = RestorePreview { path: again.files[0].path.clone(), status: RestoreStatus::Restore(Counts::default()) };
     stage.tell(EventBody::Proposed(again, vec![fate]));
     stage.wait(400);
     click(&mut stage, "previews");

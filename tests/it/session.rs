@@ -1,7 +1,7 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
 use nebula::proposal::{Choice, Consent, Decision, Personal};
-use nebula::protocol::{CallState, Command, EventBody, How, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::protocol::{CallState, Command, Continuation, EventBody, Item, Outcome, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
@@ -168,7 +168,7 @@ async fn a_call_that_is_cut_is_not_run_and_a_whole_one_before_the_cut_is() {
             assert!(matches!(live.end().await, TurnEnd::Failed { .. }), "{reason:?} {arguments}");
             assert_eq!(world.read("a.rs"), text, "{reason:?} {arguments}");
             check_protocol(&live);
-            live.send(Command::GoOn(How::On));
+            live.send(Command::Continue(Continuation::Resume));
             assert_eq!(live.end().await, TurnEnd::Done);
             let sent = live.requests().pop().expect("a request").messages;
             // Nothing is left of the answer that was cut but its row: the model is asked as it was.
@@ -425,7 +425,7 @@ async fn the_same_call_three_times_and_the_step_limit_stop_to_ask() {
     let mut live = world.start();
     live.submit("walk");
     assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.starts_with("2 steps")));
-    live.send(Command::GoOn(nebula::protocol::How::On));
+    live.send(Command::Continue(nebula::protocol::Continuation::Resume));
     assert_eq!(live.end().await, TurnEnd::Done);
     check_protocol(&live);
 }

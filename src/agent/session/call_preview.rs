@@ -81,7 +81,7 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
 
 /// The lines that go and come where a whole file is given a new text.
 pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
-    let text = |state: &State| state.bytes().and_then(|b| proposal::shown(b)).unwrap_or_default().into_owned();
+    let text = |state: &State| state.bytes().and_then(|b| proposal::display_text(b)).unwrap_or_default().into_owned();
     let (before, after) = (text(&change.before), text(&change.after));
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut out = Vec::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::live::Live;
+use crate::context::environment::Environment;
 use crate::context::rules::{ActiveRule, Rules};
 use crate::edit::Format;
 use crate::protocol::{Mode, RuleChip};
@@ -16,7 +16,7 @@ use crate::protocol::{Mode, RuleChip};
 #[derive(Default)]
 pub struct PromptState {
     /// What is true now and the workspace's rules, as looked at for the present message; none: to be looked at.
-    pub now: Option<Arc<(Live, Rules)>>,
+    pub now: Option<Arc<(Environment, Rules)>>,
     /// What the system prompt says.
     pub base: Option<Facts>,
     /// What the model was told last, by the system prompt or after it.
@@ -38,7 +38,7 @@ pub type Setting = (Mode, Format, Option<String>);
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// What is true of the machine and the workspace.
-    pub live: Live,
+    pub live: Environment,
     /// The active rules.
     pub rules: Vec<ActiveRule>,
 }
@@ -137,7 +137,7 @@ pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
 
 impl FactsRecord {
     fn of(facts: &Facts) -> Self {
-        let Live { platform, date, workspace, tree_title, tree, languages, build, git } = facts.live.clone();
+        let Environment { platform, date, workspace, tree_title, tree, languages, build, git } = facts.live.clone();
         let rule =
             |r: &ActiveRule| RuleRecord { path: r.path.clone(), reason: r.reason.clone(), text: r.text.to_string() };
         let rules = facts.rules.iter().map(rule).collect();
@@ -145,7 +145,7 @@ impl FactsRecord {
     }
 
     fn facts(&self) -> Facts {
-        let live = Live {
+        let live = Environment {
             platform: self.platform.clone(),
             date: self.date.clone(),
             workspace: self.workspace.clone(),
@@ -167,7 +167,11 @@ mod tests {
     #[test]
     fn a_prompt_state_survives_being_kept() {
         let base = Facts {
-            live: Live { git: Some("branch main; clean".into()), tree: "./: a".into(), ..Live::default() },
+            live: Environment {
+                git: Some("branch main; clean".into()),
+                tree: "./: a".into(),
+                ..Environment::default()
+            },
             rules: vec![ActiveRule::new("AGENTS.md", "workspace", "Be kind.")],
         };
         let mut state = PromptState {

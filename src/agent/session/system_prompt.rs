@@ -7,7 +7,7 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::{Facts, JoinedRecord};
-use crate::context::live::{Limits, Live};
+use crate::context::environment::{Environment, Limits};
 use crate::context::rules::{self, Active, ActiveRule, Rules};
 use crate::context::templates::{self, Part};
 use crate::protocol::{Item, Level, RuleChip, RulePart, RulesView};
@@ -70,10 +70,10 @@ fn shown(parts: Vec<Part>) -> Vec<RulePart> {
 /// The reason of parts that are not in the system prompt itself.
 const TOLD: &str = "changed since, told in the conversation";
 
-fn look(context: &SessionContext) -> (Live, Rules) {
+fn look(context: &SessionContext) -> (Environment, Rules) {
     let workspace = &context.services.workspace;
     let mut complaints = Vec::new();
-    let live = Live::gather(workspace, Limits::default(), &mut complaints);
+    let live = Environment::gather(workspace, Limits::default(), &mut complaints);
     let mut rules = Rules::load(workspace);
     rules.complaints.extend(templates_of(context).complaints());
     rules.complaints.append(&mut complaints);
@@ -221,7 +221,7 @@ fn compose(context: &SessionContext, facts: &Facts) -> Vec<Part> {
     let config = lock(&context.services.config).clone();
     let templates = templates_of(context);
     let now = context.settings();
-    let setting = templates::Setting {
+    let setting = templates::PromptInputs {
         mode: now.mode.word(),
         format: now.format.name(),
         language: config.language.as_deref(),

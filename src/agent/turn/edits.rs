@@ -103,7 +103,7 @@ pub async fn edits(
     for (p, results) in each(&mut pending, &results) {
         let one = tell(context, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
-        all_well &= one.record.ok && results.iter().all(|r| r.fate != edit::EditStatus::Same);
+        all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
         told.push(one);
     }
     Done { results: told, all_well }
@@ -240,7 +240,7 @@ async fn place(
             index,
             path: String::new(),
             format: edit::Format::Tools,
-            fate: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
+            status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
         (Vec::new(), (0..count).map(failed).collect())
     })
@@ -250,7 +250,9 @@ async fn place(
 fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
     let mut told = HashSet::new();
     for result in results {
-        let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.fate, seen.get(&result.path)) else { continue };
+        let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.status, seen.get(&result.path)) else {
+            continue;
+        };
         let now = context.services.workspace.read(&result.path).ok();
         if let Some(drift) = now.and_then(|now| seen.drift(&now.state)).filter(|_| told.insert(result.path.clone())) {
             why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
@@ -358,7 +360,7 @@ async fn tell(
 }
 
 fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {
-    let ok = match (&result.fate, settled) {
+    let ok = match (&result.status, settled) {
         (edit::EditStatus::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
         _ => result.ok(),
     };

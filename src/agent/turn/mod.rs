@@ -20,7 +20,7 @@ use crate::agent::session::request;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
-use crate::protocol::{EventBody, How, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
+use crate::protocol::{Continuation, EventBody, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
 /// What begins a turn.
@@ -28,7 +28,7 @@ pub enum Begin {
     /// A message of the person.
     Prompt(Prompt),
     /// On from where the last turn stopped, or its last request again.
-    GoOn(How),
+    Continue(Continuation),
     /// A summary of the conversation.
     Compact,
 }
@@ -57,8 +57,8 @@ pub async fn run(
                 return (session, Err((prompt, why)));
             }
         }
-        Begin::GoOn(How::On) => request::go_on(&context, &mut session).await,
-        Begin::GoOn(How::Again) => request::ask_again(&context, &mut session).await,
+        Begin::Continue(Continuation::Resume) => request::go_on(&context, &mut session).await,
+        Begin::Continue(Continuation::Retry) => request::ask_again(&context, &mut session).await,
         Begin::Compact => {}
     }
     let turn = context.events.turn();
@@ -82,7 +82,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             let steps = if limit == 1 { "step" } else { "steps" };
             let title = format!("{limit} {steps} in this turn; nebula stopped to ask");
             let detail = "What was done so far is kept.";
-            context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::GoOn]).await;
+            context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
             return TurnEnd::Asking(title);
         }
         count += 1;
@@ -156,7 +156,7 @@ async fn act(
     }
     if let Some(what) = asked_again.filter(|_| go_on) {
         let title = format!("the same {what} three times in a row; nebula stopped to ask");
-        context.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::GoOn]).await;
+        context.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::Continue]).await;
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
@@ -172,7 +172,7 @@ async fn interrupted(context: &SessionContext) -> TurnEnd {
 async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
     let message = "the model ended without a word".to_string();
     let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
-    let actions = vec![NoticeAction::AskAgain, NoticeAction::ChooseModel];
+    let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
     context.events.notice_with(Level::Warning, &message, &hint, actions).await;
     if at_once { TurnEnd::Failed { message, hint, resumable: true } } else { TurnEnd::Done }
 }
@@ -184,11 +184,11 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
         Ended::Cut | Ended::Withheld => {
             let (why, actions) = match ended {
                 Ended::Cut => {
-                    ("the model's limit of tokens was reached", vec![NoticeAction::GoOn, NoticeAction::AskAgain])
+                    ("the model's limit of tokens was reached", vec![NoticeAction::Continue, NoticeAction::Retry])
                 }
                 _ => (
                     "the server held back the rest (its content filter)",
-                    vec![NoticeAction::AskAgain, NoticeAction::ChooseModel],
+                    vec![NoticeAction::Retry, NoticeAction::ChooseModel],
                 ),
             };
             let message = format!("the answer broke off: {why}");
@@ -199,8 +199,8 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
         Ended::Broken(error) => {
             let resumable = error.resumable();
             let (level, actions) = match error.kind {
-                ErrorKind::Broken { .. } => (Level::Broken, vec![NoticeAction::GoOn, NoticeAction::AskAgain]),
-                _ if resumable => (Level::Error, vec![NoticeAction::AskAgain]),
+                ErrorKind::Broken { .. } => (Level::Broken, vec![NoticeAction::Continue, NoticeAction::Retry]),
+                _ if resumable => (Level::Error, vec![NoticeAction::Retry]),
                 _ => (Level::Error, vec![NoticeAction::ChooseModel]),
             };
             context.events.notice_with(level, &error.message, &error.hint, actions).await;

@@ -23,7 +23,7 @@ pub struct Verdict {
 /// How a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which the whole
 /// new text was told already.
 pub fn verdict(results: &[EditResult], settled: Option<(&Proposal, &Settled)>, said: &mut HashSet<String>) -> Verdict {
-    let placed = results.iter().any(|r| matches!(r.fate, edit::EditStatus::Landed(_)));
+    let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Landed(_)));
     let Some((proposal, settled)) = settled.filter(|_| placed) else {
         // Placed, but it changes nothing.
         return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, told: None };

@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{DONE, Desk, FAILED, HistoryArgs};
+use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
 use crate::archive::{Id, Sha, Version};
 use crate::memory::{ChangesetFile, ChangesetRecord, ChangesetState, ListedFile};
 use crate::text::number::plural;
@@ -39,7 +39,7 @@ struct FileRow<'a> {
     removed: Option<u64>,
 }
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     pub(super) fn history(&mut self, args: &HistoryArgs) -> Result<u8> {
         if args.check {
             return self.check(args.json);
@@ -202,7 +202,7 @@ impl Desk<'_> {
                 damage.iter().map(|d| json!({"file": d.file.to_string_lossy(), "what": d.what})).collect();
             self.out.json(&rows)?;
         } else if damage.is_empty() {
-            writeln!(self.out, "the archive is sound: {}", plural(self.archive.list()?.len(), "changeset"))?;
+            writeln!(self.out, "the archive is intact: {}", plural(self.archive.list()?.len(), "changeset"))?;
         } else {
             for d in &damage {
                 writeln!(self.out, "{}: {}", d.file.display(), d.what)?;

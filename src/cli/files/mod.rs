@@ -5,7 +5,7 @@ mod history;
 mod patch;
 mod prune;
 mod states;
-mod take_back;
+mod undo;
 mod write;
 
 #[cfg(test)]
@@ -38,9 +38,9 @@ const MEASURED: usize = 1_000;
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum FilesCmd {
-    /// Take changes back
+    /// Undo changes
     Undo(UndoArgs),
-    /// Take the newest undo back
+    /// Redo: undo the newest undo
     Redo(AskArgs),
     /// Archive files as they are
     Shi {
@@ -50,12 +50,12 @@ pub enum FilesCmd {
     },
     /// List changesets, or one file's versions, newest first
     History(HistoryArgs),
-    /// Print an archived state, or what a changeset holds and who approved it
+    /// Print an archived version, or what a changeset contains and who approved it
     Show {
         /// The version or changeset, by a unique beginning of its id.
         version: String,
     },
-    /// Compare an archived state with another, or with the file as it is now
+    /// Compare an archived version with another, or with the current file
     Diff {
         /// The version, by a unique beginning of its id.
         version: String,
@@ -75,13 +75,13 @@ pub struct AskArgs {
     /// Print what would happen, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Machine-readable
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Do not ask; files changed by someone else stay
+    /// Do not ask; keep files that were changed outside nebula
     #[arg(long, short)]
     pub yes: bool,
-    /// Do not ask; restore files changed by someone else too (as they are now, they are archived first)
+    /// Do not ask; restore files changed outside nebula too (their current version is archived first)
     #[arg(long)]
     pub force: bool,
     /// Choose hunks
@@ -111,10 +111,10 @@ pub struct UndoArgs {
 pub struct HistoryArgs {
     /// One file's versions
     pub file: Option<String>,
-    /// Machine-readable
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Look for damage in the archive: exit 1 if there is any
+    /// Check the archive for damage: exit 1 if there is any
     #[arg(long, conflicts_with = "file")]
     pub check: bool,
 }
@@ -122,16 +122,16 @@ pub struct HistoryArgs {
 /// Arguments of `prune`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PruneArgs {
-    /// Keep what is at most so many days old
+    /// Keep versions at most this many days old
     #[arg(long, value_name = "DAYS")]
     pub keep_days: Option<u32>,
-    /// Keep so much (`500 MiB`), the newest; without either option archiveMaxSize counts
+    /// Keep the newest versions up to this size (`500 MiB`); without either option archiveMaxSize applies
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<String>,
     /// Print what would be deleted, and delete nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Machine-readable
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Do not ask
@@ -142,7 +142,7 @@ pub struct PruneArgs {
 /// Arguments of `patch`. The edit format is the global `--format`, else it is recognised.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PatchArgs {
-    /// The file that holds the edit; `-`: standard input
+    /// The file with the edit; `-`: standard input
     #[arg(default_value = "-")]
     pub file: String,
     /// Print what would change, and change nothing
@@ -154,7 +154,7 @@ pub struct PatchArgs {
 }
 
 /// What the commands work with.
-pub struct Desk<'a> {
+pub struct ArchiveCommands<'a> {
     /// The workspace.
     pub workspace: &'a Workspace,
     /// Its archive.
@@ -179,7 +179,7 @@ pub struct Desk<'a> {
     pub err: Out<'a>,
 }
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     /// Runs a command; gives the exit code. An error is one line for the person, and exit code 1.
     ///
     /// # Errors
@@ -255,7 +255,7 @@ impl Desk<'_> {
             None => return Ok(()),
         };
         match size::nearly_full(bytes, self.max_size) {
-            Some(full) => self.complain(&format!("{full}; `nebula prune` deletes the oldest states, after asking")),
+            Some(full) => self.complain(&format!("{full}; `nebula prune` deletes the oldest versions, after asking")),
             None => Ok(()),
         }
     }

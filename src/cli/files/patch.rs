@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{DONE, Desk, FAILED, NOT_APPROVED, PatchArgs};
+use super::{ArchiveCommands, DONE, FAILED, NOT_APPROVED, PatchArgs};
 use crate::cli::diff::unified;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
@@ -23,7 +23,7 @@ const LARGEST_IN_PLAY: u64 = 256 << 10;
 /// So many words of a text are looked at for paths.
 const MOST_WORDS: usize = 10_000;
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     pub(super) fn patch(&mut self, args: &PatchArgs) -> Result<u8> {
         let text = self.patch_text(&args.file)?;
         let named = self.named(&text);
@@ -32,7 +32,7 @@ impl Desk<'_> {
         let edits = self.edits(&text, named)?;
         let Some(proposal) = self.proposal(&edits, in_play)? else { return Ok(FAILED) };
         if proposal.files.is_empty() {
-            self.complain("the files are that way already: nothing to change")?;
+            self.complain("the files already have these changes: nothing to change")?;
             return Ok(DONE);
         }
         for file in &proposal.files {
@@ -46,7 +46,8 @@ impl Desk<'_> {
         let Some(consent) = self.consent_to(&proposal, args)? else { return Ok(NOT_APPROVED) };
         let Some(decided) = proposal.decide(&Decision::accept(&proposal, consent))? else { return Ok(DONE) };
         let applied = self.execute(&decided, "patch", "patch")?;
-        let archived = applied.changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
+        let archived =
+            applied.changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
         writeln!(self.err, "changed {}{archived}", plural(applied.paths.len(), "file"))?;
         Ok(DONE)
     }
@@ -70,7 +71,7 @@ impl Desk<'_> {
             edits = self.edits_among(text, self.in_play(text))?;
         }
         if edits.is_empty() {
-            bail!("no edit in it: it holds neither a diff, nor blocks, nor tags, nor a whole file under its path");
+            bail!("no edit found: expected a diff, SEARCH/REPLACE blocks, tags, or a whole file under its path");
         }
         Ok(edits)
     }
@@ -153,7 +154,7 @@ impl Desk<'_> {
         };
         let outcome = edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: true });
         let failed: Vec<&EditResult> =
-            outcome.results.iter().filter(|r| matches!(r.fate, edit::EditStatus::Failed(_))).collect();
+            outcome.results.iter().filter(|r| matches!(r.status, edit::EditStatus::Failed(_))).collect();
         if let Some(first) = failed.first() {
             self.complain(&format!(
                 "nothing was changed: {} could not be placed in {}",
@@ -185,7 +186,7 @@ impl Desk<'_> {
         match needs_person {
             None if args.yes => return Ok(Some(Consent::Flag("--yes"))),
             Some(why) if !can_ask => {
-                self.complain(&format!("nothing was changed: {why}, which only a person at a terminal may approve"))?;
+                self.complain(&format!("nothing was changed: {why}, which only a person at a terminal can approve"))?;
                 return Ok(None);
             }
             None if !can_ask => {

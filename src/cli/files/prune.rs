@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::{DONE, Desk, NOT_APPROVED, PruneArgs};
+use super::{ArchiveCommands, DONE, NOT_APPROVED, PruneArgs};
 use crate::archive::{Keep, Prune};
 use crate::execute::archive_as_is;
 use crate::text::number::plural;
@@ -13,7 +13,7 @@ use crate::text::{size, time};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     pub(super) fn shi(&mut self, files: &[String]) -> Result<u8> {
         let mut paths = self.paths(files)?;
         paths.sort();
@@ -56,7 +56,7 @@ impl Desk<'_> {
             self.complain("nothing was deleted: without a terminal this needs --yes")?;
             return Ok(NOT_APPROVED);
         }
-        if !args.yes && !self.agrees("delete them for good?")? {
+        if !args.yes && !self.agrees("delete them permanently?")? {
             self.complain("nothing was deleted")?;
             return Ok(NOT_APPROVED);
         }

@@ -5,13 +5,13 @@ use std::io::Write;
 use anyhow::{Result, anyhow, bail};
 
 use super::history::cause;
-use super::{DONE, Desk};
+use super::{ArchiveCommands, DONE};
 use crate::archive::{Id, Version};
 use crate::cli::diff::unified;
 use crate::proposal::{FileChange, State};
 use crate::text::time;
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     pub(super) fn show(&mut self, name: &str) -> Result<u8> {
         let version = match self.archive.find_version(None, name) {
             Ok(version) => version,
@@ -21,7 +21,7 @@ impl Desk<'_> {
             },
         };
         match self.archive.show(&version)? {
-            State::Absent => self.complain("there was no file then")?,
+            State::Absent => self.complain("the file did not exist at that version")?,
             State::File { bytes, .. } => self.out.document(&bytes)?,
             State::Large(file) => {
                 self.out.document_of(crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?)?;
@@ -66,7 +66,10 @@ impl Desk<'_> {
         let path = self.path_of(&version)?;
         let after = if with == "now" {
             let Some(path) = &path else {
-                bail!("no changeset names the file of version {}: give another version to compare it with", version.id);
+                bail!(
+                    "the file of version {} is unknown: no changeset contains it. Give another version to compare it with",
+                    version.id
+                );
             };
             self.workspace.read(path)?.state
         } else {

@@ -58,7 +58,7 @@ impl World {
             <Words as clap::Parser>::try_parse_from(["nebula"].iter().chain(words)).expect("a command").command;
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut input = answers.unwrap_or("").as_bytes();
-        let mut desk = Desk {
+        let mut desk = ArchiveCommands {
             workspace: &self.workspace,
             archive: &self.archive,
             memory: &self.memory,
@@ -92,7 +92,7 @@ impl World {
         let decided =
             proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted");
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut desk = Desk {
+        let mut desk = ArchiveCommands {
             workspace: &self.workspace,
             archive: &self.archive,
             memory: &self.memory,
@@ -200,7 +200,7 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     w.write("a", "one\nTWO\nthree\nmine\n");
     let ran = w.run(&["undo", "--yes"], None);
     assert_eq!((ran.code, w.read("a").as_str()), (NOT_APPROVED, "one\nTWO\nthree\nmine\n"));
-    assert!(ran.err.contains("left as they are: a"), "{}", ran.err);
+    assert!(ran.err.contains("kept: a"), "{}", ran.err);
     assert_eq!(
         w.json(&["undo", "--yes", "--json"]),
         serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}]})
@@ -253,7 +253,7 @@ fn a_conflict_of_a_merge_is_asked_about_by_itself() {
     assert!(ran.err.contains("hunk 1 of 2, conflict: someone else changed these lines?"), "{}", ran.err);
     assert!(ran.err.contains("hunk 2 of 2?"), "{}", ran.err);
     fs::remove_file(w.workspace.full("a")).expect("deleted");
-    assert!(w.run(&["undo", "--dry-run"], None).out.contains("changed since by someone else  +0 −8  deleted"));
+    assert!(w.run(&["undo", "--dry-run"], None).out.contains("changed outside nebula       +0 −8  deleted"));
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::Desk;
+use super::ArchiveCommands;
 use crate::execute::{Applied, Executed, Stores, execute, sweep};
 use crate::memory::Cause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     /// Where changes go.
     pub(super) fn stores(&self) -> Stores<'_> {
         Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
@@ -26,7 +26,7 @@ impl Desk<'_> {
         }
         let applied = applied?;
         for file in &applied.not_kept {
-            writeln!(self.err, "could not be kept: {file}")?;
+            writeln!(self.err, "could not be archived: {file}")?;
         }
         Ok(applied)
     }
@@ -36,7 +36,7 @@ impl Desk<'_> {
         let mut files = proposal.choices(Choice::Reject);
         for (i, file) in proposal.files.iter().enumerate() {
             for h in 0..file.hunks.len() {
-                let diff = super::super::diff::shown(&only(file, h), self.out.is_terminal());
+                let diff = super::super::diff::for_person(&only(file, h), self.out.is_terminal());
                 self.out.styled(&diff)?;
                 self.out.flush()?;
                 let found = file.hunks[h].found.as_ref().and_then(|found| found.detail.as_deref());

@@ -63,7 +63,7 @@ fn decide(proposal: &Proposal) -> io::Result<Decision> {
     }
     let mut decision = Decision::new(files, Consent::Person);
     if decision.count().rejected > 0 {
-        let reason = out::read_line("why not (told to the model; Enter for no reason): ")?;
+        let reason = out::read_line("why not (the model is told; Enter for no reason): ")?;
         decision.reason = Some(reason.trim().to_string()).filter(|r| !r.is_empty());
     }
     Ok(decision)

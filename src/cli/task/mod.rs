@@ -321,7 +321,7 @@ impl Printer {
             self.fresh_line()?;
             let mut err = Out::stderr();
             for change in &proposal.files {
-                err.styled(&super::diff::shown(change, self.terminal))?;
+                err.styled(&super::diff::for_person(change, self.terminal))?;
             }
         }
         Ok(())

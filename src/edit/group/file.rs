@@ -131,7 +131,7 @@ impl File {
         if matches!(self.moved, Some((_, MoveEnd::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
-        let fate = match &edit.op {
+        let status = match &edit.op {
             Op::Delete => self.delete()?,
             Op::DeleteText(hunks) => self.delete_text(hunks)?,
             Op::Mode { mode } => self.set_mode(*mode)?,
@@ -140,7 +140,7 @@ impl File {
             _ => self.place(index, edit)?,
         };
         self.by.push(edit.by.clone());
-        Ok(fate)
+        Ok(status)
     }
 
     fn delete(&mut self) -> Result<EditStatus, String> {

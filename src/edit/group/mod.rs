@@ -26,22 +26,22 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
     for (index, edit) in edits.iter().enumerate() {
         let mut home = Vec::new();
         let name = edit.path.clone().or_else(|| rules.in_play.clone());
-        let (path, fate) = match name {
+        let (path, status) = match name {
             None => (String::from("(no path)"), EditStatus::Failed(NO_PATH.to_string())),
             Some(name) => match group.open_for(&name, edit) {
                 Err(why) => (name, EditStatus::Failed(why)),
                 Ok(file) => {
                     home.push(file);
-                    let fate = match &edit.op {
+                    let status = match &edit.op {
                         _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(EditStatus::Example),
                         Op::Move { to } => group.relocate(file, to, edit, &mut home),
                         _ => group.files[file].change(index, edit, rules),
                     };
-                    (group.files[file].path.clone(), fate.unwrap_or_else(EditStatus::Failed))
+                    (group.files[file].path.clone(), status.unwrap_or_else(EditStatus::Failed))
                 }
             },
         };
-        results.push(EditResult { index, path, format: edit.format, fate });
+        results.push(EditResult { index, path, format: edit.format, status });
         homes.push(home);
     }
     group.leave_out(&mut results, &homes, rules.all_or_nothing);
@@ -155,7 +155,7 @@ impl Group<'_, '_> {
 
     /// Marks what must not happen because something else failed.
     fn leave_out(&mut self, results: &mut [EditResult], homes: &[Vec<usize>], all: bool) {
-        let failed = |r: &EditResult| matches!(r.fate, EditStatus::Failed(_));
+        let failed = |r: &EditResult| matches!(r.status, EditStatus::Failed(_));
         let any = results.iter().any(failed);
         for (result, home) in results.iter().zip(homes) {
             if failed(result) {
@@ -174,7 +174,7 @@ impl Group<'_, '_> {
         }
         for (result, home) in results.iter_mut().zip(homes) {
             if result.ok() && home.iter().any(|i| self.files[*i].out) {
-                result.fate = EditStatus::LeftOut;
+                result.status = EditStatus::LeftOut;
             }
         }
     }

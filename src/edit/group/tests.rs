@@ -32,8 +32,8 @@ fn a_file_with_a_failed_edit_is_left_out_whole() {
     let files = [("a", "one\n"), ("b", "x")];
     let outcome = run(&edits, &files, false);
     assert_eq!(outcome.changes.len(), 1);
-    assert_eq!(outcome.results[0].fate, EditStatus::LeftOut);
-    assert!(matches!(outcome.results[1].fate, EditStatus::Failed(_)));
+    assert_eq!(outcome.results[0].status, EditStatus::LeftOut);
+    assert!(matches!(outcome.results[1].status, EditStatus::Failed(_)));
     assert!(outcome.results[2].ok());
     assert!(run(&edits, &files, true).changes.is_empty());
 }

@@ -149,7 +149,7 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    fn rows(&self, fit: rows::Fit, rung: Rung) -> Place {
+    fn rows(&self, fit: rows::LineMatch, rung: Rung) -> Place {
         let detail = if fit.shift == Shift::None { None } else { fit.shift.detail() };
         let fits = match fit.shift {
             Shift::None if !self.needle.free_first => Fit::AsIs,

@@ -17,7 +17,7 @@ pub(super) struct Needle<'a> {
 
 /// Lines of the file that fit, and how they are indented.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fit {
+pub(super) struct LineMatch {
     pub lines: Range<usize>,
     pub shift: Shift,
 }
@@ -28,7 +28,7 @@ pub(super) fn keys<'t>(lines: &Lines<'t>, rung: Rung) -> Vec<Cow<'t, str>> {
 }
 
 /// All runs of lines that fit the needle at this rung, at most `limit`.
-pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle, rung: Rung, limit: usize) -> Vec<Fit> {
+pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle, rung: Rung, limit: usize) -> Vec<LineMatch> {
     let wanted: Vec<Cow<str>> = needle.lines.iter().map(|l| fold::line(l, rung)).collect();
     let mut fits = Vec::new();
     // Blank lines alone are everywhere.
@@ -38,7 +38,7 @@ pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle, rung: Rung, 
     for at in runs(keys, &wanted) {
         let lines = at..at + wanted.len();
         if let Some(shift) = shift(hay, &lines, needle, rung) {
-            fits.push(Fit { lines, shift });
+            fits.push(LineMatch { lines, shift });
             if fits.len() == limit {
                 break;
             }

@@ -67,11 +67,11 @@ struct Placer<'a> {
     after: usize,
 }
 
-type Placed = (Vec<Splice>, Found);
+type Splices = (Vec<Splice>, Found);
 
 impl Placer<'_> {
     /// The hunk's splices; none if it changes nothing.
-    fn place(&self, alone: bool) -> Result<Option<Placed>, String> {
+    fn place(&self, alone: bool) -> Result<Option<Splices>, String> {
         let strict = Body::strict(&self.hunk.body);
         let comes = |(kind, line): &(LineKind, &str)| *kind == LineKind::Comes && is_comment_dots(line);
         if strict.lines.iter().any(comes) && !strict.before().iter().any(|l| is_comment_dots(l)) {
@@ -79,30 +79,30 @@ impl Placer<'_> {
         }
         if self.raw {
             let lines: Vec<String> = self.hunk.body.iter().map(|l| bytes::raw(l)).collect();
-            return self.search(&Body::strict(&lines), Rung::Exact).map_err(|m| self.told(&m));
+            return self.search(&Body::strict(&lines), Rung::Exact).map_err(|m| self.explain(&m));
         }
         if strict.before().iter().all(|l| l.trim().is_empty()) {
             return self.insert(&strict).map(Some);
         }
         let miss = match self.search(&strict, Rung::Elided) {
             Ok(placed) => return Ok(placed),
-            Err(miss @ Miss::Several { .. }) => return Err(self.told(&miss)),
+            Err(miss @ Miss::Several { .. }) => return Err(self.explain(&miss)),
             Err(miss) => miss,
         };
         let lenient = Body::lenient(&self.hunk.body, self.text);
         match self.search(&lenient, Rung::Inexact) {
             Ok(placed) => Ok(placed),
-            Err(several @ Miss::Several { .. }) => Err(self.told(&several)),
+            Err(several @ Miss::Several { .. }) => Err(self.explain(&several)),
             Err(_) if let Some(placed) = self.without_prose() => Ok(Some(placed)),
             Err(_) if let Some(placed) = self.unescaped() => Ok(Some(placed)),
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
-            Err(lenient_miss) => Err(self.told(if lenient == strict { &miss } else { &lenient_miss })),
+            Err(lenient_miss) => Err(self.explain(if lenient == strict { &miss } else { &lenient_miss })),
         }
     }
 
     /// The hunk without lines at its end that stand apart and have no prefix: prose that a header with too high counts
     /// has drawn in.
-    fn without_prose(&self) -> Option<Placed> {
+    fn without_prose(&self) -> Option<Splices> {
         let body = &self.hunk.body;
         let end = body.iter().rposition(|l| l.starts_with(['+', '-', ' ', '\\']))? + 1;
         let apart = body.get(end).is_some_and(|l| l.trim().is_empty());
@@ -111,7 +111,7 @@ impl Placer<'_> {
     }
 
     /// The hunk with entities read as characters, if that is there for certain.
-    fn unescaped(&self) -> Option<Placed> {
+    fn unescaped(&self) -> Option<Splices> {
         let plain = |line: &String| entities(line).unwrap_or_else(|| line.clone());
         let body: Vec<String> = self.hunk.body.iter().map(plain).collect();
         let placed = self.search(&Body::strict(&body), Rung::Elided).ok().filter(|_| body != self.hunk.body)?;
@@ -121,7 +121,7 @@ impl Placer<'_> {
         })
     }
 
-    fn told(&self, miss: &Miss) -> String {
+    fn explain(&self, miss: &Miss) -> String {
         let missing = self.hunk.above.iter().find(|a| self.hunk.strict_above && self.lines_of(a).next().is_none());
         match missing {
             Some(above) => format!(
@@ -136,7 +136,7 @@ impl Placer<'_> {
         }
     }
 
-    fn search(&self, body: &Body, down_to: Rung) -> Result<Option<Placed>, Miss> {
+    fn search(&self, body: &Body, down_to: Rung) -> Result<Option<Splices>, Miss> {
         let (before, after) = (body.before().join("\n"), body.after().join("\n"));
         let search = Search { text: &before, shape: Shape::Lines, all: true, down_to };
         let places = self.choose(locate::locate(self.text, &search)?)?;
@@ -279,7 +279,7 @@ impl Placer<'_> {
     }
 
     /// A hunk that only adds.
-    fn insert(&self, body: &Body) -> Result<Placed, String> {
+    fn insert(&self, body: &Body) -> Result<Splices, String> {
         let hay = Lines::new(self.text);
         let new: Vec<String> = body.after().iter().map(|l| l.to_string()).collect();
         if new.is_empty() {
@@ -305,7 +305,7 @@ impl Placer<'_> {
     }
 
     /// A single hunk that holds the new text of the whole file: it begins as the file does and has most of its lines.
-    fn whole(&self, body: &Body) -> Option<Placed> {
+    fn whole(&self, body: &Body) -> Option<Splices> {
         let key = |line: &str| folded_line(line, Rung::LookAlikes).into_owned();
         let solid = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {
             lines.map(key).filter(|k| !k.is_empty()).collect()

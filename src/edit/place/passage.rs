@@ -44,12 +44,12 @@ pub(super) fn place(ground: &TargetText, search: &str, new: &str, shape: Shape, 
         Ok(places) => fit::all(text, &literal, new, places),
         Err(miss) => match otherwise() {
             Some(done) => done,
-            None => Err(told(text, &miss, search, new, shape)),
+            None => Err(explain(text, &miss, search, new, shape)),
         },
     }
 }
 
-fn told(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> String {
+fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> String {
     let why = miss.text(text, shape);
     if search == new {
         return format!("the search text and its replacement are the same, and {why}");

@@ -32,7 +32,7 @@ pub(super) struct Text {
     /// The last line of prose that was not blank, its beginning.
     said: String,
     saying: String,
-    fence: Option<Open>,
+    fence: Option<OpenFence>,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct Heading {
 
 /// A fence that is open.
 #[derive(Debug)]
-struct Open {
+struct OpenFence {
     fence: Fence,
     line: String,
     holds: Holds,
@@ -70,7 +70,7 @@ impl Text {
     /// Back from what turned out to be prose.
     pub fn go_on(&mut self) {
         self.inside_line = true;
-        if let Some(Open { holds: Holds::Edits(shown), .. }) = &mut self.fence {
+        if let Some(OpenFence { holds: Holds::Edits(shown), .. }) = &mut self.fence {
             *shown = true;
         }
     }
@@ -303,7 +303,7 @@ impl Text {
                     return Next::Enter(State::Python(Python::new(begun, input, ctx)));
                 }
                 let lead = match &self.fence {
-                    Some(Open { line, holds: Holds::Edits(false), .. }) => line.clone(),
+                    Some(OpenFence { line, holds: Holds::Edits(false), .. }) => line.clone(),
                     _ => String::new(),
                 };
                 Next::Enter(State::Call(Call::new(lead)))
@@ -315,7 +315,7 @@ impl Text {
     /// The line is prose.
     fn plain(&mut self, ctx: &mut ReaderContext) -> Next {
         self.flush(ctx);
-        if let Some(Open { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
+        if let Some(OpenFence { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
             *shown = true;
             ctx.prose(line);
         }
@@ -337,20 +337,20 @@ impl Text {
             Contents::Wait => Next::Wait,
             Contents::Edits { skip } => {
                 input.skip(line.next + skip);
-                self.fence = Some(Open { fence, line: opening, holds: Holds::Edits(false) });
+                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Edits(false) });
                 Next::Again
             }
             Contents::Diff => {
                 input.skip(line.next);
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
                 let outer = outer.or_else(|| paths::mentioned(&self.said, &ctx.known).map(str::to_string));
-                self.fence = Some(Open { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
+                self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
                 Next::Enter(State::Patch(Patch::new(Some(fence), outer)))
             }
             Contents::Titled { path, skip } => {
                 input.skip(line.next + skip);
                 self.heading = Some(Heading { path, raw: String::new() });
-                self.fence = Some(Open { fence, line: opening, holds: Holds::Edits(false) });
+                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Edits(false) });
                 Next::Again
             }
             Contents::Whole { path, skip } => {
@@ -364,7 +364,7 @@ impl Text {
                 input.skip(line.next);
                 self.show(&opening, ctx);
                 let kept = (!ctx.known.is_empty()).then(String::new);
-                self.fence = Some(Open { fence, line: opening, holds: Holds::Code { kept, path, titled } });
+                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Code { kept, path, titled } });
                 Next::Again
             }
         }
@@ -382,7 +382,7 @@ impl Text {
         };
         let text = input.rest()[..line.next].to_string();
         if starts::search_mark(&text).is_some() {
-            if let Some(Open { holds, .. }) = &mut self.fence {
+            if let Some(OpenFence { holds, .. }) = &mut self.fence {
                 *holds = Holds::Edits(true);
             }
             return Next::Again;
@@ -396,7 +396,7 @@ impl Text {
     fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let raw = input.rest()[..line.next].to_string();
         input.skip(line.next);
-        let Some(Open { fence, holds, .. }) = self.fence.take() else { return Next::Again };
+        let Some(OpenFence { fence, holds, .. }) = self.fence.take() else { return Next::Again };
         match holds {
             Holds::Code { kept, path, titled } => {
                 self.show(&raw, ctx);
@@ -429,7 +429,7 @@ impl Text {
 
     /// Shows prose, and remembers what was said last.
     fn say(&mut self, text: &str, ctx: &mut ReaderContext) {
-        if let Some(Open { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
+        if let Some(OpenFence { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
             match kept {
                 Some(code) if code.len() + text.len() <= LONGEST => code.push_str(text),
                 _ => *kept = None,

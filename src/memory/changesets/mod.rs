@@ -154,7 +154,7 @@ impl Memory {
 
     /// It was archived as `id` and written. `files` are the archive's versions; counts announced before stay.
     pub fn applied(&self, pending: PendingId, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
-        self.settle(pending, |tx, n| {
+        self.finish_pending(pending, |tx, n| {
             finish(tx, n, Some(id), ChangesetState::Applied, files)?;
             tx.execute(
                 "UPDATE session_meta SET added = added + coalesce((SELECT added FROM changesets WHERE n = ?1), 0),
@@ -162,14 +162,14 @@ impl Memory {
                  WHERE session_id = (SELECT session_id FROM changesets WHERE n = ?1)",
                 [n],
             )?;
-            written::settle(tx, n)
+            written::confirm(tx, n)
         })
     }
 
     /// It was written, and nothing of it is archived, as the configuration wants: there is no changeset to remember.
     pub fn applied_unarchived(&self, pending: PendingId) -> Result<(), Error> {
-        self.settle(pending, |tx, n| {
-            written::settle(tx, n)?;
+        self.finish_pending(pending, |tx, n| {
+            written::confirm(tx, n)?;
             tx.execute("DELETE FROM changeset_files WHERE n = ?1", [n])?;
             tx.execute("DELETE FROM changesets WHERE n = ?1", [n])?;
             Ok(())
@@ -178,16 +178,16 @@ impl Memory {
 
     /// It was archived as `id` (if it came so far), but writing failed and what had been written was put back.
     pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[ChangesetFile]) -> Result<(), Error> {
-        self.settle(pending, |tx, n| {
+        self.finish_pending(pending, |tx, n| {
             finish(tx, n, id, ChangesetState::Failed, files)?;
-            written::take_back(tx, n)
+            written::revert(tx, n)
         })
     }
 
     /// Nothing was archived or written: a file was not as it had been read. Forgets the announcement.
     pub fn withdrawn(&self, pending: PendingId) -> Result<(), Error> {
-        self.settle(pending, |tx, n| {
-            written::take_back(tx, n)?;
+        self.finish_pending(pending, |tx, n| {
+            written::revert(tx, n)?;
             tx.execute("DELETE FROM changeset_files WHERE n = ?1", [n])?;
             tx.execute("DELETE FROM changesets WHERE n = ?1", [n])?;
             Ok(())
@@ -301,7 +301,11 @@ impl Memory {
         })
     }
 
-    fn settle(&self, pending: PendingId, f: impl Fn(&Transaction<'_>, i64) -> Result<(), Error>) -> Result<(), Error> {
+    fn finish_pending(
+        &self,
+        pending: PendingId,
+        f: impl Fn(&Transaction<'_>, i64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut store = self.store();
         let n = store.id(pending.0);
         store.write(Safety::Normal, None, |tx| f(tx, n))

@@ -88,8 +88,8 @@ pub(in crate::memory) fn begin(
     Ok(())
 }
 
-/// The writes happened: what was before them does not matter any more.
-pub(in crate::memory) fn settle(conn: &Connection, n: i64) -> Result<(), Error> {
+/// Marks the writes as done and forgets the states before them.
+pub(in crate::memory) fn confirm(conn: &Connection, n: i64) -> Result<(), Error> {
     conn.prepare_cached(
         "UPDATE written SET pending = NULL, had_before = 0, before_sha256 = NULL, before_bytes = NULL,
            before_ms = NULL WHERE pending = ?1",
@@ -98,8 +98,8 @@ pub(in crate::memory) fn settle(conn: &Connection, n: i64) -> Result<(), Error> 
     Ok(())
 }
 
-/// The writes did not happen: back to what was noted before them.
-pub(in crate::memory) fn take_back(conn: &Connection, n: i64) -> Result<(), Error> {
+/// Reverts the notes of writes that did not happen.
+pub(in crate::memory) fn revert(conn: &Connection, n: i64) -> Result<(), Error> {
     conn.execute("DELETE FROM written WHERE pending = ?1 AND had_before = 0", [n])?;
     conn.execute(
         "UPDATE written SET sha256 = before_sha256, bytes = before_bytes, at_ms = before_ms, pending = NULL,

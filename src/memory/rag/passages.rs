@@ -10,7 +10,7 @@ const BYTES: usize = 3_000;
 const LINE: usize = 4_000;
 
 /// Some lines of a text.
-pub(super) struct Passage {
+pub(super) struct Chunk {
     /// From 1.
     pub(super) first: usize,
     /// Included.
@@ -19,16 +19,16 @@ pub(super) struct Passage {
 }
 
 /// Cuts a text, at blank lines where it can. Passages without a word are left out.
-pub(super) fn cut(text: &str) -> Vec<Passage> {
+pub(super) fn cut(text: &str) -> Vec<Chunk> {
     let mut passages = Vec::new();
-    let mut open = Passage { first: 1, last: 0, text: String::new() };
+    let mut open = Chunk { first: 1, last: 0, text: String::new() };
     for (i, line) in text.lines().enumerate() {
         open.last = i + 1;
         open.text.push_str(&line[..line.floor_char_boundary(LINE)]);
         open.text.push('\n');
         let lines = open.last + 1 - open.first;
         if lines >= SOFT && line.trim().is_empty() || lines >= HARD || open.text.len() >= BYTES {
-            let next = Passage { first: i + 2, last: i + 1, text: String::new() };
+            let next = Chunk { first: i + 2, last: i + 1, text: String::new() };
             passages.push(std::mem::replace(&mut open, next));
         }
     }

@@ -73,7 +73,7 @@ impl App {
 
     /// Sends a command; what begins a turn is remembered until the turn begins.
     pub(super) fn send(&mut self, command: Command) -> Vec<Effect> {
-        if matches!(command, Command::Submit(_) | Command::GoOn(_)) {
+        if matches!(command, Command::Submit(_) | Command::Continue(_)) {
             if matches!(self.screen, Screen::Start(_)) {
                 self.screen = Screen::Main;
             }

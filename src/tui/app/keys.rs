@@ -5,7 +5,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 
 use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
-use crate::protocol::{Command, How, Prompt, TurnEnd};
+use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, Found};
 use crate::tui::pane::PaneId;
@@ -288,7 +288,7 @@ impl App {
             return vec![Effect::Send(Command::SkipBackoff)];
         }
         if matches!(self.session.ended, Some(TurnEnd::Asking(_))) {
-            return self.send(Command::GoOn(How::On));
+            return self.send(Command::Continue(Continuation::Resume));
         }
         if self.composer.queue.is_held() && !self.is_busy() {
             return self.send_queued();

@@ -10,7 +10,6 @@ const WRITERS: &[(&str, &str)] = &[
     ("config/file.rs", "the person's own configuration"),
     ("provider/replay.rs", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
-    ("cli/commit.rs", "the message that an editor opens"),
     ("tui/run.rs", "the text that an editor opens"),
     ("strand/store", "a Strand project's log and checkpoints"),
     ("strand/sync/write.rs", "a Strand project's text files"),

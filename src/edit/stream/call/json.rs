@@ -12,7 +12,7 @@ use crate::edit::{calls, json};
 pub(in crate::edit::stream) struct Call {
     text: String,
     depth: usize,
-    state: Inside,
+    state: JsonState,
     /// The opening line of the fence around it, to be shown if it is no call.
     lead: String,
     /// The object that is being read, of which there is more than one in a list.
@@ -61,7 +61,7 @@ const NOT_ALL: &str = "it begins as a tool call, but what it holds is not one, o
                        as one object with a name and its arguments.";
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum JsonState {
     #[default]
     Value,
     /// A string in these quotes.
@@ -85,16 +85,16 @@ impl Call {
             let quotes = bytes[at..].iter().take(4).take_while(|b| **b == b'"').count();
             let unsure = at + quotes == bytes.len() && quotes > 0 && quotes < 3 && !input.ended();
             match (self.state, bytes[at]) {
-                (Inside::Value, b'"') if unsure => break,
-                (Inside::Value, b'"') if quotes >= 3 => {
-                    self.state = Inside::Triple;
+                (JsonState::Value, b'"') if unsure => break,
+                (JsonState::Value, b'"') if quotes >= 3 => {
+                    self.state = JsonState::Triple;
                     at += 2;
                 }
                 // `""` is an empty string.
-                (Inside::Value, b'"') if quotes == 2 => at += 1,
-                (Inside::Value, b'"') => self.state = Inside::String(b'"'),
-                (Inside::Value, b'\'') if self.is_open(&rest[from..at]) => self.state = Inside::String(b'\''),
-                (Inside::Value, b'{' | b'[') => {
+                (JsonState::Value, b'"') if quotes == 2 => at += 1,
+                (JsonState::Value, b'"') => self.state = JsonState::String(b'"'),
+                (JsonState::Value, b'\'') if self.is_open(&rest[from..at]) => self.state = JsonState::String(b'\''),
+                (JsonState::Value, b'{' | b'[') => {
                     self.depth += 1;
                     if bytes[at] == b'{' && self.depth <= DEEPEST {
                         self.text.push_str(&rest[from..at]);
@@ -104,7 +104,7 @@ impl Call {
                         }
                     }
                 }
-                (Inside::Value, b'}' | b']') => {
+                (JsonState::Value, b'}' | b']') => {
                     if bytes[at] == b'}' && self.depth <= DEEPEST {
                         self.text.push_str(&rest[from..=at]);
                         from = at + 1;
@@ -117,14 +117,14 @@ impl Call {
                         return if self.finish(ctx) { Progress::Done } else { Progress::Back };
                     }
                 }
-                (Inside::String(quote), byte) if byte == quote => self.state = Inside::Value,
-                (Inside::String(quote), b'\\') => self.state = Inside::Escape(quote),
-                (Inside::Escape(quote), _) => self.state = Inside::String(quote),
-                (Inside::Triple, b'"') if quotes < 3 && unsure => break,
-                (Inside::Triple, b'"') if quotes >= 3 => {
+                (JsonState::String(quote), byte) if byte == quote => self.state = JsonState::Value,
+                (JsonState::String(quote), b'\\') => self.state = JsonState::Escape(quote),
+                (JsonState::Escape(quote), _) => self.state = JsonState::String(quote),
+                (JsonState::Triple, b'"') if quotes < 3 && unsure => break,
+                (JsonState::Triple, b'"') if quotes >= 3 => {
                     let Some((length, closes)) = triple(&rest[at..], input.ended()) else { break };
                     if closes {
-                        self.state = Inside::Value;
+                        self.state = JsonState::Value;
                     }
                     at += length - 1;
                 }

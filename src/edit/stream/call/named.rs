@@ -18,12 +18,12 @@ pub(in crate::edit::stream) struct Named {
     /// All of it so far, for the model if it cannot be read.
     raw: String,
     arguments: Map<String, Value>,
-    inside: Inside,
+    inside: TagState,
 }
 
 /// What is being read.
 #[derive(Debug)]
-enum Inside {
+enum TagState {
     Between,
     /// The value of a parameter. `lines`, once it has begun: a line break came first; it and the last one belong to the
     /// tags.
@@ -43,7 +43,7 @@ impl Named {
         let id = ctx.new_id();
         let name = ctx.calls.own_name(&tool).unwrap_or(&tool).to_string();
         ctx.out.push(Piece::CallStarted { id, name });
-        Named { id, style, tool, raw, arguments: Map::new(), inside: Inside::Between }
+        Named { id, style, tool, raw, arguments: Map::new(), inside: TagState::Between }
     }
 
     fn close(&self) -> &'static str {
@@ -55,8 +55,8 @@ impl Named {
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         match &self.inside {
-            Inside::Between => self.between(input, ctx),
-            Inside::Value { .. } | Inside::Json(_) => self.within(input, ctx),
+            TagState::Between => self.between(input, ctx),
+            TagState::Value { .. } | TagState::Json(_) => self.within(input, ctx),
         }
     }
 
@@ -82,12 +82,12 @@ impl Named {
             self.take(input, space + open.len() + at + end.len());
             let first = if self.arguments.is_empty() { "{" } else { ", " };
             self.grew(&format!("{first}{}: ", quoted(&key)), ctx);
-            self.inside = Inside::Value { key, text: String::new(), lines: None };
+            self.inside = TagState::Value { key, text: String::new(), lines: None };
             return Progress::Again;
         }
         if text.starts_with('{') && self.style == Style::Function && self.arguments.is_empty() {
             self.take(input, space);
-            self.inside = Inside::Json(String::new());
+            self.inside = TagState::Json(String::new());
             return Progress::Again;
         }
         let may = text.is_empty() || close.starts_with(text) || open.starts_with(text) || text.starts_with(open);
@@ -105,16 +105,16 @@ impl Named {
     /// Inside a value, up to the tag that ends it.
     fn within(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let close = match &self.inside {
-            Inside::Value { .. } => "</parameter>",
+            TagState::Value { .. } => "</parameter>",
             _ => self.close(),
         };
         let rest = input.rest();
         if rest.is_empty() || (rest == "\r" && !input.ended()) {
             return Progress::Wait;
         }
-        let begun = matches!(self.inside, Inside::Value { lines: Some(_), .. });
+        let begun = matches!(self.inside, TagState::Value { lines: Some(_), .. });
         let lines = match &self.inside {
-            Inside::Value { lines, .. } => lines.unwrap_or(rest.starts_with('\n') || rest.starts_with("\r\n")),
+            TagState::Value { lines, .. } => lines.unwrap_or(rest.starts_with('\n') || rest.starts_with("\r\n")),
             _ => false,
         };
         let found = memchr::memmem::find(rest.as_bytes(), close.as_bytes());
@@ -148,7 +148,7 @@ impl Named {
     fn value(&mut self, piece: &str, last: bool, ctx: &mut ReaderContext) {
         let mut grown = String::new();
         match &mut self.inside {
-            Inside::Value { text, lines, .. } => {
+            TagState::Value { text, lines, .. } => {
                 let mut piece = piece;
                 if lines.is_none() {
                     let rest = piece.strip_prefix("\r\n").or_else(|| piece.strip_prefix('\n'));
@@ -163,19 +163,19 @@ impl Named {
                     grown.push('"');
                 }
             }
-            Inside::Json(text) => {
+            TagState::Json(text) => {
                 text.push_str(piece);
                 grown.push_str(piece);
             }
-            Inside::Between => {}
+            TagState::Between => {}
         }
         self.grew(&grown, ctx);
     }
 
     /// A value is whole.
     fn closed(&mut self, ctx: &mut ReaderContext) -> Progress {
-        match std::mem::replace(&mut self.inside, Inside::Between) {
-            Inside::Value { key, mut text, lines } => {
+        match std::mem::replace(&mut self.inside, TagState::Between) {
+            TagState::Value { key, mut text, lines } => {
                 // A file of lines ends with a line break, though the tags have taken it.
                 let whole_text = ["content", "contents", "new_content", "text"].contains(&key.as_str());
                 if whole_text && lines == Some(true) && !text.is_empty() && !text.ends_with('\n') {
@@ -184,7 +184,7 @@ impl Named {
                 self.arguments.insert(key.clone(), valued(&key, text));
                 Progress::Again
             }
-            Inside::Json(text) => {
+            TagState::Json(text) => {
                 match json::repair(&text) {
                     Ok(Value::Object(arguments)) => {
                         self.arguments = arguments;
@@ -195,7 +195,7 @@ impl Named {
                 }
                 Progress::Done
             }
-            Inside::Between => Progress::Again,
+            TagState::Between => Progress::Again,
         }
     }
 
@@ -225,14 +225,14 @@ impl Named {
 
     /// The answer is over.
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
-        let complete = matches!(self.inside, Inside::Between) && !self.arguments.is_empty();
+        let complete = matches!(self.inside, TagState::Between) && !self.arguments.is_empty();
         match (complete, cut) {
             (true, false) => self.finish(ctx),
             (_, true) => self.broken(CUT, ctx),
-            (false, false) => match std::mem::replace(&mut self.inside, Inside::Between) {
+            (false, false) => match std::mem::replace(&mut self.inside, TagState::Between) {
                 // Only the end is missing of an object that is whole.
-                Inside::Json(text) if text.trim_end().ends_with('}') => {
-                    self.inside = Inside::Json(text);
+                TagState::Json(text) if text.trim_end().ends_with('}') => {
+                    self.inside = TagState::Json(text);
                     self.closed(ctx);
                 }
                 _ => self.broken(BROKE_OFF, ctx),

@@ -15,7 +15,7 @@ const RUN: usize = 64;
 /// Calls being read, from the first one's name.
 #[derive(Debug, Default)]
 pub(in crate::edit::stream) struct Python {
-    call: Option<Open>,
+    call: Option<OpenCall>,
     /// Brackets around the calls that are open.
     around: usize,
 }
@@ -36,7 +36,7 @@ impl Python {
     fn open(&mut self, begun: Head, input: &mut Input, ctx: &mut ReaderContext) {
         input.skip(begun.length);
         self.around += begun.around;
-        self.call = Some(Open::new(begun.tool, ctx));
+        self.call = Some(OpenCall::new(begun.tool, ctx));
     }
 
     pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
@@ -89,7 +89,7 @@ impl Python {
 
 /// One call, from its first argument.
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     id: EditId,
     tool: String,
     /// All of it so far, for the model if it cannot be read.
@@ -106,13 +106,13 @@ struct Open {
     wrong: Option<&'static str>,
 }
 
-impl Open {
+impl OpenCall {
     fn new(tool: String, ctx: &mut ReaderContext) -> Self {
         let id = ctx.new_id();
         let name = ctx.calls.own_name(&tool).unwrap_or(&tool).to_string();
         ctx.out.push(Piece::CallStarted { id, name });
         let raw = format!("{tool}(");
-        Open {
+        OpenCall {
             id,
             tool,
             raw,

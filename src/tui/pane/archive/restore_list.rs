@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::proposal::{Fate, FateKind, ForeignChoice, Proposal};
+use crate::proposal::{ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{Command, RestoreRequest};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
@@ -18,7 +18,7 @@ use crate::tui::theme::Role;
 #[derive(Debug, Clone)]
 pub(super) struct RestoreList {
     pub proposal: Arc<Proposal>,
-    previews: Vec<Fate>,
+    previews: Vec<RestorePreview>,
     /// The person went on to the proposal.
     pub seen: bool,
     top: usize,
@@ -30,17 +30,17 @@ pub(super) struct RestoreList {
 const FEW: usize = 8;
 
 /// Whether someone else changed the file.
-fn is_foreign(fate: &Fate) -> bool {
-    matches!(fate.kind, FateKind::Foreign { .. })
+fn is_foreign(fate: &RestorePreview) -> bool {
+    matches!(fate.status, RestoreStatus::Foreign { .. })
 }
 
 /// Whether nothing was said of a file that someone else changed.
-fn undecided(fate: &Fate) -> bool {
-    matches!(fate.kind, FateKind::Foreign { choice: None, .. })
+fn undecided(fate: &RestorePreview) -> bool {
+    matches!(fate.status, RestoreStatus::Foreign { choice: None, .. })
 }
 
 impl RestoreList {
-    pub fn new(proposal: Arc<Proposal>, previews: Vec<Fate>) -> Self {
+    pub fn new(proposal: Arc<Proposal>, previews: Vec<RestorePreview>) -> Self {
         RestoreList { proposal, previews, seen: false, top: 0, gone_to: None }
     }
 
@@ -79,8 +79,8 @@ impl RestoreList {
         match action {
             Action::LeaveForeign | Action::TakeOld => self.asked().is_some(),
             Action::MergeForeign => {
-                let asked = self.asked().map(|i| &self.previews[i].kind);
-                matches!(asked, Some(FateKind::Foreign { conflicts: Some(_), .. }))
+                let asked = self.asked().map(|i| &self.previews[i].status);
+                matches!(asked, Some(RestoreStatus::Foreign { conflicts: Some(_), .. }))
             }
             Action::Open | Action::Write => self.is_chosen() && !self.proposal.files.is_empty(),
             Action::Escape | Action::Later | Action::Close => true,
@@ -187,19 +187,21 @@ impl RestoreList {
         self.question(pen, ctx, rows as u16 + 2);
     }
 
-    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &Fate, path_room: usize, asked: bool) {
+    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &RestorePreview, path_room: usize, asked: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
         let clock = ctx.clock();
-        let (glyph, mark, words, role, counts, why) = match &fate.kind {
-            FateKind::Restore(counts) => {
+        let (glyph, mark, words, role, counts, why) = match &fate.status {
+            RestoreStatus::Restore(counts) => {
                 (look.glyphs.done, Role::Added, "will restore".to_string(), Role::Text, Some(*counts), String::new())
             }
-            FateKind::Equal => (look.glyphs.equal, Role::Dim, "already equal".into(), Role::Dim, None, String::new()),
-            FateKind::NotArchived(why) => {
+            RestoreStatus::Equal => {
+                (look.glyphs.equal, Role::Dim, "already equal".into(), Role::Dim, None, String::new())
+            }
+            RestoreStatus::NotArchived(why) => {
                 (look.glyphs.refused, Role::Dim, "not archived".into(), Role::Dim, None, why.clone())
             }
-            FateKind::Foreign { at, counts, choice, .. } => {
+            RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
                     None => "changed outside nebula",
                     Some(ForeignChoice::Leave) => "kept as it is",
@@ -247,7 +249,7 @@ impl RestoreList {
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
         let asked = self.asked().map(|i| &self.previews[i]);
-        let Some(Fate { path, kind: FateKind::Foreign { counts, conflicts, .. } }) = asked else {
+        let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = asked else {
             let show = Some((Action::Open, "previews")).filter(|_| !self.proposal.files.is_empty());
             let leave = Some((Action::Escape, "cancels"));
             let mut spans = Vec::new();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::proposal::{Decision, Fate, FateKind, ForeignChoice};
+use crate::proposal::{Decision, ForeignChoice, RestorePreview, RestoreStatus};
 use crate::protocol::{ChangesetFile, Command, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::glyphs::Glyphs;
@@ -136,16 +136,16 @@ fn act(archive: &mut Archive, actions: &[Action]) -> Vec<PaneEffect> {
     rest
 }
 
-fn previews() -> Vec<Fate> {
-    let fate = |path: &str, kind| Fate { path: path.into(), kind };
+fn previews() -> Vec<RestorePreview> {
+    let fate = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
     vec![
-        fate("src/catalog.rs", FateKind::Restore(counts(6, 7))),
+        fate("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
         fate(
             "src/cart.rs",
-            FateKind::Foreign { at: Some(at(12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },
+            RestoreStatus::Foreign { at: Some(at(12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },
         ),
-        fate("src/money.rs", FateKind::Equal),
-        fate(".env.local", FateKind::NotArchived("archiveExclude: .env*".into())),
+        fate("src/money.rs", RestoreStatus::Equal),
+        fate(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
     ]
 }
 
@@ -219,8 +219,12 @@ fn previews_come_before_the_proposal() {
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
     assert_eq!(archive.act(Action::MergeForeign, NOW), [PaneEffect::send(Command::Restore(choice))]);
     let mut chosen = previews();
-    chosen[1].kind =
-        FateKind::Foreign { at: None, counts: counts(1, 0), choice: Some(ForeignChoice::Merge), conflicts: Some(0) };
+    chosen[1].status = RestoreStatus::Foreign {
+        at: None,
+        counts: counts(1, 0),
+        choice: Some(ForeignChoice::Merge),
+        conflicts: Some(0),
+    };
     archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
     archive.apply(&EventBody::Proposed(restore(), chosen), NOW);
     assert!(archive.offers(Action::Open) && !archive.offers(Action::MergeForeign));

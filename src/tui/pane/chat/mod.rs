@@ -119,7 +119,7 @@ impl Chat {
             }
             Action::Fold => self.open_file().is_some() || self.current_fold().is_some(),
             Action::RestoreSince => self.current_message().is_some(),
-            Action::Again => self.current_notice().is_some_and(|n| n.actions.contains(&NoticeAction::AskAgain)),
+            Action::Again => self.current_notice().is_some_and(|n| n.actions.contains(&NoticeAction::Retry)),
             _ => false,
         }
     }
@@ -156,7 +156,7 @@ impl Chat {
                 Some(path) => return vec![PaneEffect::Run(Effect::OpenFile(path))],
                 None => self.toggle(self.current_fold()),
             },
-            Action::Again => return take(&NoticeAction::AskAgain),
+            Action::Again => return take(&NoticeAction::Retry),
             Action::RestoreSince => {
                 let since = self.current_message().map(RestoreRequest::SinceMessage);
                 return since.map(|request| PaneEffect::send(Command::Restore(request))).into_iter().collect();

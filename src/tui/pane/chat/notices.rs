@@ -2,7 +2,7 @@
 
 use super::Chat;
 use super::unit::Content;
-use crate::protocol::{Command, How, Item, ItemId, Notice, NoticeAction, Setting};
+use crate::protocol::{Command, Continuation, Item, ItemId, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, PaneEffect};
 
@@ -84,8 +84,8 @@ fn lasts(action: &NoticeAction) -> bool {
 /// Does what a notice offers.
 pub(super) fn take(action: &NoticeAction) -> Vec<PaneEffect> {
     vec![match action {
-        NoticeAction::GoOn => PaneEffect::send(Command::GoOn(How::On)),
-        NoticeAction::AskAgain => PaneEffect::send(Command::GoOn(How::Again)),
+        NoticeAction::Continue => PaneEffect::send(Command::Continue(Continuation::Resume)),
+        NoticeAction::Retry => PaneEffect::send(Command::Continue(Continuation::Retry)),
         NoticeAction::ChooseModel => PaneEffect::Do(Action::ChooseModel),
         NoticeAction::ShowChange(path) => PaneEffect::ShowChange(path.clone()),
         NoticeAction::OpenFile(path) => PaneEffect::Run(Effect::OpenFile(path.clone())),

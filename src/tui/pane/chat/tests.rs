@@ -4,7 +4,7 @@ use ratatui::style::Color;
 
 use super::*;
 use crate::protocol::{
-    Attached, Call, CallState, Command, How, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait,
+    Attached, Call, CallState, Command, Continuation, Level, RuleChip, SessionInfo, Status, TurnEnd, TurnId, Wait,
 };
 use crate::tui::glyphs::Glyphs;
 use crate::tui::pane::testing;
@@ -204,12 +204,12 @@ fn notices_say_what_happened_and_what_to_press() {
         level: Level::Broken,
         title: "the answer broke off: api.openai.com closed the connection".into(),
         detail: "What arrived is kept above.".into(),
-        actions: vec![NoticeAction::GoOn, NoticeAction::AskAgain],
+        actions: vec![NoticeAction::Continue, NoticeAction::Retry],
     };
     s.add(Item::Notice(notice));
     assert!(s.chat.notice());
-    assert_eq!(s.chat.take_notice(0), [PaneEffect::send(Command::GoOn(How::On))]);
-    assert_eq!(s.act(Action::Again), [PaneEffect::send(Command::GoOn(How::Again))]);
+    assert_eq!(s.chat.take_notice(0), [PaneEffect::send(Command::Continue(Continuation::Resume))]);
+    assert_eq!(s.act(Action::Again), [PaneEffect::send(Command::Continue(Continuation::Retry))]);
     let wait = Wait { attempt: 3, of: 5, until: 10_000, why: "api.openai.com asks to wait (429)".into() };
     s.nebula("so").0.to_string();
     s.tell(EventBody::Retrying(Some(wait)));
@@ -440,7 +440,7 @@ fn the_finished_frame_of_errors() {
         Level::Broken,
         "the answer broke off: api.openai.com closed the connection",
         "What arrived is kept above.",
-        vec![NoticeAction::GoOn, NoticeAction::AskAgain],
+        vec![NoticeAction::Continue, NoticeAction::Retry],
     ));
     s.you("go on");
     s.add(n(Level::Error, "OPENAI_API_KEY was not accepted (401 from api.openai.com)", "The variable is set, but the server does not know this key. Set a valid one and start nebula again; this session will be here.", vec![NoticeAction::ChooseModel]));

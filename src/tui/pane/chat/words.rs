@@ -121,8 +121,8 @@ pub(super) fn seconds(took: Duration) -> String {
 /// What takes what a notice offers when it is selected, and what that does.
 pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     match action {
-        NoticeAction::GoOn => (Action::Open, "go on from here"),
-        NoticeAction::AskAgain => (Action::Again, "ask again"),
+        NoticeAction::Continue => (Action::Open, "go on from here"),
+        NoticeAction::Retry => (Action::Again, "ask again"),
         NoticeAction::ChooseModel => (Action::ChooseModel, "another model"),
         NoticeAction::ShowChange(_) => (Action::Open, "what changed"),
         NoticeAction::OpenFile(_) => (Action::Fold, "open the file"),

@@ -34,7 +34,7 @@ pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
-use crate::proposal::{Choice, Counts, Fate, FateKind, FileChange, Proposal, ProposalId, State};
+use crate::proposal::{Choice, Counts, FileChange, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
@@ -73,12 +73,12 @@ impl Diff {
         Vec::new()
     }
 
-    fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[Fate]) {
+    fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[RestorePreview]) {
         let mut page = Page::new(proposal.clone(), Stage::Open);
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
             let fate = previews.iter().find(|fate| fate.path == file.path);
-            if fate.is_some_and(|fate| !matches!(fate.kind, FateKind::Foreign { .. })) {
+            if fate.is_some_and(|fate| !matches!(fate.status, RestoreStatus::Foreign { .. })) {
                 page.choices.accept(f);
             }
         }

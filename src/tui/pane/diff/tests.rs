@@ -424,7 +424,7 @@ proptest! {
 fn a_restore_that_was_left_gives_the_last_diff_back() {
     let mut diff = pane(140, 35, shop());
     diff.apply(&EventBody::Settled(ProposalId(7), Outcome::Refused), 0);
-    let previews = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
+    let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: crate::proposal::RestoreStatus::Equal }];
     let restore = Proposal { id: ProposalId(8), ..shop() };
     diff.apply(&EventBody::Proposed(Arc::new(restore), previews), 0);
     diff.apply(&EventBody::Settled(ProposalId(8), Outcome::Withdrawn), 0);
@@ -436,7 +436,7 @@ fn a_restore_that_was_left_gives_the_last_diff_back() {
 fn the_files_of_a_restore_come_first() {
     let mut diff = Diff::default();
     measure(&mut diff, 100, 20);
-    let previews = vec![Fate { path: "src/cart.rs".into(), kind: crate::proposal::FateKind::Equal }];
+    let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: crate::proposal::RestoreStatus::Equal }];
     assert!(diff.apply(&EventBody::Proposed(Arc::new(shop()), previews), 0).is_empty());
     assert!(diff.waiting().is_none() && !diff.offers(Action::Accept) && diff.mark().is_none());
     assert!(act(&mut diff, &[Action::AcceptAll]).is_empty());

@@ -36,7 +36,7 @@ impl Default for Limits {
 
 /// What is true now. Empty strings where there is nothing to say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Live {
+pub struct Environment {
     /// `linux x86_64`.
     pub platform: String,
     /// Day, weekday and offset from UTC; no hours, so that a prompt stays the same for a day.
@@ -55,9 +55,9 @@ pub struct Live {
     pub git: Option<String>,
 }
 
-impl Live {
+impl Environment {
     /// Looks at a workspace. Files of patterns (`.gitignore`) that were not read become lines of `complaints`.
-    pub fn gather(workspace: &Workspace, limits: Limits, complaints: &mut Vec<String>) -> Live {
+    pub fn gather(workspace: &Workspace, limits: Limits, complaints: &mut Vec<String>) -> Environment {
         let root = workspace.root();
         let ignores = Arc::new(Ignores::new(root));
         // Git runs while the files are walked.
@@ -67,7 +67,7 @@ impl Live {
         });
         complaints.extend(ignores.complaints());
         let (tree_title, tree) = tree(&files, limits);
-        Live {
+        Environment {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: date(),
             workspace: root.display().to_string(),
@@ -83,9 +83,9 @@ impl Live {
 /// Folders that have changed named at most, where a model is told of changes.
 const CHANGED_FOLDERS: usize = 30;
 
-impl Live {
+impl Environment {
     /// What has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
-    pub fn changes(&self, before: &Live) -> Vec<String> {
+    pub fn changes(&self, before: &Environment) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, before: &str, now: &str, none: &str| {
             if before != now {
@@ -99,7 +99,7 @@ impl Live {
         lines
     }
 
-    fn changed_folders(&self, before: &Live) -> Option<String> {
+    fn changed_folders(&self, before: &Environment) -> Option<String> {
         if self.tree == before.tree {
             return None;
         }
@@ -192,7 +192,7 @@ fn tree(files: &Files, limits: Limits) -> (String, String) {
         folders.entry(folder).or_default().push(name);
     }
     if files.complete && files.paths.len() <= limits.whole {
-        let lines = folders.iter().map(|(f, names)| format!("{}: {}", shown(f), names.join(" ")));
+        let lines = folders.iter().map(|(f, names)| format!("{}: {}", folder_label(f), names.join(" ")));
         return ("All files, by folder".into(), lines.collect::<Vec<_>>().join("\n"));
     }
     shape(files, &folders, limits)
@@ -235,7 +235,7 @@ fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> 
         let kinds: Vec<&str> = kinds.iter().take(3).map(|(k, _)| **k).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let files = if *count == 1 { "file" } else { "files" };
-        lines.push(format!("{}: {more}{count} {files}{kinds}", shown(folder)));
+        lines.push(format!("{}: {more}{count} {files}{kinds}", folder_label(folder)));
     }
     if below.len() > limits.folders {
         lines.push(format!("and {} more folders", below.len() - limits.folders));
@@ -244,7 +244,7 @@ fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> 
     (format!("{title} (use `list` to see more)"), lines.join("\n"))
 }
 
-fn shown(folder: &str) -> String {
+fn folder_label(folder: &str) -> String {
     if folder.is_empty() { "./".into() } else { format!("{folder}/") }
 }
 
@@ -420,8 +420,8 @@ mod tests {
         dir
     }
 
-    fn gather(root: &Path, limits: Limits) -> Live {
-        Live::gather(&Workspace::open(root).unwrap(), limits, &mut Vec::new())
+    fn gather(root: &Path, limits: Limits) -> Environment {
+        Environment::gather(&Workspace::open(root).unwrap(), limits, &mut Vec::new())
     }
 
     #[test]
@@ -436,16 +436,16 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_told() {
-        let before = Live {
+        let before = Environment {
             date: "Monday".into(),
             tree_title: "All".into(),
             tree: "./: a\nsrc/: b c\nold/: x".into(),
             languages: "Rust (2 files)".into(),
             git: Some("branch main; clean".into()),
-            ..Live::default()
+            ..Environment::default()
         };
         assert_eq!(before.changes(&before), Vec::<String>::new());
-        let now = Live {
+        let now = Environment {
             tree: "./: a\nsrc/: b c d\nnew/: y".into(),
             languages: "Rust (3 files)".into(),
             git: Some("branch main; 1 untracked (new/)".into()),
@@ -458,9 +458,9 @@ mod tests {
                 "- Files, in the folders that have changed:\n  src/: b c d\n  new/: y\n  old/: gone"
             ]
         );
-        let large = Live { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
+        let large = Environment { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
         assert!(large.changes(&before)[0].contains("use `list`"));
-        let gone = Live { git: None, ..before.clone() };
+        let gone = Environment { git: None, ..before.clone() };
         assert_eq!(gone.changes(&before), ["- Git: not a repository"]);
     }
 

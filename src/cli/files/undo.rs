@@ -6,18 +6,20 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::{AskArgs, DONE, Desk, FAILED, NOT_APPROVED, UndoArgs};
+use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
 use crate::cli::diff;
 use crate::proposal::merge::CONFLICT;
-use crate::proposal::{Consent, Counts, Decision, Fate, FateKind, FileChange, ForeignChoice, ProposalId};
+use crate::proposal::{
+    Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestorePreview, RestoreStatus,
+};
 use crate::restore_plan::{self, Plan, PlanError, Wanted};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
 use crate::text::width::{cells, padded};
 
-impl Desk<'_> {
+impl ArchiveCommands<'_> {
     pub(super) fn undo(&mut self, args: &UndoArgs) -> Result<u8> {
         let wanted = if args.turn {
             let session = self.session.clone().map(|id| self.memory.find(&self.project(), &id)).transpose()?;
@@ -70,10 +72,10 @@ impl Desk<'_> {
         })?;
         // Named files say that their state now is known.
         let named = matches!(wanted, Wanted::Undo { files, .. } if !files.is_empty());
-        self.take_back(&plan, named, ask)
+        self.run_plan(&plan, named, ask)
     }
 
-    fn take_back(&mut self, plan: &Plan, named: bool, ask: &AskArgs) -> Result<u8> {
+    fn run_plan(&mut self, plan: &Plan, named: bool, ask: &AskArgs) -> Result<u8> {
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::TakeOld),
@@ -85,12 +87,12 @@ impl Desk<'_> {
         for warning in restoration.warnings.clone() {
             self.complain(&warning)?;
         }
-        self.list(&restoration.fates, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
+        self.list(&restoration.previews, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
         if ask.dry_run {
-            self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
+            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
             return Ok(DONE);
         }
-        if !scripted && self.can_ask && self.choose_foreign(&restoration.fates, &mut choices)? {
+        if !scripted && self.can_ask && self.choose_foreign(&restoration.previews, &mut choices)? {
             restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         }
         if restoration.proposal.files.is_empty() {
@@ -104,7 +106,7 @@ impl Desk<'_> {
             self.show_diffs(&restoration)?;
         }
         if !self.can_ask && (by_hunk || !scripted) {
-            self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
+            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
             let instead = if by_hunk { "hunks cannot be chosen" } else { "this needs --yes" };
             self.complain(&format!("nothing was changed: without a terminal {instead}"))?;
             return Ok(NOT_APPROVED);
@@ -114,14 +116,14 @@ impl Desk<'_> {
             false => self.decision(&restoration, ask)?,
         };
         let Some(decided) = restoration.proposal.decide(&decision)? else {
-            self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
+            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
             self.complain("nothing was changed")?;
             return Ok(NOT_APPROVED);
         };
         let applied = self.execute(&decided, plan.kind, &plan.title)?;
         let paths = applied.paths.iter().cloned().collect();
-        self.report(applied.changeset, &restoration.fates, &paths, ask.json)?;
-        self.left(&restoration.fates, &paths, scripted)
+        self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
+        self.left(&restoration.previews, &paths, scripted)
     }
 
     fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {
@@ -135,10 +137,10 @@ impl Desk<'_> {
         Ok(Decision::accept(&restoration.proposal, consent))
     }
 
-    /// Asks what becomes of each file that someone else changed; whether anything was chosen.
-    fn choose_foreign(&mut self, fates: &[Fate], choices: &mut Choices) -> Result<bool> {
-        for fate in fates {
-            let FateKind::Foreign { conflicts, .. } = &fate.kind else { continue };
+    /// Asks what happens to each file that was changed outside nebula; returns whether anything was chosen.
+    fn choose_foreign(&mut self, previews: &[RestorePreview], choices: &mut Choices) -> Result<bool> {
+        for preview in previews {
+            let RestoreStatus::Foreign { conflicts, .. } = &preview.status else { continue };
             let merge = match conflicts {
                 None => "",
                 Some(0) => ", m merge (no conflict)",
@@ -146,20 +148,20 @@ impl Desk<'_> {
                 Some(_) => ", m merge (with conflicts)",
             };
             let question =
-                format!("{} was changed by someone else: l leave it{merge}, t take the old state [l]", fate.path);
+                format!("{} was changed outside nebula: l keep{merge}, t restore this version [l]", preview.path);
             let choice = match self.ask(&question)?.as_deref() {
                 Some("m") if conflicts.is_some() => ForeignChoice::Merge,
                 Some("t") => ForeignChoice::TakeOld,
                 _ => ForeignChoice::Leave,
             };
-            choices.each.insert(fate.path.clone(), choice);
+            choices.each.insert(preview.path.clone(), choice);
         }
         Ok(!choices.each.is_empty())
     }
 
     fn show_diffs(&mut self, restoration: &Restoration) -> Result<()> {
         for file in &restoration.proposal.files {
-            let diff = diff::shown(file, self.out.is_terminal());
+            let diff = diff::for_person(file, self.out.is_terminal());
             self.out.styled(&diff)?;
         }
         Ok(self.out.flush()?)
@@ -167,47 +169,45 @@ impl Desk<'_> {
 
     /// Says why nothing is to be done.
     fn nothing_to_do(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<u8> {
-        self.report(None, &restoration.fates, &BTreeSet::new(), ask.json)?;
-        let is_left = |f: &&Fate| matches!(f.kind, FateKind::Foreign { .. });
-        let is_missing = |f: &Fate| matches!(f.kind, FateKind::NotArchived(_));
-        if restoration.fates.iter().any(|f| is_left(&f)) {
-            return self.left(&restoration.fates, &BTreeSet::new(), true);
+        self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
+        let is_left = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. });
+        let is_missing = |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_));
+        if restoration.previews.iter().any(|f| is_left(&f)) {
+            return self.left(&restoration.previews, &BTreeSet::new(), true);
         }
-        if restoration.fates.iter().any(is_missing) {
+        if restoration.previews.iter().any(is_missing) {
             self.complain("nothing could be restored: nothing was changed")?;
             return Ok(FAILED);
         }
         let deeper = restoration
             .changeset
             .is_some()
-            .then_some("; `nebula history` shows what was before, `nebula undo COUNT FILE` goes there");
-        self.complain(&format!("all is as it was then: nothing to restore{}", deeper.unwrap_or("")))?;
+            .then_some("; `nebula history` lists older versions, `nebula undo COUNT FILE` restores one");
+        self.complain(&format!("already at that version: nothing to restore{}", deeper.unwrap_or("")))?;
         Ok(DONE)
     }
 
-    /// Names the files of someone else that stay.
-    fn left(&mut self, fates: &[Fate], applied: &BTreeSet<String>, scripted: bool) -> Result<u8> {
-        let stays = |f: &&Fate| matches!(f.kind, FateKind::Foreign { .. }) && !applied.contains(&f.path);
-        let left: Vec<_> = fates.iter().filter(stays).map(|f| f.path.clone()).collect();
+    /// Lists the files that keep their changes from outside nebula.
+    fn left(&mut self, previews: &[RestorePreview], applied: &BTreeSet<String>, scripted: bool) -> Result<u8> {
+        let stays =
+            |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !applied.contains(&f.path);
+        let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
         if left.is_empty() {
             return Ok(DONE);
         }
-        self.complain(&format!(
-            "changed by someone else, so left as they are: {} (--force takes the old state)",
-            left.join(", ")
-        ))?;
+        self.complain(&format!("changed outside nebula, so kept: {} (--force restores them too)", left.join(", ")))?;
         Ok(if scripted { NOT_APPROVED } else { DONE })
     }
 
-    /// The list of fates, before anything is asked; with `--json` it stands beside the question.
-    fn list(&mut self, fates: &[Fate], json: bool, asks: bool) -> Result<()> {
+    /// The list of previews, before anything is asked; with `--json` it stands beside the question.
+    fn list(&mut self, previews: &[RestorePreview], json: bool, asks: bool) -> Result<()> {
         if json && !asks {
             return Ok(());
         }
-        let width = fates.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
-        for fate in fates {
-            let (glyph, words, detail) = in_words(&fate.kind);
-            let path = padded(&clean_line(&fate.path), width);
+        let width = previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
+        for preview in previews {
+            let (glyph, words, detail) = in_words(&preview.status);
+            let path = padded(&clean_line(&preview.path), width);
             let line = format!("{glyph} {path}  {words:27}  {detail}");
             let to = if json { &mut self.err } else { &mut self.out };
             writeln!(to, "{}", line.trim_end())?;
@@ -216,15 +216,22 @@ impl Desk<'_> {
     }
 
     /// What was done.
-    fn report(&mut self, changeset: Option<Id>, fates: &[Fate], applied: &BTreeSet<String>, json: bool) -> Result<()> {
+    fn report(
+        &mut self,
+        changeset: Option<Id>,
+        previews: &[RestorePreview],
+        applied: &BTreeSet<String>,
+        json: bool,
+    ) -> Result<()> {
         if json {
-            let files: Vec<_> = fates
+            let files: Vec<_> = previews
                 .iter()
-                .map(|f| json!({"path": f.path, "fate": word(&f.kind), "applied": applied.contains(&f.path)}))
+                .map(|f| json!({"path": f.path, "fate": word(&f.status), "applied": applied.contains(&f.path)}))
                 .collect();
             self.out.json(&json!({"changeset": changeset.map(|id| id.to_string()), "files": files}))?;
         } else if !applied.is_empty() {
-            let archived = changeset.map_or(String::new(), |id| format!("; what was there is archived as {id}"));
+            let archived =
+                changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
             writeln!(self.out, "restored {}{archived}", plural(applied.len(), "file"))?;
         }
         Ok(self.out.flush()?)
@@ -236,27 +243,27 @@ fn has_conflict(file: &FileChange) -> bool {
     file.hunks.iter().filter_map(|h| h.found.as_ref()?.detail.as_deref()).any(|detail| detail == CONFLICT)
 }
 
-/// The word for a fate in `--json`.
-fn word(kind: &FateKind) -> &'static str {
-    match kind {
-        FateKind::Restore(_) => "restore",
-        FateKind::Equal => "equal",
-        FateKind::Foreign { .. } => "foreign",
-        FateKind::NotArchived(_) => "missing",
+/// The word for a preview in `--json`.
+fn word(status: &RestoreStatus) -> &'static str {
+    match status {
+        RestoreStatus::Restore(_) => "restore",
+        RestoreStatus::Equal => "equal",
+        RestoreStatus::Foreign { .. } => "foreign",
+        RestoreStatus::NotArchived(_) => "missing",
     }
 }
 
-/// Glyph, words and detail of a fate.
-fn in_words(kind: &FateKind) -> (char, &'static str, String) {
-    match kind {
-        FateKind::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
-        FateKind::Equal => ('=', "already equal", String::new()),
-        FateKind::Foreign { at, counts, .. } => {
+/// Glyph, words and detail of a preview.
+fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
+    match status {
+        RestoreStatus::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
+        RestoreStatus::Equal => ('=', "already at that version", String::new()),
+        RestoreStatus::Foreign { at, counts, .. } => {
             let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));
             let detail = [plus_minus(*counts), at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            ('!', "changed since by someone else", detail.join("  "))
+            ('!', "changed outside nebula", detail.join("  "))
         }
-        FateKind::NotArchived(why) => ('⊘', "not archived", why.clone()),
+        RestoreStatus::NotArchived(why) => ('⊘', "not archived", why.clone()),
     }
 }
 

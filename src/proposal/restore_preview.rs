@@ -15,16 +15,16 @@ pub enum ForeignChoice {
 
 /// What a restore would do with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fate {
+pub struct RestorePreview {
     /// Normalised path.
     pub path: String,
-    /// What.
-    pub kind: FateKind,
+    /// What would happen to it.
+    pub status: RestoreStatus,
 }
 
-/// Kinds of fate.
+/// What a restore would do with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FateKind {
+pub enum RestoreStatus {
     /// Will be restored.
     Restore(Counts),
     /// Is as it was already.

@@ -1,9 +1,9 @@
-//! Front matter: the few lines of `key: value` between `---` that may head a Markdown file. The part of YAML that rules
+//! FrontMatter matter: the few lines of `key: value` between `---` that may head a Markdown file. The part of YAML that rules
 //! and prompts are written in: strings, bare or quoted, and lists in either form.
 
 /// A text and what stood above it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Front<'a> {
+pub(super) struct FrontMatter<'a> {
     /// Keys with their values; a list has its key several times.
     pub(super) fields: Vec<(&'a str, String)>,
     /// What follows the front matter.
@@ -13,9 +13,9 @@ pub(super) struct Front<'a> {
 }
 
 /// Takes the front matter off a text. A text without any, or whose front matter never ends, is all body.
-pub(super) fn split(text: &str) -> Front<'_> {
+pub(super) fn split(text: &str) -> FrontMatter<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut whole = Front { fields: Vec::new(), body: text, broken: None };
+    let mut whole = FrontMatter { fields: Vec::new(), body: text, broken: None };
     let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else { return whole };
     let mut fields = Vec::new();
     let mut key = "";
@@ -25,7 +25,7 @@ pub(super) fn split(text: &str) -> Front<'_> {
         at += line.len();
         let line = line.trim_end();
         if line == "---" {
-            return Front { fields, body: text[at..].trim_start_matches(['\r', '\n']), broken };
+            return FrontMatter { fields, body: text[at..].trim_start_matches(['\r', '\n']), broken };
         }
         let said = line.trim_start();
         if let Some(item) = said.strip_prefix("- ").filter(|_| !key.is_empty()) {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn text_without_front_matter_is_body() {
         for text in ["plain", "---\nnever closed\n", "--- \n"] {
-            assert_eq!(split(text), Front { fields: vec![], body: text, broken: None });
+            assert_eq!(split(text), FrontMatter { fields: vec![], body: text, broken: None });
         }
         assert_eq!(split("---\r\na: b\r\n---\r\nx").body, "x");
     }
