@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
 //! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
+//! | `mcp` | what serves tools to other programs over the Model Context Protocol |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`agent`] | the background task: session, turn, step, waiting for decisions |
 //! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
@@ -49,6 +50,8 @@ pub mod disk;
 pub mod edit;
 pub mod execute;
 pub mod git;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod memory;
 pub mod proposal;
 pub mod protocol;
@@ -60,3 +63,13 @@ pub mod text;
 pub mod tools;
 pub mod tui;
 pub mod workspace;
+
+/// Serves a Strand store to an agent. Returns the exit code.
+#[cfg(all(feature = "strand", feature = "mcp"))]
+pub use mcp::serve_store as serve_strand;
+
+/// Says that this program cannot serve. Returns the exit code.
+#[cfg(all(feature = "strand", not(feature = "mcp")))]
+pub fn serve_strand(_: strand::cli::Opening) -> u8 {
+    strand::cli::unable("this program was built without the Model Context Protocol (feature mcp)")
+}

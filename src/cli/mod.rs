@@ -46,7 +46,10 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     }
     #[cfg(feature = "strand")]
     if let Cmd::Strand { args } = command {
-        return Ok(i32::from(crate::strand::cli::main(std::iter::once("strand".into()).chain(args))));
+        return Ok(i32::from(crate::strand::cli::main(
+            std::iter::once("strand".into()).chain(args),
+            crate::serve_strand,
+        )));
     }
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {

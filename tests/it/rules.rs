@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("edit", &["proposal"]),
     ("config", &["disk"]),
     ("strand", &["disk"]),
+    ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace"]),
     ("memory", &[]),
@@ -81,8 +82,9 @@ const DOORS: &[(&str, &[&str])] = &[
     ("zstd", &["strand/store/archive"]),
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),
+    ("rmcp", &["mcp"]),
     ("clap", &["cli", "strand"]),
-    ("tokio", &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "cli"]),
+    ("tokio", &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "cli", "mcp"]),
     ("anyhow", &["main.rs", "cli"]),
     ("syntect", &["tui/text"]),
 ];

@@ -38,8 +38,18 @@ fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
 }
 
 pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -> Result<u8, Error> {
+    apply_ops(s, out, &read_ops(file)?, file, dry_run)
+}
+
+/// Applies ops that stand in what a message calls `file`.
+pub(super) fn apply_ops(
+    s: &mut Session,
+    out: &mut Out,
+    values: &[Value],
+    file: &str,
+    dry_run: bool,
+) -> Result<u8, Error> {
     let (mut drafts, mut sealed) = (Vec::new(), Vec::new());
-    let values = read_ops(file)?;
     // Which of several ops it is that cannot be read.
     let which = |at: usize, refusal: Refusal| match refusal {
         Refusal::Malformed(message) if values.len() > 1 => Refusal::Malformed(format!("op {}: {message}", at + 1)),

@@ -1,6 +1,7 @@
 //! Printing: results on stdout, messages on stderr, colour where it is wanted.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
@@ -26,9 +27,30 @@ pub struct Out {
     columns: usize,
     /// The same of messages.
     columns_err: usize,
+    /// Where results go that are not printed.
+    captured: Option<RefCell<Vec<Value>>>,
 }
 
 impl Out {
+    /// One that keeps its results instead of printing them, and prints no message.
+    pub fn capturing() -> Out {
+        Out {
+            json: true,
+            quiet: true,
+            terminal: false,
+            color: false,
+            color_err: false,
+            columns: WIDEST,
+            columns_err: WIDEST,
+            captured: Some(RefCell::default()),
+        }
+    }
+
+    /// The results that were kept.
+    pub fn take(&self) -> Vec<Value> {
+        self.captured.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
     /// As the arguments and the terminal say.
     pub fn new(args: &Args) -> Out {
         let wanted = |terminal: bool| match args.color {
@@ -44,11 +66,15 @@ impl Out {
             color_err: wanted(std::io::stderr().is_terminal()),
             columns: columns(std::io::stdout()),
             columns_err: columns(std::io::stderr()),
+            captured: None,
         }
     }
 
     /// Prints to stdout: cleaned at a terminal, byte for byte elsewhere. A reader that went away is no concern.
     pub fn text(&self, text: &str) {
+        if self.captured.is_some() {
+            return;
+        }
         let shown = if self.terminal { shown(text, self.color) } else { text.into() };
         let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     }
@@ -60,6 +86,10 @@ impl Out {
 
     /// One JSON value as a line of stdout.
     pub fn value(&self, value: &Value) {
+        if let Some(captured) = &self.captured {
+            captured.borrow_mut().push(value.clone());
+            return;
+        }
         let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()));
     }
 
@@ -80,6 +110,9 @@ impl Out {
     }
 
     fn err(&self, message: &str) {
+        if self.captured.is_some() {
+            return;
+        }
         let _ = writeln!(std::io::stderr().lock(), "{}", shown(message, self.color_err));
     }
 
@@ -88,15 +121,7 @@ impl Out {
         let word = paint(self.color_err, RED, "Error:");
         self.err(&format!("{word} {}", self.told(error)));
         if self.json {
-            let details = match error {
-                Error::Refused(refusal) => refusal.details(),
-                _ => json!({}),
-            };
-            let first = error.to_string();
-            let message = first.lines().next().unwrap_or_default();
-            self.value(&json!({"error": {
-                "code": error.exit(), "kind": error.kind(), "message": message, "details": details,
-            }}));
+            self.value(&json!({"error": error_json(error)}));
         }
         error.exit()
     }
@@ -170,6 +195,17 @@ impl Out {
     pub fn code(&self, text: &str) -> String {
         text.lines().map(|line| highlight(line, (0, line.len()), self.color) + "\n").collect()
     }
+}
+
+/// A failure for a program: `{code, kind, message, details}`.
+pub fn error_json(error: &Error) -> Value {
+    let details = match error {
+        Error::Refused(refusal) => refusal.details(),
+        _ => json!({}),
+    };
+    let first = error.to_string();
+    let message = first.lines().next().unwrap_or_default();
+    json!({"code": error.exit(), "kind": error.kind(), "message": message, "details": details})
 }
 
 /// Every colour that [`paint`] is called with, and their end.

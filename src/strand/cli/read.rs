@@ -17,16 +17,20 @@ use crate::strand::op::{Change, Op};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, Row, covers, read_checkpoint};
 
-/// The visible definitions a selector names, in layer order then by name.
+/// The visible definitions a selector names, to be read, in layer order then by name.
 pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Error> {
+    Ok(select_ids(state, selector)?.into_iter().filter_map(|id| state.reading(id)).collect())
+}
+
+/// The identities of the visible definitions a selector names, in layer order then by name.
+fn select_ids(state: &State, selector: &str) -> Result<Vec<DefId>, Error> {
     let mut chosen: HashSet<DefId> = HashSet::new();
     for part in selector.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let before = chosen.len();
         if let Some(id) = OpId::parse(part) {
-            chosen.extend(state.view(id).filter(|view| view.visible()).map(|view| view.id));
+            chosen.extend(state.reading(id).filter(|view| view.visible()).map(|view| view.id));
         } else if !part.contains(['*', '?']) {
-            let found = QName::parse(part).and_then(|qname| state.named(&qname));
-            chosen.extend(found.map(|view| view.id));
+            chosen.extend(QName::parse(part).and_then(|qname| state.find_id(qname.layer, &qname.name)));
         } else {
             let pattern = if part == "*" { "*.*" } else { part };
             chosen.extend(state.visible_ids().filter(|id| state.qname(*id).is_some_and(|name| covers(pattern, &name))));
@@ -47,9 +51,9 @@ pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Err
     if selector.split(',').all(|part| part.trim().is_empty()) {
         return Err(Refusal::Usage("the selector is empty: use layer.Name, layer.* or *".to_owned()).into());
     }
-    let mut views: Vec<&View> = chosen.iter().filter_map(|id| state.view(*id)).collect();
-    views.sort_by(|a, b| (a.layer, &a.label).cmp(&(b.layer, &b.label)));
-    Ok(views)
+    let mut ids: Vec<DefId> = chosen.into_iter().collect();
+    ids.sort_by_cached_key(|id| state.qname(*id).map(|qname| (qname.layer, qname.name)));
+    Ok(ids)
 }
 
 /// Reads `layer.Name`.
@@ -155,10 +159,13 @@ pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<
         }
         None => s.store.state(),
     };
-    let mut views = select(state, &args.selector)?;
+    let mut ids = select_ids(state, &args.selector)?;
     if args.with_deps {
-        views = with_deps(state, &views);
+        ids = with_deps(state, &ids);
     }
+    let (skip, most) = args.page.unwrap_or((0, usize::MAX));
+    let shown = ids.iter().skip(skip).take(most);
+    let views: Vec<&View> = shown.filter_map(|id| state.reading(*id)).collect();
     if out.json {
         let all: Vec<Value> = views.iter().map(|view| view_json(s, state, view, args)).collect();
         out.value(&Value::Array(all));
@@ -190,18 +197,17 @@ pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<
 }
 
 /// Definitions with everything they need, dependencies first.
-fn with_deps<'s>(state: &'s State, views: &[&'s View]) -> Vec<&'s View> {
+fn with_deps(state: &State, ids: &[DefId]) -> Vec<DefId> {
     let (mut seen, mut out) = (HashSet::new(), Vec::new());
-    let mut stack: Vec<(DefId, bool)> = views.iter().rev().map(|view| (view.id, false)).collect();
+    let mut stack: Vec<(DefId, bool)> = ids.iter().rev().map(|id| (*id, false)).collect();
     while let Some((id, done)) = stack.pop() {
-        let Some(view) = state.view(id) else { continue };
         if done {
-            out.push(view);
+            out.push(id);
         } else if seen.insert(id) {
             stack.push((id, true));
-            let mut deps: Vec<&View> = view.deps().iter().filter_map(|dep| state.view(*dep)).collect();
-            deps.sort_by(|a, b| (b.layer, &b.label).cmp(&(a.layer, &a.label)));
-            stack.extend(deps.into_iter().map(|dep| (dep.id, false)));
+            let mut deps = state.deps(id);
+            deps.sort_by_cached_key(|dep| std::cmp::Reverse(state.qname(*dep).map(|qname| (qname.layer, qname.name))));
+            stack.extend(deps.into_iter().map(|dep| (dep, false)));
         }
     }
     out
@@ -209,7 +215,7 @@ fn with_deps<'s>(state: &'s State, views: &[&'s View]) -> Vec<&'s View> {
 
 fn view_json(s: &Session, state: &State, view: &View, args: &args::View) -> Value {
     let names = |ids: &[DefId]| -> Vec<String> {
-        ids.iter().filter_map(|id| state.view(*id)).map(|view| view.qname().to_string()).collect()
+        ids.iter().filter_map(|id| state.qname(*id)).map(|qname| qname.to_string()).collect()
     };
     let mut value = Map::new();
     value.insert("qname".into(), json!(view.qname().to_string()));

@@ -37,10 +37,18 @@ fn trigger(what: &str, payload: Option<&str>) -> Result<Trigger, Error> {
 }
 
 /// The answers of a file by effect: `{"signup": [{"err": "offline"}, {"ok": true}]}`.
-fn answers(s: &Session, path: &Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
-    let bad = |message: String| Refusal::Usage(format!("{}: {message}", path.display()));
+fn answers_of(s: &Session, path: &Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
+    let name = path.display().to_string();
+    let value = serde_json::from_str(&read_file(path)?);
+    let value = value.map_err(|error| Refusal::Usage(format!("{name}: not answers by effect: {error}")))?;
+    answers(s, value, &name)
+}
+
+/// The answers by effect that a value holds, which a message calls `name`.
+fn answers(s: &Session, value: Value, name: &str) -> Result<HashMap<String, VecDeque<Value>>, Error> {
+    let bad = |message: String| Refusal::Usage(format!("{name}: {message}"));
     let answers: HashMap<String, VecDeque<Value>> =
-        serde_json::from_str(&read_file(path)?).map_err(|error| bad(format!("not answers by effect: {error}")))?;
+        serde_json::from_value(value).map_err(|error| bad(format!("not answers by effect: {error}")))?;
     for (effect, list) in &answers {
         target(s.store.state(), &QName::new(Layer::Effect, effect)).map_err(|refusal| bad(refusal.to_string()))?;
         if let Some(answer) = list.iter().find(|answer| answer.get("ok").is_none() && answer.get("err").is_none()) {
@@ -57,7 +65,11 @@ pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8
         );
     }
     let trigger = trigger(&args.what, args.payload.as_deref())?;
-    let given = args.effects.as_deref().map(|path| answers(s, path)).transpose()?.unwrap_or_default();
+    let given = match (&args.given, args.effects.as_deref()) {
+        (Some(given), _) => answers(s, given.clone(), "effects")?,
+        (None, Some(path)) => answers_of(s, path)?,
+        (None, None) => HashMap::new(),
+    };
     let (episode, printed) = perform(&mut s.store, &trigger, given, args.seed, args.reset)?;
     printed.iter().for_each(|line| out.note(line));
     if out.json {

@@ -50,6 +50,8 @@ pub enum Refusal {
     Referenced(References),
     #[error("{0}")]
     Locked(String),
+    #[error("{name} changed since: its hash is {found}; view it again and issue the edit anew")]
+    Stale { name: String, found: String },
     #[error("{0}")]
     Superseded(String),
     #[error("malformed op: {0}")]
@@ -72,7 +74,11 @@ impl Refusal {
     pub fn exit(&self) -> u8 {
         match self {
             Refusal::NewErrors(_) => 1,
-            Refusal::Exists(_) | Refusal::Hidden(_) | Refusal::Referenced(_) | Refusal::Superseded(_) => 3,
+            Refusal::Exists(_)
+            | Refusal::Hidden(_)
+            | Refusal::Referenced(_)
+            | Refusal::Stale { .. }
+            | Refusal::Superseded(_) => 3,
             Refusal::Locked(_) => 5,
             Refusal::NotFound { .. } => 6,
             _ => 2,
@@ -91,6 +97,7 @@ impl Refusal {
             Refusal::PatchAmbiguous(_) => "patch-ambiguous",
             Refusal::Referenced(_) => "referenced",
             Refusal::Locked(_) => "locked",
+            Refusal::Stale { .. } => "stale",
             Refusal::Superseded(_) => "superseded",
             Refusal::Malformed(_) => "malformed",
             Refusal::NewErrors(_) => "new-errors",
@@ -105,6 +112,7 @@ impl Refusal {
                 json!({"faults": faults.iter().map(|fault| &fault.message).collect::<Vec<_>>()})
             }
             Refusal::NotFound { near, .. } => json!({"did_you_mean": near}),
+            Refusal::Stale { found, .. } => json!({"hash": found}),
             Refusal::Referenced(references) => json!({"referenced_by": references.places()}),
             _ => json!({}),
         }

@@ -119,7 +119,13 @@ pub(super) fn read(line: &[u8]) -> Option<Op> {
     let mut parents = wire.parent_ops;
     parents.sort_unstable();
     parents.dedup();
+    // A list that was read has room for more; of a million ops that would be a third of the memory.
+    parents.shrink_to_fit();
     let changes = wire.changes.filter(|_| kind == Kind::Edit).unwrap_or_default();
+    let mut changes: Vec<Change> = changes.into_iter().map(WireChange::change).collect::<Option<_>>()?;
+    changes.shrink_to_fit();
+    let mut depends: Vec<Dep> = wire.depends_on.iter().map(|dep| Dep::parse(dep)).collect::<Option<_>>()?;
+    depends.shrink_to_fit();
     Some(Op {
         kind,
         layer: Layer::parse(&wire.layer)?,
@@ -129,11 +135,11 @@ pub(super) fn read(line: &[u8]) -> Option<Op> {
         ts: wire.ts,
         id: wire.op_id,
         parents,
-        depends: wire.depends_on.iter().map(|dep| Dep::parse(dep)).collect::<Option<_>>()?,
+        depends,
         def: wire.def,
         name_new: wire.name_new,
         base: wire.base,
-        changes: changes.into_iter().map(WireChange::change).collect::<Option<_>>()?,
+        changes,
         to: wire.to,
         bundle: wire.bundle.as_deref().map(shared),
         cause: wire.cause,

@@ -315,6 +315,9 @@ impl Op {
         op.parents.sort_unstable();
         op.parents.dedup();
         op.require_fields(object)?;
+        op.parents.shrink_to_fit();
+        op.depends.shrink_to_fit();
+        op.changes.shrink_to_fit();
         let unknown =
             |(key, value): (&String, &Value)| (!KNOWN.contains(&key.as_str())).then(|| (key.clone(), value.clone()));
         let extra: Map<String, Value> = object.iter().filter_map(unknown).collect();

@@ -8,7 +8,7 @@ use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, fo
 use crate::strand::check::{Checks, Diagnostic, Found, render};
 use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;
-use crate::strand::issue::{Draft, Issuer, Refusal, issue_all};
+use crate::strand::issue::{Draft, Issuer, Refusal, issue_all, target};
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::{Changed, State};
 
@@ -39,6 +39,7 @@ impl Store {
     ) -> Result<Written, Error> {
         let lock = self.lock()?;
         let locks = if self.config.locks_enforced { self.locks()? } else { Vec::new() };
+        self.meets_expectation()?;
         let ops = work(&mut self.state)?;
         let changed = self.neighbours(&ops);
         let refused = ops.iter().find_map(|op| self.forbidden(op, &locks).or_else(|| self.idle(op)));
@@ -53,6 +54,14 @@ impl Store {
         self.commit(&ops, &[])?;
         drop(lock);
         Ok(Written { ops, changed, new_faults })
+    }
+
+    /// Refuses a write that was made for another text than the one that stands there now.
+    fn meets_expectation(&mut self) -> Result<(), Refusal> {
+        let Some((qname, expected)) = self.expected.take() else { return Ok(()) };
+        let found = target(&self.state, &qname)?.hash.to_string();
+        let is_met = found == expected || found.strip_prefix("h:") == Some(&*expected);
+        if is_met { Ok(()) } else { Err(Refusal::Stale { name: qname.to_string(), found }) }
     }
 
     /// What a write would bring about: its ops, and what `ask` finds in the state that has them. Nothing is written,

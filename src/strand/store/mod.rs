@@ -35,7 +35,7 @@ pub use past::Verified;
 pub use repair::Repaired;
 pub use write_lock::{LOCK_TIMEOUT, WriteLock};
 
-use super::id::{Layer, OpId};
+use super::id::{Layer, OpId, QName};
 use super::issue::Refusal;
 use super::state::State;
 use archive::Archives;
@@ -75,6 +75,8 @@ pub struct Store {
     checkpointed: bool,
     /// How long to wait for the lock.
     timeout: Duration,
+    /// What the next write expects of a definition.
+    expected: Option<(QName, String)>,
     /// The archives of the log.
     archives: Rc<Archives>,
     /// Things a person should know, told once.
@@ -129,6 +131,7 @@ impl Store {
             placed_from: 0,
             checkpointed: false,
             timeout: LOCK_TIMEOUT,
+            expected: None,
             notices: Vec::new(),
             damage: None,
             mixed: false,
@@ -290,6 +293,11 @@ impl Store {
     /// Sets how long a writer waits for another.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
+    }
+
+    /// Lets the next write be refused unless a definition has this hash then.
+    pub fn expect_hash(&mut self, expected: Option<(QName, String)>) {
+        self.expected = expected;
     }
 
     /// Its folder.

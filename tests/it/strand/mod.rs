@@ -10,6 +10,7 @@ mod hashes;
 mod killed;
 mod language;
 mod parallel;
+mod served;
 mod terminal;
 mod trees;
 mod trouble;

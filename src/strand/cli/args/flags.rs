@@ -27,6 +27,9 @@ pub struct View {
     /// As of an op of this store's log
     #[arg(long)]
     pub at: Option<String>,
+    /// How many to leave out at the start, and how many to show.
+    #[arg(skip)]
+    pub page: Option<(usize, usize)>,
 }
 
 /// `add`.
@@ -138,6 +141,9 @@ pub struct Run {
     /// Answers of effects, a JSON file
     #[arg(long)]
     pub effects: Option<PathBuf>,
+    /// Answers of effects that are no file's.
+    #[arg(skip)]
+    pub given: Option<serde_json::Value>,
     /// Where random numbers start
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

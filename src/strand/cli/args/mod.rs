@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use flags::{Add, Check, Fix, Remove, Run, Sync, View};
-pub use nested::{ConflictCommand, OpCommand, PatchCommand, StoreCommand};
+pub use nested::{ConflictCommand, McpCommand, OpCommand, PatchCommand, StoreCommand};
 
 /// The heading of the options that every command takes.
 const EVERYWHERE: &str = "Options of every command";
@@ -306,6 +306,9 @@ Exit: 0 done, 6 no such conflict")]
     /// Look after the store's files
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Serve the store to an agent
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Run an event and record it as an episode
     #[command(after_help = "\
 Examples:

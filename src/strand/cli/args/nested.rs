@@ -107,6 +107,24 @@ pub enum OpCommand {
     },
 }
 
+/// `mcp`.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Serve the store's tools to an agent over stdin and stdout
+    #[command(after_help = "\
+Speaks the Model Context Protocol, one message a line, until stdin ends; several
+servers may serve one store at once. Ops are issued as agent:NAME, NAME being
+what the client calls itself, unless --author says otherwise.
+
+JSON: protocol messages
+Exit: 0 stdin ended, 6 no store, 7 the store cannot be read")]
+    Serve {
+        /// Only tools that change nothing
+        #[arg(long)]
+        read_only: bool,
+    },
+}
+
 /// `store`.
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {

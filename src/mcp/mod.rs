@@ -1,0 +1,12 @@
+//! The only door to the Model Context Protocol's SDK: what serves a set of tools over stdin and stdout.
+
+mod handler;
+mod serve;
+#[cfg(feature = "strand")]
+mod strand;
+mod toolbox;
+
+pub use serve::serve;
+#[cfg(feature = "strand")]
+pub use strand::serve_store;
+pub use toolbox::{Answer, Listing, ToolSpec, Toolbox};

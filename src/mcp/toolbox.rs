@@ -1,0 +1,63 @@
+//! What is served: tools and resources, whatever stands behind them.
+
+use serde_json::{Map, Value};
+
+/// A tool as a client sees it.
+#[derive(Clone, Debug)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub description: &'static str,
+    /// The schema of its arguments, an object.
+    pub input: Value,
+    /// The schema of its answer, an object.
+    pub output: Value,
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Whether it may take something away.
+    pub destructive: bool,
+    /// Whether calling it again changes nothing more.
+    pub idempotent: bool,
+}
+
+/// What a tool answers.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It did what it was asked to.
+    Done(Value),
+    /// It refused, in a form its caller can act on.
+    Refused(Value),
+}
+
+/// Some of the resources there are.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Address and name of each.
+    pub resources: Vec<(String, String)>,
+    /// Where the next page begins; none: this is the last.
+    pub next: Option<String>,
+}
+
+/// Tools and resources of one place. All calls are made by one thread, one after the other.
+pub trait Toolbox {
+    /// What the server is called.
+    fn name(&self) -> &'static str;
+    /// What an agent should know before it calls anything.
+    fn instructions(&self) -> &'static str;
+    /// The tools.
+    fn tools(&self) -> Vec<ToolSpec>;
+    /// Calls a tool for a client of a name. None: there is no such tool.
+    fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Option<Answer>;
+    /// How the addresses of the resources are made: template, name.
+    fn templates(&self) -> Vec<(&'static str, &'static str)>;
+    /// The resources from where a page ended.
+    ///
+    /// # Errors
+    /// Why they cannot be told.
+    fn resources(&mut self, cursor: Option<&str>) -> Result<Listing, String>;
+    /// The text of a resource. None: there is no such resource.
+    fn read(&mut self, address: &str) -> Option<String>;
+    /// The client is gone.
+    fn close(self: Box<Self>) {}
+}

@@ -1,0 +1,304 @@
+//! What each tool does with its arguments.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::arguments::{
+    Add, Check, Conflicts, Edit, Episode, Fix, History, List, PatchApply, Refs, Remove, Rename, Replace, Run, Sync,
+    View,
+};
+use super::{Answer, LIMIT};
+use crate::strand::cli::args::{self, Command, ConflictCommand};
+use crate::strand::cli::exchange::apply_ops;
+use crate::strand::cli::out::Out;
+use crate::strand::cli::perform::perform;
+use crate::strand::cli::read::{layer_named, qname};
+use crate::strand::cli::session::Session;
+use crate::strand::id::{Layer, QName};
+use crate::strand::issue::{Refusal, references, target};
+use crate::strand::lang::print;
+use crate::strand::op::Op;
+use crate::strand::runtime::episode;
+use crate::strand::state::{State, View as Definition};
+use crate::strand::store::Error;
+
+/// Reads arguments; what is wrong with them is told to whoever gave them.
+fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
+    T::deserialize(arguments).map_err(|error| Refusal::Usage(format!("the arguments do not fit: {error}")).into())
+}
+
+/// The qualified names of the visible definitions, of one layer or of all.
+pub fn names(state: &State, layer: Option<Layer>) -> Vec<String> {
+    let layers = Layer::ALL.into_iter().filter(|one| layer.is_none_or(|layer| layer == *one));
+    layers.flat_map(|layer| state.labels(layer).into_iter().map(move |name| format!("{layer}.{name}"))).collect()
+}
+
+/// Where a page begins, by the cursor of the page before it.
+fn start(cursor: Option<&str>) -> Result<usize, Error> {
+    let wrong = |cursor: &str| Refusal::Usage(format!("'{cursor}' is no cursor: give one that a page ended with"));
+    cursor.map_or(Ok(0), |cursor| cursor.parse().map_err(|_| wrong(cursor).into()))
+}
+
+/// The entries of a page, and the cursor of the next if there is one.
+pub fn paged<T>(all: Vec<T>, limit: Option<usize>, cursor: Option<&str>) -> Result<(Vec<T>, Option<String>), Error> {
+    let (from, limit) = (start(cursor)?, limit.unwrap_or(LIMIT).max(1));
+    let more = all.len() > from.saturating_add(limit);
+    let page = all.into_iter().skip(from).take(limit).collect();
+    Ok((page, more.then(|| (from + limit).to_string())))
+}
+
+/// An answer with a list, and the cursor of the next page if there is one.
+fn listed(name: &str, (page, next): (Vec<Value>, Option<String>)) -> Answer {
+    let mut answer = json!({name: page});
+    if let Some(next) = next {
+        answer["next_cursor"] = next.into();
+    }
+    Answer::Done(answer)
+}
+
+/// One call of a tool.
+pub struct Call<'c> {
+    pub session: &'c mut Session,
+    pub out: Out,
+}
+
+impl Call<'_> {
+    /// Calls the tool of a name.
+    pub fn run(&mut self, name: &str, arguments: &Value) -> Result<Answer, Error> {
+        match name {
+            "strand_view" => self.view(read(arguments)?),
+            "strand_list" => self.list(&read(arguments)?),
+            "strand_add" => self.add(read(arguments)?),
+            "strand_replace" => self.replace(read(arguments)?),
+            "strand_edit" => self.edit(read(arguments)?),
+            "strand_rename" => self.rename(read(arguments)?),
+            "strand_remove" => self.remove(read(arguments)?),
+            "strand_check" => self.check(&read(arguments)?),
+            "strand_fix" => self.fix(read(arguments)?),
+            "strand_refs" => self.refs(&read(arguments)?),
+            "strand_history" => self.history(&read(arguments)?),
+            "strand_episode" => self.episode(&read(arguments)?),
+            "strand_patch_apply" => self.patch_apply(&read(arguments)?),
+            "strand_conflicts" => self.conflicts(read(arguments)?),
+            "strand_run" => self.run_event(read(arguments)?),
+            "strand_sync" => self.sync(&read(arguments)?),
+            _ => Err(Error::NotFound(format!("there is no tool {name}"))),
+        }
+    }
+
+    /// Runs a command. Its results, and whether something was refused.
+    fn perform(&mut self, command: Command) -> Result<(Vec<Value>, bool), Error> {
+        let code = perform(self.session, command, &mut self.out)?;
+        Ok((self.out.take(), code >= 2))
+    }
+
+    /// Runs a command whose result is one object, and makes an answer of it.
+    fn one(&mut self, command: Command, shape: impl FnOnce(Value) -> Value) -> Result<Answer, Error> {
+        let (values, refused) = self.perform(command)?;
+        let value = shape(values.into_iter().next().unwrap_or_else(|| json!({})));
+        Ok(if refused { Answer::Refused(value) } else { Answer::Done(value) })
+    }
+
+    fn expect(&mut self, name: &str, hash: Option<String>) -> Result<(), Error> {
+        let expected = hash.map(|hash| Ok::<_, Error>((qname(name)?, hash))).transpose()?;
+        self.session.store.expect_hash(expected);
+        Ok(())
+    }
+
+    fn view(&mut self, given: View) -> Result<Answer, Error> {
+        let View { selector, with_deps, units, at, limit, cursor } = given;
+        let (from, limit) = (start(cursor.as_deref())?, limit.unwrap_or(LIMIT).max(1));
+        // One more than is shown tells whether there are more.
+        let page = Some((from, limit.saturating_add(1)));
+        let (hash, history, refs) = (false, false, false);
+        let command = Command::View(args::View { selector, with_deps, hash, history, refs, units, at, page });
+        let (mut values, _) = self.perform(command)?;
+        let Some(Value::Array(found)) = values.pop() else { return Ok(listed("definitions", (Vec::new(), None))) };
+        let next = (found.len() > limit).then(|| (from + limit).to_string());
+        let definition = |value: Value| {
+            let mut one = json!({
+                "qname": value["qname"], "def": value["def"], "hash": value["hash"], "text": value["text"],
+            });
+            if units {
+                one["units"] = value["units"].clone();
+            }
+            one
+        };
+        Ok(listed("definitions", (found.into_iter().take(limit).map(definition).collect(), next)))
+    }
+
+    fn list(&mut self, given: &List) -> Result<Answer, Error> {
+        let layer = given.layer.as_deref().map(layer_named).transpose()?;
+        let names = names(self.session.store.state(), layer).into_iter().map(Value::from).collect();
+        Ok(listed("names", paged(names, given.limit, given.cursor.as_deref())?))
+    }
+
+    fn add(&mut self, given: Add) -> Result<Answer, Error> {
+        let parts = vec![given.layer, given.name, given.body];
+        self.one(Command::Add(args::Add { parts, doc: None, check: false }), |value| value)
+    }
+
+    fn replace(&mut self, given: Replace) -> Result<Answer, Error> {
+        self.expect(&given.qname, given.expect_hash)?;
+        self.one(Command::Replace { qname: given.qname, body: given.body, check: false }, |value| value)
+    }
+
+    fn edit(&mut self, given: Edit) -> Result<Answer, Error> {
+        self.expect(&given.qname, given.expect_hash)?;
+        let patch = Value::Object(given.patch).to_string();
+        self.one(Command::Edit { qname: given.qname, patch, check: false }, |value| value)
+    }
+
+    fn rename(&mut self, given: Rename) -> Result<Answer, Error> {
+        self.expect(&given.qname, given.expect_hash)?;
+        self.one(Command::Rename { qname: given.qname, new: given.new_name }, |value| value)
+    }
+
+    fn remove(&mut self, given: Remove) -> Result<Answer, Error> {
+        if given.cascade && given.force {
+            return Err(Refusal::Usage("give cascade or force, not both".to_owned()).into());
+        }
+        self.expect(&given.qname, given.expect_hash)?;
+        let (cascade, force) = (given.cascade, given.force);
+        let command = Command::Remove(args::Remove { qname: given.qname, cascade, force, dry_run: false });
+        self.one(
+            command,
+            |value| json!({"op-id": value["op-ids"][0], "op-ids": value["op-ids"], "removed": value["removed"]}),
+        )
+    }
+
+    fn check(&mut self, given: &Check) -> Result<Answer, Error> {
+        let scope = given.scope.as_deref();
+        let is = |word: &str| scope == Some(word);
+        let flags = [is("types"), is("refs"), is("effects"), is("a11y")];
+        let command = Command::Check(args::Check {
+            types: flags[0],
+            refs: flags[1],
+            effects: flags[2],
+            a11y: flags[3],
+            deny_warnings: true,
+            all: false,
+            scope: scope.filter(|_| !flags.contains(&true)).map(str::to_owned),
+            stats: false,
+        });
+        let (found, _) = self.perform(command)?;
+        let clean = !found.iter().any(|one| one["severity"] == "error");
+        let Answer::Done(mut answer) = listed("errors", paged(found, given.limit, given.cursor.as_deref())?) else {
+            return Ok(Answer::Done(json!({})));
+        };
+        answer["clean"] = clean.into();
+        Ok(Answer::Done(answer))
+    }
+
+    fn fix(&mut self, given: Fix) -> Result<Answer, Error> {
+        let fix = |auto_patch, apply, which| Command::Fix(args::Fix { auto_patch, apply, interactive: false, which });
+        let (patches, _) = self.perform(fix(Some(given.error_code.clone()), false, None))?;
+        if !given.apply {
+            let left = patches.len();
+            return Ok(Answer::Done(json!({"patches": patches, "applied": [], "left": left})));
+        }
+        self.one(
+            fix(None, true, Some(given.error_code)),
+            |value| json!({"patches": patches, "applied": value["op-ids"], "left": value["left"]}),
+        )
+    }
+
+    fn refs(&mut self, given: &Refs) -> Result<Answer, Error> {
+        let state = self.session.store.state();
+        let id = target(state, &qname(&given.qname)?)?.id;
+        let mut refs = Vec::new();
+        for place in references(state, id).places() {
+            let (from, unit) = place.rsplit_once(':').unwrap_or((&place, ""));
+            let view = QName::parse(from).and_then(|qname| state.named(&qname));
+            let kind = if unit == "link" { "link" } else { "ref" };
+            let text = view.map(|view| unit_text(view, unit)).unwrap_or_default();
+            refs.push(json!({"from": from, "unit": unit, "kind": kind, "text": text}));
+        }
+        Ok(Answer::Done(json!({"refs": refs})))
+    }
+
+    fn history(&mut self, given: &History) -> Result<Answer, Error> {
+        let id = target(self.session.store.state(), &qname(&given.qname)?)?.id;
+        let ops = self.session.store.history(id).iter().map(Op::to_json).collect();
+        Ok(listed("ops", paged(ops, given.limit, given.cursor.as_deref())?))
+    }
+
+    fn episode(&mut self, given: &Episode) -> Result<Answer, Error> {
+        let mut episodes = episode::read(&self.session.store.inner("episode-log.jsonl"))?;
+        let found = match given.episode_id.as_str() {
+            "latest" => episodes.pop(),
+            id => episodes.into_iter().find(|episode| episode.id == id),
+        };
+        let missing = || Error::NotFound(format!("there is no episode {}", given.episode_id));
+        found.map(|episode| Answer::Done(episode.to_json())).ok_or_else(missing)
+    }
+
+    fn patch_apply(&mut self, given: &PatchApply) -> Result<Answer, Error> {
+        if given.ops.is_empty() {
+            return Err(Refusal::Malformed("there is no op in ops".to_owned()).into());
+        }
+        let code = apply_ops(self.session, &mut self.out, &given.ops, "ops", false)?;
+        let value = self.out.take().into_iter().next().unwrap_or_else(|| json!({}));
+        Ok(if code >= 2 { Answer::Refused(value) } else { Answer::Done(value) })
+    }
+
+    fn conflicts(&mut self, given: Conflicts) -> Result<Answer, Error> {
+        let Conflicts { id, reissue } = given;
+        if let (true, Some(id)) = (reissue, &id) {
+            let command = Some(ConflictCommand::Reissue { id: id.clone() });
+            let (mut values, _) = self.perform(Command::Conflicts { command, all: false })?;
+            let ids = values.pop().map_or_else(|| json!([]), |value| value["op-ids"].clone());
+            return Ok(Answer::Done(json!({"conflicts": [], "op-ids": ids})));
+        }
+        if reissue {
+            return Err(Refusal::Usage("name the conflict to issue again: id".to_owned()).into());
+        }
+        let (mut values, _) = self.perform(Command::Conflicts { command: None, all: id.is_some() })?;
+        let Some(Value::Array(mut all)) = values.pop() else { return Ok(Answer::Done(json!({"conflicts": []}))) };
+        if let Some(id) = id {
+            all.retain(|one| one["conflict"] == *id || one["id"] == *id);
+            if all.is_empty() {
+                return Err(Error::NotFound(format!("there is no conflict {id}")));
+            }
+        }
+        Ok(Answer::Done(json!({"conflicts": all})))
+    }
+
+    fn run_event(&mut self, given: Run) -> Result<Answer, Error> {
+        let payload = given.payload.map(|payload| payload.to_string());
+        let given_answers = given.effects.map(Value::Object);
+        self.one(
+            Command::Run(args::Run {
+                what: given.event,
+                payload,
+                effects: None,
+                given: given_answers,
+                seed: 0,
+                reset: false,
+                live: false,
+            }),
+            |value| value,
+        )
+    }
+
+    fn sync(&mut self, given: &Sync) -> Result<Answer, Error> {
+        let command = Command::Sync(args::Sync {
+            dry_run: given.dry_run,
+            to_files: false,
+            to_store: false,
+            cascade: false,
+            force: false,
+            watch: false,
+        });
+        self.one(command, |value| value)
+    }
+}
+
+/// What stands at a place of a definition: a unit by its number, or a header by its name.
+fn unit_text(view: &Definition, place: &str) -> String {
+    let printed = match place.parse() {
+        Ok(number) => print::unit(&view.body, number),
+        Err(_) => print::header(&view.body, place),
+    };
+    printed.map(|printed| printed.text).unwrap_or_default()
+}

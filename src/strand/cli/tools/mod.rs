@@ -1,0 +1,167 @@
+//! The tools that `mcp serve` offers: each is a command with named arguments, and its answer one JSON object.
+
+mod arguments;
+mod calls;
+mod schema;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::out::{Out, error_json};
+use super::session::{Session, open_at};
+use crate::strand::id::QName;
+use crate::strand::issue::{Issuer, Refusal};
+use crate::strand::op::author_is_valid;
+use crate::strand::store::Error;
+pub use schema::Tool;
+
+/// How many entries an answer has at most, unless its caller names another number.
+const LIMIT: usize = 200;
+
+/// What a tool answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It did what it was asked to.
+    Done(Value),
+    /// It refused: `{"error": {kind, message, details}}`, or a result in which something was refused.
+    Refused(Value),
+}
+
+/// Some of the visible definitions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// Their qualified names, in layer order then by name.
+    pub names: Vec<String>,
+    /// Where the next page begins; none: this is the last.
+    pub next: Option<String>,
+}
+
+/// What is needed to open the tools of a store, wherever they are to run.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    root: PathBuf,
+    author: Option<String>,
+    read_only: bool,
+    lock_timeout: u64,
+}
+
+impl Opening {
+    /// The tools of a store. Without an author, ops are issued as the client that asks for them.
+    ///
+    /// # Errors
+    /// When the author is none.
+    pub fn new(root: PathBuf, author: Option<String>, read_only: bool, lock_timeout: u64) -> Result<Opening, Error> {
+        if let Some(author) = author.as_deref().filter(|author| !author_is_valid(author)) {
+            return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
+        }
+        Ok(Opening { root, author, read_only, lock_timeout })
+    }
+
+    /// Opens them.
+    ///
+    /// # Errors
+    /// What to tell, and the exit code, when the store cannot be opened.
+    pub fn open(self) -> Result<Tools, (String, u8)> {
+        let mut store = open_at(&self.root).map_err(|error| (error.to_string(), error.exit()))?;
+        store.set_timeout(Duration::from_secs(self.lock_timeout));
+        let session = Session { store, issuer: Issuer::new("agent:client"), author_given: true };
+        Ok(Tools { session, author: self.author, read_only: self.read_only })
+    }
+}
+
+/// The tools of an open store.
+pub struct Tools {
+    session: Session,
+    author: Option<String>,
+    read_only: bool,
+}
+
+/// `agent:` and what of a client's name may stand there.
+fn agent(client: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = client.trim().chars().map(fits).take(64).collect();
+    format!("agent:{}", if name.is_empty() { "client" } else { &name })
+}
+
+impl Tools {
+    /// What each tool is called, takes and answers.
+    pub fn list(&self) -> Vec<Tool> {
+        schema::all().into_iter().filter(|tool| !self.read_only || tool.read_only).collect()
+    }
+
+    /// Whether there is a tool of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.list().iter().any(|tool| tool.name == name)
+    }
+
+    /// Calls a tool for a client. Each call sees the store as it stands then, what others wrote included.
+    pub fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Answer {
+        let author = self.author.clone().unwrap_or_else(|| agent(client));
+        self.session.issuer = Issuer::new(author);
+        let out = Out::capturing();
+        let mut done = self.session.store.catch_up().and_then(|_| {
+            let mut call = calls::Call { session: &mut self.session, out };
+            call.run(name, &Value::Object(arguments))
+        });
+        // What was found in a checkpoint that turned out to be damaged does not count; what precedes damage in the log
+        // is no answer either.
+        self.session.store.expect_hash(None);
+        for check in [self.session.store.sound(), self.session.store.whole()] {
+            if let Err(error) = check {
+                done = Err(error);
+            }
+        }
+        self.session.store.take_notices().iter().for_each(|notice| eprintln!("{}", crate::text::clean::clean(notice)));
+        match done {
+            Ok(answer) => answer,
+            Err(error) => {
+                let mut value = error_json(&error);
+                if let Some(value) = value.as_object_mut() {
+                    value.remove("code");
+                }
+                Answer::Refused(json!({"error": value}))
+            }
+        }
+    }
+
+    /// Visible definitions, from where a page ended.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn definitions(&mut self, cursor: Option<&str>) -> Result<Page, String> {
+        self.session.store.catch_up().map_err(|error| error.to_string())?;
+        let names = calls::names(self.session.store.state(), None);
+        let (names, next) = calls::paged(names, None, cursor).map_err(|error| error.to_string())?;
+        Ok(Page { names, next })
+    }
+
+    /// The text of a visible definition.
+    pub fn text(&mut self, qname: &str) -> Option<String> {
+        self.session.store.catch_up().ok()?;
+        let view = self.session.store.state().named(&QName::parse(qname)?)?;
+        Some(view.text().to_owned())
+    }
+
+    /// Brings the store's checkpoint up to date, for whoever opens it next.
+    pub fn close(mut self) {
+        self.session.store.checkpoint();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agent;
+
+    #[test]
+    fn a_client_is_an_author_whatever_it_is_called() {
+        for (client, author) in
+            [("claude-code", "agent:claude-code"), ("My Editor 2", "agent:My-Editor-2"), ("", "agent:client")]
+        {
+            assert_eq!(agent(client), author);
+            assert!(crate::strand::op::author_is_valid(author));
+        }
+        assert!(crate::strand::op::author_is_valid(&agent(&"é".repeat(100))));
+    }
+}

@@ -1,0 +1,399 @@
+//! `strand mcp serve` as an agent's client speaks to it: one process over pipes, message by message.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::world::{TODO, World};
+
+/// A running server, and a client that speaks with it.
+struct Client {
+    server: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    next: u64,
+    /// What goes with each request in the era without a handshake.
+    meta: Option<Value>,
+}
+
+impl Client {
+    fn start(world: &World, args: &[&str]) -> Client {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_strand"))
+            .args(["mcp", "serve", "--store"])
+            .arg(world.path().join("project.strand"))
+            .args(args)
+            .env_remove("STRAND_AUTHOR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stdin, stdout) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
+        Client { server, stdin, stdout, next: 0, meta: None }
+    }
+
+    /// One that shook hands.
+    fn greeted(world: &World, name: &str) -> Client {
+        let mut client = Client::start(world, &[]);
+        client.greet("2025-11-25", name);
+        client
+    }
+
+    fn greet(&mut self, version: &str, name: &str) -> Value {
+        let params = json!({
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": name, "version": "1"},
+        });
+        let result = self.ask("initialize", params)["result"].clone();
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        result
+    }
+
+    /// One whose requests stand alone.
+    fn stateless(world: &World, name: &str) -> Client {
+        let mut client = Client::start(world, &[]);
+        client.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }));
+        client
+    }
+
+    fn send(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn ask(&mut self, method: &str, mut params: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        loop {
+            let mut line = String::new();
+            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server ended");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(answer["jsonrpc"], "2.0", "{line}");
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    /// Calls a tool. Its structured content, and whether it refused.
+    fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        let result = &answer["result"];
+        let content = result["structuredContent"].clone();
+        assert!(content.is_object(), "{answer}");
+        // The same stands in a block of text.
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, content);
+        (content, result["isError"] == true)
+    }
+
+    fn done(&mut self, tool: &str, arguments: Value) -> Value {
+        let (content, refused) = self.call(tool, arguments);
+        assert!(!refused, "{tool}: {content}");
+        content
+    }
+
+    /// The error of a call that is refused.
+    fn refused(&mut self, tool: &str, arguments: Value) -> Value {
+        let (content, refused) = self.call(tool, arguments);
+        assert!(refused, "{tool}: {content}");
+        content["error"].clone()
+    }
+
+    /// Ends stdin. The server's exit code and what it said on stderr.
+    fn end(mut self) -> (Option<i32>, String) {
+        drop(self.stdin.take());
+        let out = self.server.wait_with_output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    }
+}
+
+/// Whether a value is what a schema says, as far as these schemas go.
+fn fits(value: &Value, schema: &Value) -> Result<(), String> {
+    if let Some(any) = schema["anyOf"].as_array() {
+        return if any.iter().any(|one| fits(value, one).is_ok()) {
+            Ok(())
+        } else {
+            Err(format!("{value} in {schema}"))
+        };
+    }
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        kind => kind.as_str().into_iter().collect(),
+    };
+    let is = |kind: &&str| match *kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        _ => value.is_null(),
+    };
+    if !kinds.iter().any(is) {
+        return Err(format!("{value} is not {kinds:?}"));
+    }
+    if schema["enum"].as_array().is_some_and(|all| !all.contains(value)) {
+        return Err(format!("{value} is none of {}", schema["enum"]));
+    }
+    for item in value.as_array().into_iter().flatten() {
+        fits(item, &schema["items"])?;
+    }
+    if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
+        for (key, value) in object {
+            fits(value, properties.get(key).ok_or(format!("{key} is not in {schema}"))?)?;
+        }
+        let missing =
+            schema["required"].as_array().into_iter().flatten().find(|key| value.get(key.as_str().unwrap()).is_none());
+        missing.map_or(Ok(()), |key| Err(format!("{key} is missing in {value}")))?;
+    }
+    Ok(())
+}
+
+const TOOLS: [&str; 16] = [
+    "strand_add",
+    "strand_check",
+    "strand_conflicts",
+    "strand_edit",
+    "strand_episode",
+    "strand_fix",
+    "strand_history",
+    "strand_list",
+    "strand_patch_apply",
+    "strand_refs",
+    "strand_remove",
+    "strand_rename",
+    "strand_replace",
+    "strand_run",
+    "strand_sync",
+    "strand_view",
+];
+
+#[test]
+fn every_tool_answers_as_its_schema_says() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = Client::greeted(&world, "My Editor");
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
+    let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, TOOLS);
+    for tool in &tools {
+        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+            assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
+        }
+        assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "strand_remove");
+    }
+    let mut called = std::collections::BTreeSet::new();
+    let mut call = |name: &str, arguments: Value| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        fits(&arguments, &tool["inputSchema"]).unwrap();
+        let answer = client.done(name, arguments);
+        fits(&answer, &tool["outputSchema"]).unwrap();
+        called.insert(name.to_owned());
+        answer
+    };
+    let seen = call("strand_view", json!({"selector": "slot.draft", "units": true}));
+    assert_eq!(seen["definitions"][0]["text"], "slot draft = Text = \"\"\n");
+    assert_eq!(seen["definitions"][0]["units"][0]["unit"], 1);
+    let page = call("strand_list", json!({"limit": 3}));
+    assert_eq!(page["names"], json!(["type.Filter", "type.Todo", "type.TodoId"]));
+    let page = call("strand_list", json!({"layer": "slot", "limit": 2, "cursor": "2"}));
+    assert_eq!((&page["names"], page.get("next_cursor")), (&json!(["slot.shown", "slot.todos"]), None));
+    let added = call("strand_add", json!({"layer": "fn", "name": "twice", "body": "(n: Int) -> Int = n * too"}));
+    assert_eq!(added["diagnostics"][0]["code"], "E0103");
+    let checked = call("strand_check", json!({"scope": "refs"}));
+    assert_eq!((&checked["clean"], &checked["errors"][0]["location"]), (&json!(false), &json!("fn.twice.body:1")));
+    let hash = added["hash"].clone();
+    let edited = call("strand_edit", json!({"qname": "fn.twice", "patch": {"expr": "set n * 2"}, "expect_hash": hash}));
+    assert_eq!(edited["diagnostics"], json!([]));
+    assert_eq!(call("strand_check", json!({}))["clean"], true);
+    call("strand_replace", json!({"qname": "fn.twice", "body": "(n: Int) -> Int = n + n"}));
+    call("strand_rename", json!({"qname": "fn.twice", "new_name": "doubled"}));
+    let history = call("strand_history", json!({"qname": "fn.doubled"}));
+    let kinds: Vec<&str> = history["ops"].as_array().unwrap().iter().map(|op| op["op"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["add", "edit", "replace", "rename"]);
+    assert_eq!(history["ops"][0]["author"], "agent:My-Editor");
+    let refs = call("strand_refs", json!({"qname": "slot.shown"}));
+    assert_eq!(refs["refs"][0], json!({"from": "reducer.pick", "unit": "1", "kind": "ref", "text": "shown := f"}));
+    let removed = call("strand_remove", json!({"qname": "fn.doubled"}));
+    assert_eq!(removed["removed"], json!(["fn.doubled"]));
+    let draft = json!({"op": "add", "layer": "slot", "name": "late", "body": "Int = lte"});
+    assert_eq!(call("strand_patch_apply", json!({"ops": [draft]}))["accepted"].as_array().unwrap().len(), 1);
+    call("strand_replace", json!({"qname": "slot.late", "body": "Option(Int) = null"}));
+    assert_eq!(call("strand_fix", json!({"error_code": "E0403"}))["patches"].as_array().unwrap().len(), 1);
+    let fixed = call("strand_fix", json!({"error_code": "E0403", "apply": true}));
+    assert_eq!((fixed["applied"].as_array().unwrap().len(), &fixed["left"]), (1, &json!(0)));
+    let ran = call("strand_run", json!({"event": "slot.draft=\"milk\""}));
+    assert_eq!(ran["status"], "done");
+    assert_eq!(call("strand_episode", json!({"episode_id": "latest"}))["episode"], ran["episode"]);
+    assert_eq!(call("strand_conflicts", json!({}))["conflicts"], json!([]));
+    assert_eq!(call("strand_sync", json!({"dry_run": true}))["ops"], 0);
+    assert_eq!(called.into_iter().collect::<Vec<_>>(), TOOLS);
+    assert_eq!(client.end(), (Some(0), String::new()));
+    assert_eq!(world.out(0, &["store", "verify"]).split(' ').next(), Some("ok"));
+}
+
+#[test]
+fn a_refusal_is_a_result_to_act_on() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = Client::greeted(&world, "a");
+    let error = client.refused("strand_view", json!({"selector": "slot.draf"}));
+    assert_eq!((&error["kind"], &error["details"]["did_you_mean"]), (&json!("not-found"), &json!("slot.draft")));
+    let error = client.refused("strand_remove", json!({"qname": "slot.shown"}));
+    assert_eq!(error["details"]["referenced_by"], json!(["reducer.pick:1", "tile.App:4"]));
+    assert!(error["message"].as_str().unwrap().starts_with("cannot remove slot.shown (referenced by 1 reducer"));
+    let both = json!({"qname": "slot.shown", "cascade": true, "force": true});
+    assert_eq!(client.refused("strand_remove", both)["kind"], "usage");
+    let stale = json!({"qname": "slot.draft", "body": "Text = \"x\"", "expect_hash": "h:00"});
+    let error = client.refused("strand_replace", stale.clone());
+    assert_eq!(error["kind"], "stale");
+    let mut again = stale;
+    again["expect_hash"] = error["details"]["hash"].clone();
+    client.done("strand_replace", again);
+    for arguments in [json!({}), json!({"qname": 1, "body": ""}), json!({"qname": "slot.draft", "body": "", "x": 1})] {
+        assert_eq!(client.refused("strand_replace", arguments)["kind"], "usage");
+    }
+    let error = client.refused("strand_add", json!({"layer": "slot", "name": "n", "body": "Int = ="}));
+    assert_eq!(error["kind"], "syntax");
+    assert!(error["details"]["faults"][0].as_str().unwrap().contains("slot.n.body:1:7"));
+    assert_eq!(client.refused("strand_list", json!({"cursor": "zz"}))["kind"], "usage");
+    // What no tool could answer is a fault of the protocol.
+    let answer = client.ask("tools/call", json!({"name": "strand_nothing", "arguments": {}}));
+    assert_eq!(answer["error"]["code"], -32602);
+    assert_eq!(client.ask("nothing/there", json!({}))["error"]["code"], -32601);
+    world.out(0, &["lock", "someone", "slot.*"]);
+    assert_eq!(client.refused("strand_rename", json!({"qname": "slot.draft", "new_name": "d"}))["kind"], "locked");
+}
+
+#[test]
+fn both_eras_of_the_protocol_are_answered() {
+    let world = World::new();
+    world.load(TODO);
+    for (asked, answered) in [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-11-05", "2025-11-25")]
+    {
+        let mut client = Client::start(&world, &[]);
+        let result = client.greet(asked, "old");
+        assert_eq!((&result["protocolVersion"], &result["serverInfo"]["name"]), (&json!(answered), &json!("strand")));
+        assert!(client.done("strand_list", json!({}))["names"].is_array());
+        assert_eq!(client.end().0, Some(0));
+    }
+    let mut client = Client::stateless(&world, "new");
+    let found = client.ask("server/discover", json!({}))["result"].clone();
+    assert_eq!(found["supportedVersions"], json!(["2025-06-18", "2025-11-25", "2026-07-28"]));
+    let tools = client.ask("tools/list", json!({}));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), TOOLS.len());
+    client.done("strand_add", json!({"layer": "slot", "name": "n", "body": "Int = 0"}));
+    let history = client.done("strand_history", json!({"qname": "slot.n"}));
+    assert_eq!(history["ops"][0]["author"], "agent:new");
+    assert_eq!(client.end().0, Some(0));
+}
+
+#[test]
+fn definitions_are_resources() {
+    let world = World::new();
+    let draft = |n| json!({"op": "add", "layer": "slot", "name": format!("s{n}"), "body": format!("Int = {n}")});
+    let many: Vec<Value> = (0..250).map(draft).collect();
+    std::fs::write(world.path().join("many.json"), Value::Array(many).to_string()).unwrap();
+    world.out(0, &["patch", "apply", "many.json"]);
+    let mut client = Client::greeted(&world, "a");
+    let first = client.ask("resources/list", json!({}))["result"].clone();
+    assert_eq!(first["resources"].as_array().unwrap().len(), 200);
+    let second = client.ask("resources/list", json!({"cursor": first["nextCursor"]}))["result"].clone();
+    assert_eq!((second["resources"].as_array().unwrap().len(), second.get("nextCursor")), (50, None));
+    let read = client.ask("resources/read", json!({"uri": "strand:///slot.s7"}));
+    assert_eq!(read["result"]["contents"][0]["text"], "slot s7 = Int = 7\n");
+    assert!(client.ask("resources/read", json!({"uri": "strand:///slot.none"}))["error"]["code"].is_i64());
+    assert!(client.ask("resources/read", json!({"uri": "file:///etc/passwd"}))["error"]["code"].is_i64());
+    let templates = client.ask("resources/templates/list", json!({}))["result"].clone();
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "strand:///{layer}.{name}");
+}
+
+#[test]
+fn several_servers_serve_one_store() {
+    let world = World::new();
+    world.load("slot shared = Int = 0\n");
+    let mut one = Client::greeted(&world, "one");
+    let mut two = Client::greeted(&world, "two");
+    one.done("strand_replace", json!({"qname": "slot.shared", "body": "Int = 1"}));
+    let seen = two.done("strand_view", json!({"selector": "slot.shared"}));
+    assert_eq!(seen["definitions"][0]["text"], "slot shared = Int = 1\n");
+    two.done("strand_rename", json!({"qname": "slot.shared", "new_name": "both"}));
+    assert_eq!(one.done("strand_list", json!({}))["names"], json!(["slot.both"]));
+    std::thread::scope(|scope| {
+        for (name, client) in [("one", one), ("two", two)] {
+            scope.spawn(move || {
+                let mut client = client;
+                for n in 0..15 {
+                    client
+                        .done("strand_add", json!({"layer": "slot", "name": format!("{name}{n}"), "body": "Int = 0"}));
+                    client.done("strand_replace", json!({"qname": "slot.both", "body": format!("Int = {n}")}));
+                }
+                assert_eq!(client.end(), (Some(0), String::new()));
+            });
+        }
+    });
+    assert_eq!(world.out(0, &["list"]).lines().count(), 31);
+    assert_eq!(world.out(0, &["op", "log"]).lines().count(), 3 + 60);
+    assert_eq!(world.out(0, &["store", "verify"]).split(' ').next(), Some("ok"));
+}
+
+#[test]
+fn a_server_that_only_reads_offers_nothing_else() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = Client::start(&world, &["--read-only"]);
+    client.greet("2025-11-25", "a");
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
+    assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    assert_eq!(tools.len(), 6);
+    let answer = client.ask("tools/call", json!({"name": "strand_remove", "arguments": {"qname": "slot.draft"}}));
+    assert_eq!(answer["error"]["code"], -32602);
+}
+
+#[test]
+fn messages_that_are_none_end_nothing() {
+    let world = World::new();
+    world.load(TODO);
+    let mut client = Client::greeted(&world, "a");
+    let deep = "[".repeat(5_000);
+    for line in ["", "{", "nonsense", "[1,2]", "null", &deep, "{\"jsonrpc\":\"2.0\"}", "{\"jsonrpc\":\"1.0\",\"id\":1}"]
+    {
+        client.send(line);
+    }
+    client.send("{\"jsonrpc\":\"2.0\",\"id\":900,\"method\":\"tools/call\",\"params\":{\"name\":7}}");
+    // Arguments of every shape, in every tool: each is answered.
+    for tool in TOOLS {
+        for arguments in
+            [json!({}), json!({"qname": []}), json!({"selector": "\u{0}", "limit": -1}), json!({"ops": [1]})]
+        {
+            let answer = client.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+            assert!(answer["result"]["structuredContent"].is_object(), "{tool} {arguments}: {answer}");
+        }
+    }
+    assert_eq!(client.done("strand_list", json!({"layer": "slot"}))["names"].as_array().unwrap().len(), 4);
+    assert_eq!(client.end().0, Some(0));
+}
+
+#[test]
+fn a_store_that_is_not_there_is_told_before_anything_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = Command::new(env!("CARGO_BIN_EXE_strand"))
+        .args(["mcp", "serve", "--store"])
+        .arg(dir.path().join("none"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(6), 0));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("there is no store in"));
+}
