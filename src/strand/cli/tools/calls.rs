@@ -3,11 +3,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::answer::{Answer, LIMIT};
 use super::arguments::{
     Add, Check, Conflicts, Edit, Episode, Fix, History, List, PatchApply, Refs, Remove, Rename, Replace, Run, Sync,
     View,
 };
-use super::{Answer, LIMIT};
 use crate::strand::cli::args::{self, Command, ConflictCommand};
 use crate::strand::cli::exchange::apply_ops;
 use crate::strand::cli::out::Out;

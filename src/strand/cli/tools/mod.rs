@@ -1,5 +1,6 @@
 //! The tools that `mcp serve` offers: each is a command with named arguments, and its answer one JSON object.
 
+mod answer;
 mod arguments;
 mod calls;
 mod schema;
@@ -15,19 +16,8 @@ use crate::strand::id::QName;
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
 use crate::strand::store::Error;
+pub use answer::Answer;
 pub use schema::Tool;
-
-/// How many entries an answer has at most, unless its caller names another number.
-const LIMIT: usize = 200;
-
-/// What a tool answers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// It did what it was asked to.
-    Done(Value),
-    /// It refused: `{"error": {kind, message, details}}`, or a result in which something was refused.
-    Refused(Value),
-}
 
 /// Some of the visible definitions.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -136,10 +136,7 @@ fn writes(name: &'static str, description: &'static str, input: Value, output: V
 
 /// Every tool.
 pub fn all() -> Vec<Tool> {
-    let mut all = reading();
-    all.extend(editing());
-    all.extend(exchanging());
-    all
+    [reading(), asking(), editing(), mending(), exchanging()].concat()
 }
 
 fn reading() -> Vec<Tool> {
@@ -174,6 +171,11 @@ fn reading() -> Vec<Tool> {
             object(paged(json!({"scope": text()})), &[]),
             pages("errors", diagnostic(), json!({"clean": flag()})),
         ),
+    ]
+}
+
+fn asking() -> Vec<Tool> {
+    vec![
         reads(
             "strand_refs",
             "Tells who refers to a definition, unit by unit. Ask before a signature changes.",
@@ -246,6 +248,11 @@ fn editing() -> Vec<Tool> {
             object(json!({"qname": qname(), "new_name": name, "expect_hash": expected()}), &["qname", "new_name"]),
             written(),
         ),
+    ]
+}
+
+fn mending() -> Vec<Tool> {
+    vec![
         Tool {
             destructive: true,
             ..writes(
