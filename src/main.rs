@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use nebula::agent::{self, Parts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
+use nebula::config::ScreenFiles;
 use nebula::protocol::SessionChoice;
 use nebula::provider::{self, Kind};
 use nebula::text::time;
@@ -51,7 +52,7 @@ fn tour(context: &Context) -> Result<i32> {
     let tour = Tour::begin()?;
     let draft = Some(cli::TOUR_PROMPT.to_string());
     let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };
-    let key = tui::key_words(context.config.paths.folder());
+    let key = tui::key_words(&screen_files(context));
     run(context, tour.parts(key)?, options).map(|left| code(left.exit))
 }
 
@@ -61,7 +62,7 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Left> {
         theme: config.theme.clone(),
         ascii: config.ascii,
         mouse: config.mouse,
-        folder: config.paths.folder().map(Into::into),
+        files: screen_files(context),
         root: parts.workspace.root().to_path_buf(),
         zone: time::zone(),
         ..options
@@ -74,6 +75,11 @@ fn run(context: &Context, parts: Parts, options: Options) -> Result<Left> {
         agent::ended(handle.done).await;
         Ok(left?)
     })
+}
+
+/// The person's own keys and themes.
+fn screen_files(context: &Context) -> ScreenFiles {
+    context.config.paths.folder().map(ScreenFiles::read).unwrap_or_default()
 }
 
 /// Whether nothing is configured that could answer.

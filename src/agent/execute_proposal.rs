@@ -170,7 +170,7 @@ fn execute_decided(
             let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
             context.services.report(Report::ArchiveGrew(grown));
             if !applied.not_kept.is_empty() {
-                let title = "a file was replaced and could not keep all it had";
+                let title = "a file could not keep all it had";
                 context.services.say(Level::Warning, title, applied.not_kept.join("\n"));
             }
             Ok(applied.changeset.map(|id| id.to_string()))

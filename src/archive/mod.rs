@@ -28,7 +28,7 @@ pub use id::Id;
 pub use lock::Lock;
 pub use maintenance::{Damage, Keep, Prune};
 pub use path::{Sha, calculate_path_sha256, sha256};
-pub use record::{Recorded, RecordedFile};
+pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
 pub use version::Version;
 

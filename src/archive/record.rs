@@ -15,7 +15,7 @@ use super::restore::state_sha;
 use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder};
 use crate::proposal::{Consent, LargeFile, State};
-use crate::workspace::{copy_large, lexical};
+use crate::workspace::{copy_large, holds_large, lexical};
 
 /// What was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,24 @@ pub struct RecordedFile {
     pub sha256: Option<Sha>,
 }
 
+/// A state to be archived, before something is done to the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    /// Normalised path.
+    pub path: &'a str,
+    /// What is there.
+    pub state: &'a State,
+    /// The file is about to be removed.
+    pub goes: bool,
+}
+
+impl<'a> From<(&'a str, &'a State)> for Before<'a> {
+    /// Of a file that stays.
+    fn from((path, state): (&'a str, &'a State)) -> Self {
+        Before { path, state, goes: false }
+    }
+}
+
 /// A version on its way to its name.
 struct Pending {
     /// In the archive's own folder.
@@ -54,20 +72,15 @@ impl Archive {
     ///
     /// # Errors
     /// Whatever the disk says. Versions archived so far stay (without a changeset); nothing else does.
-    pub fn record(
-        &self,
-        lock: &mut Lock,
-        states: &[(&str, &State)],
-        consent: Option<Consent>,
-    ) -> Result<Recorded, Error> {
-        let kept: Vec<_> = states.iter().filter(|(path, _)| self.excluded_by(path).is_none()).collect();
+    pub fn record(&self, lock: &mut Lock, states: &[Before<'_>], consent: Option<Consent>) -> Result<Recorded, Error> {
+        let kept: Vec<_> = states.iter().filter(|b| self.excluded_by(b.path).is_none()).collect();
         if kept.is_empty() {
             return Ok(Recorded { changeset: None, files: Vec::new() });
         }
         let newest = lock.last();
         let files: Vec<_> = kept
             .iter()
-            .map(|(path, state)| RecordedFile {
+            .map(|Before { path, state, .. }| RecordedFile {
                 path: (*path).into(),
                 version: lock.next(),
                 absent: state.is_absent(),
@@ -100,17 +113,15 @@ impl Archive {
     }
 
     /// Many versions are written first, then flushed side by side, then named, so that the disk joins the work.
-    fn write_versions(
-        &self,
-        files: &[RecordedFile],
-        states: &[&(&str, &State)],
-        recent: &mut Recent,
-    ) -> Result<(), Error> {
+    fn write_versions(&self, files: &[RecordedFile], states: &[&Before<'_>], recent: &mut Recent) -> Result<(), Error> {
         let archive = self.make_folder()?;
-        let mut writing = Writing { archive: &archive, stop: &self.stop, pending: Vec::new(), open: Vec::new() };
+        let root = Folder::open(&self.root).map_err(at(&self.root))?;
+        let mut writing =
+            Writing { root: &root, archive: &archive, stop: &self.stop, pending: Vec::new(), open: Vec::new() };
         let mut folders: Vec<OsString> = Vec::new();
         let mut new_folders = false;
-        let written = files.iter().zip(states).try_for_each(|(file, (path, state))| {
+        let written = files.iter().zip(states).try_for_each(|(file, before)| {
+            let Before { path, state, .. } = before;
             let path_of_folder = self.file_folder(path);
             let fail = |source| Error::State { file: (*path).to_string(), folder: path_of_folder.clone(), source };
             let name_of_folder = path_of_folder.file_name().unwrap_or_default();
@@ -121,7 +132,7 @@ impl Archive {
                 State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
                 State::Absent | State::Large(_) | State::Link { .. } => None,
             };
-            let result = writing.write(equal, &folder, &name, state);
+            let result = writing.write(equal, &folder, &name, before);
             if let State::File { .. } = state {
                 recent.add(path_of_folder.join(name), file.sha256);
             }
@@ -148,8 +159,53 @@ impl Archive {
         named
     }
 
+    /// Makes versions that share their file with the workspace files of their own: a delete that did not come to its end has
+    /// left the file two names, and what is written to it would be written to its version.
+    ///
+    /// # Errors
+    /// Whatever the disk says; the version then stays as it is.
+    pub fn unshare(&self, _lock: &mut Lock, paths: &[String]) -> Result<(), Error> {
+        let root = Folder::open(&self.root).map_err(at(&self.root))?;
+        for path in paths {
+            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let file = root.descend(Path::new(above)).and_then(|above| above.stat(name)).ok().flatten();
+            let Some(file) = file.filter(|stat| stat.st_nlink > 1) else { continue };
+            let folder = self.file_folder(path);
+            let Some(open) = self.open_versions(&folder)? else { continue };
+            for version in self.versions(path)? {
+                let name = version.file.file_name().unwrap_or_default();
+                let stat = open.stat(name).map_err(at(&version.file))?;
+                if stat.is_some_and(|v| (v.st_dev, v.st_ino) == (file.st_dev, file.st_ino)) {
+                    self.copy_over(&open, name).map_err(at(&version.file))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a copy of a version in its place.
+    fn copy_over(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        let old = folder.open_file(name)?;
+        let (archive, temp) = (self.make_folder().map_err(io::Error::other)?, disk::temp_name());
+        let new = archive.make_file(&temp, 0o600)?;
+        let copied = || -> io::Result<()> {
+            if !disk::share_blocks(&old, &new) {
+                disk::copy_pieces(&old, &new, &self.stop, |_| ())?;
+            }
+            new.set_permissions(Permissions::from_mode(mode_of(Some(old.metadata()?.permissions().mode()))))?;
+            new.sync_all()?;
+            archive.rename_over(&temp, folder, name)
+        };
+        let copied = copied();
+        if copied.is_err() {
+            // The first error is the one worth telling.
+            let _ = archive.remove_file(&temp);
+        }
+        copied.and_then(|()| folder.sync())
+    }
+
     /// Removes what crashed processes left behind: temporary files in the archive, and in the workspace folders of the
-    /// last 20 changesets by `sweep`. How many.
+    /// last 20 changesets by `sweep`, and the second names of files that were to be deleted. How many temporary files.
     ///
     /// # Errors
     /// When the lock cannot be taken. An archive that is not there needs no sweep.
@@ -158,10 +214,12 @@ impl Archive {
         if self.open_folder()?.is_none() {
             return Ok(0);
         }
-        let _lock = self.lock()?;
+        let mut lock = self.lock()?;
         let mut folders = BTreeSet::from([self.folder.clone(), self.home.clone()]);
         for id in self.list()?.into_iter().take(CHANGESETS) {
-            for path in self.paths(id).unwrap_or_default() {
+            let paths = self.paths(id).unwrap_or_default();
+            self.unshare(&mut lock, &paths)?;
+            for path in paths {
                 folders.extend(lexical(&self.root, Path::new(&path)).parent().map(Path::to_path_buf));
             }
         }
@@ -178,6 +236,7 @@ impl Archive {
 
 /// Versions that are being written.
 struct Writing<'a> {
+    root: &'a Folder,
     archive: &'a Folder,
     stop: &'a CancellationToken,
     pending: Vec<Pending>,
@@ -202,14 +261,14 @@ impl Writing<'_> {
 
     /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
     /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
-    fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, state: &State) -> io::Result<()> {
-        let (bytes, mode) = match state {
+    fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
+        let (bytes, mode) = match before.state {
             State::Absent => {
                 self.open.push(folder.write_new(name, b"", Some(0o600))?);
                 return Ok(());
             }
             State::Link { target } => return folder.make_link(name, target),
-            State::Large(file) => return self.write_large(file, folder, name),
+            State::Large(file) => return self.write_large(file, folder, name, before),
             State::File { bytes, mode } => (bytes, mode_of(*mode)),
         };
         let temp = disk::temp_name();
@@ -228,15 +287,37 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// A version of a file too large to be held: its blocks shared where the file system can, else copied.
-    fn write_large(&mut self, file: &LargeFile, folder: &Folder, name: &str) -> io::Result<()> {
+    /// A version of a file too large to be held. One that is about to go is given a second name, where it has no other; else
+    /// its blocks are shared where the file system can, or copied.
+    fn write_large(&mut self, file: &LargeFile, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
         let temp = disk::temp_name();
         self.wait(temp.clone(), folder, name);
+        if before.goes && self.link_large(file, &temp, before.path)? {
+            return Ok(());
+        }
         let new = self.archive.make_file(&temp, 0o600)?;
         copy_large(file, &new, self.stop)?;
         new.set_permissions(Permissions::from_mode(mode_of(file.mode)))?;
         self.open.push(new);
         Ok(())
+    }
+
+    /// Gives the file at a normalised path the name `temp` in the archive; `false`: it has other names, may run as its owner
+    /// or group, or the file system cannot.
+    fn link_large(&mut self, file: &LargeFile, temp: &str, path: &str) -> io::Result<bool> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let above = self.root.descend(Path::new(above))?;
+        let plain = above.stat(name)?.is_some_and(|stat| stat.st_nlink == 1 && stat.st_mode & 0o6000 == 0);
+        if !plain || above.hard_link(name, self.archive, temp).is_err() {
+            return Ok(false);
+        }
+        // What has two names now need not be what was read before.
+        let linked = self.archive.open_file(temp)?;
+        if !holds_large(&linked, file, self.stop)? {
+            return Err(io::Error::other("it changed while it was archived"));
+        }
+        self.open.push(linked);
+        Ok(true)
     }
 
     /// A new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.

@@ -30,7 +30,7 @@ impl World {
     /// Archives files as they are now.
     fn record(&self, paths: &[&str]) -> Recorded {
         let states: Vec<_> = paths.iter().map(|p| self.workspace.read(p).expect("read").state).collect();
-        let states: Vec<_> = paths.iter().copied().zip(&states).collect();
+        let states: Vec<_> = paths.iter().copied().zip(&states).map(Into::into).collect();
         self.archive.record(&mut self.archive.lock().expect("locked"), &states, None).expect("recorded")
     }
 
@@ -124,7 +124,7 @@ fn equal_states_share_storage() {
     w.record(&["a"]);
     // Another nebula archives the same state, and this one once more.
     let state = w.workspace.read("a").expect("read").state;
-    other.record(&mut other.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
+    other.record(&mut other.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
     w.record(&["a"]);
     let versions = w.archive.versions("a").expect("listed");
     assert_eq!(versions.len(), 6);
@@ -156,7 +156,7 @@ fn the_newest_id_is_greater_than_the_lock_whatever_the_clock_says() {
     fs::write(w.dir.path().join(".shaft/lock"), "00000000-0000-7000-8000-000000000000\n").expect("written");
     let after = Archive::open(&w.workspace, &Settings::default()).expect("open");
     let state = w.workspace.read("a").expect("read").state;
-    let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
+    let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
     assert!(recorded.changeset > newest && recorded.files[0].version > newest.expect("archived"));
 }
 
@@ -199,7 +199,7 @@ fn excluded_paths_are_not_archived() {
     assert_eq!(archive.excluded_by("deep/.env.local"), Some(".env*"));
     assert_eq!(archive.excluded_by("top/a.key"), Some("/top/*.key"));
     assert_eq!(archive.excluded_by("other/top/a.key"), None);
-    let states = [(".env", &State::Absent)];
+    let states = [(".env", &State::Absent).into()];
     let recorded = archive.record(&mut archive.lock().expect("locked"), &states, None).expect("recorded");
     assert_eq!(recorded.changeset, None);
     let broken = Settings { folder: None, exclude: vec!["[".into()] };
@@ -213,7 +213,7 @@ fn an_archive_may_lie_elsewhere() {
     let archive = Archive::open(&w.workspace, &settings).expect("open");
     w.write("a", "1");
     let state = w.workspace.read("a").expect("read").state;
-    archive.record(&mut archive.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
+    archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
     assert_eq!(archive.list().expect("listed").len(), 1);
     assert_eq!(fs::read_to_string(w.dir.path().join("kept/states/.gitignore")).expect("there"), "*\n");
     assert_eq!(archive.check(&|_| None).expect("checked"), []);
@@ -423,7 +423,7 @@ fn links_in_place_of_what_the_archive_owns_lead_no_write_out() {
         symlink(target, &link).expect("linked");
         let state = State::file(&b"text"[..]);
         let tried = Archive::open(&workspace, &Settings::default())
-            .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state)], None));
+            .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state).into()], None));
         let said = tried.expect_err(name).to_string();
         assert!(said.contains("link"), "{name}: {said}");
         assert_eq!(fs::read_to_string(out.join("mine")).expect("there"), "precious", "{name}");

@@ -5,7 +5,7 @@
 //! workspace's file may set only harmless keys until its folder is in the person's `trusted` list. Keys to
 //! models are read from the environment alone and are in no file and no `Debug` output.
 //!
-//! Not here: themes and key bindings, which have files of their own.
+//! Themes and key bindings have files of their own, which are read here and understood by the screen.
 
 mod agreed_keys;
 mod connection;
@@ -15,6 +15,7 @@ mod key_use;
 mod keys;
 mod layers;
 mod paths;
+mod screen_files;
 pub mod size;
 mod values;
 
@@ -24,6 +25,7 @@ pub use key_use::KeyUse;
 pub use keys::{FORMATS, PROVIDERS};
 pub use layers::Origin;
 pub use paths::{Env, Paths, workspace_config};
+pub use screen_files::{ScreenFiles, UserFile};
 pub use values::{Config, Flags, ModelConfig, Price, ProviderConfig};
 
 use std::collections::BTreeMap;

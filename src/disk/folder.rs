@@ -190,6 +190,14 @@ impl Folder {
         Ok(renameat(&self.fd, one_name(from.as_ref())?, &self.fd, one_name(to.as_ref())?)?)
     }
 
+    /// Renames into another folder, over whatever has the new name.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn rename_over(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
+        Ok(renameat(&self.fd, one_name(from.as_ref())?, &to.fd, one_name(name.as_ref())?)?)
+    }
+
     /// Renames, into another folder too, but never over something.
     ///
     /// # Errors
@@ -250,6 +258,14 @@ impl Folder {
     /// Whatever the disk says.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
+    }
+
+    /// The id of its group.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn group(&self) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_gid)
     }
 
     /// Whether this and another are the same folder.

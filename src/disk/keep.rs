@@ -6,6 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use rustix::fs::{Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr};
 use rustix::io::Errno;
+use rustix::process::{getegid, geteuid};
+
+use super::Folder;
 
 /// The largest extended attribute that Linux knows.
 const LARGEST: usize = 64 << 10;
@@ -39,13 +42,40 @@ pub fn keep(old: &File, new: &File, mode: u32) -> io::Result<Vec<String>> {
     if attributes.iter().any(|name| name == ACCESS_LIST) {
         mode = without_group(mode);
     }
-    lost.extend(attributes.into_iter().map(|name| match name.as_str() {
+    lost.extend(attributes.iter().map(|name| words(name)));
+    new.set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(lost)
+}
+
+/// What a file in a folder has beside its bytes and permission bits, in a few words each: a copy of those alone lacks it.
+///
+/// # Errors
+/// Whatever the disk says.
+pub fn beside_bytes(file: &File, folder: &Folder) -> io::Result<Vec<String>> {
+    let meta = file.metadata()?;
+    let mut has = Vec::new();
+    let set_id = [(0o4000, "its set-user-ID bit"), (0o2000, "its set-group-ID bit")];
+    has.extend(set_id.iter().filter(|(bit, _)| meta.mode() & bit != 0).map(|(_, name)| (*name).to_string()));
+    if meta.uid() != geteuid().as_raw() {
+        has.push(format!("owner {}", meta.uid()));
+    }
+    // A new file's group is that of the process or of the folder.
+    if meta.gid() != getegid().as_raw() && meta.gid() != folder.group()? {
+        has.push(format!("group {}", meta.gid()));
+    }
+    // Labels are given to a new file by the system.
+    let kept_apart = |name: &String| !name.starts_with("security.") || name == CAPABILITIES;
+    has.extend(attribute_names(file).iter().filter(|name| kept_apart(name)).map(|name| words(name)));
+    Ok(has)
+}
+
+/// An extended attribute, for people.
+fn words(name: &str) -> String {
+    match name {
         ACCESS_LIST => "access list".into(),
         CAPABILITIES => "capabilities".into(),
         _ => format!("attribute {name}"),
-    }));
-    new.set_permissions(fs::Permissions::from_mode(mode))?;
-    Ok(lost)
+    }
 }
 
 /// A mode whose group may do no more than everybody.

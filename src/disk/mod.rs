@@ -25,8 +25,8 @@ use rustix::process::{Pid, test_kill_process};
 pub use copy::{copy_pieces, read_pieces, share_blocks};
 pub use editor_file::EditorFile;
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
-pub use keep::keep;
-pub use read::{Links, kind_of, open_file, read_file, read_open, read_text};
+pub use keep::{beside_bytes, keep};
+pub use read::{Links, kind_of, open_file, read_file, read_named, read_open, read_text};
 pub use stop::{check_stop, is_stopped};
 
 /// How the names of temporary files begin; the id of the process follows.

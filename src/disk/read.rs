@@ -35,6 +35,18 @@ pub fn read_text(path: &Path, cap: u64, links: Links) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// The whole of what a person names on the command line, at most `cap` bytes: a regular file, or a pipe, as shells hand
+/// one over for `<(…)`. A pipe is waited for.
+///
+/// # Errors
+/// When it is not there, is anything else, or is larger.
+pub fn read_named(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
+    match fs::metadata(path)?.file_type().is_fifo() {
+        true => read_open(&File::open(path)?, cap),
+        false => read_file(path, cap, Links::Follow),
+    }
+}
+
 /// Opens a regular file for reading, without waiting for whoever has the other end of a pipe.
 ///
 /// # Errors

@@ -7,7 +7,9 @@
 
 use std::io;
 
-use crate::archive::{self, Archive, Id, RecordedFile};
+use tokio_util::sync::CancellationToken;
+
+use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, State};
 use crate::workspace::write::{self, Staged, Staging, Stop};
@@ -107,30 +109,43 @@ fn outcome(not_put_back: &[String], changeset: &Option<Id>) -> String {
 pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Result<Applied, ApplyError> {
     let mut lock = archive.lock()?;
     let now = read_again(decided, workspace)?;
-    let states: Vec<_> = decided.files().iter().zip(&now).map(|(f, now)| (f.path(), &now.state)).collect();
+    let files = decided.files();
+    let states: Vec<_> = files.iter().zip(&now).map(|(file, now)| before(file, now)).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
-    let writing = Writing { workspace, archive, files: decided.files(), now: &now };
-    match writing.run() {
-        Ok(written) => Ok(Applied {
-            changeset: recorded.changeset,
-            archived: recorded.files,
-            paths: decided.files().iter().map(|f| f.path().to_string()).collect(),
-            made: written.made,
-            not_kept: written.not_kept,
-            removed: write::remove_empty(workspace, decided.files().iter().flat_map(DecidedFile::folders)),
-        }),
-        Err(Failure::Changed(i)) => {
-            let found = workspace.read(decided.files()[i].path())?.state;
-            Err(ApplyError::Conflict { path: states[i].0.into(), expected: now[i].state.clone(), found })
+    let failure = match (Writing { workspace, archive, files, now: &now }).run() {
+        Ok(written) => {
+            return Ok(Applied {
+                changeset: recorded.changeset,
+                archived: recorded.files,
+                paths: files.iter().map(|f| f.path().to_string()).collect(),
+                made: written.made,
+                not_kept: written.not_kept,
+                removed: write::remove_empty(workspace, files.iter().flat_map(DecidedFile::folders)),
+            });
         }
-        Err(Failure::Disk { file, source, not_put_back }) => Err(ApplyError::Write {
-            path: decided.files()[file].path().into(),
+        Err(failure) => failure,
+    };
+    let stayed: Vec<_> = states.iter().filter(|b| b.goes).map(|b| b.path.to_string()).collect();
+    // Whoever wanted to stop: a file that stays is not the archive's. What fails here is done at the next start.
+    let _ = archive.stopped_by(&CancellationToken::new()).unshare(&mut lock, &stayed);
+    Err(match failure {
+        Failure::Changed(i) => {
+            let found = workspace.read(files[i].path())?.state;
+            ApplyError::Conflict { path: files[i].path().into(), expected: now[i].state.clone(), found }
+        }
+        Failure::Disk { file, source, not_put_back } => ApplyError::Write {
+            path: files[file].path().into(),
             source,
             changeset: recorded.changeset,
             archived: recorded.files,
             not_put_back,
-        }),
-    }
+        },
+    })
+}
+
+/// What is archived of a file before it is written or removed.
+fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
+    Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
 }
 
 /// Archives files as they are, without a change: `shi`. Takes normalised paths.
@@ -152,7 +167,7 @@ pub fn archive_as_is(
         }
         states.push((path.as_str(), state));
     }
-    let states: Vec<_> = states.iter().map(|(path, state)| (*path, state)).collect();
+    let states: Vec<_> = states.iter().map(|(path, state)| Before::from((*path, state))).collect();
     Ok(archive.record(&mut lock, &states, None)?)
 }
 
@@ -206,6 +221,15 @@ fn is_read_only(before: &State, now: &State, after: &State) -> bool {
     locked(now) && (keeps_mode || !locked(before))
 }
 
+/// What a file could not keep, or will not have again once an undo brings it back, in a line.
+fn not_kept(file: &DecidedFile, lost: &[String]) -> String {
+    let (path, lost) = (file.path(), lost.join(", "));
+    match file.after().is_absent() {
+        true => format!("{path} is deleted; an undo brings it back without {lost}"),
+        false => format!("{path}: {lost}"),
+    }
+}
+
 /// Why writing stopped. Everything is put back by then, as far as it goes.
 enum Failure {
     /// The file of this number was touched since it was read again.
@@ -240,7 +264,7 @@ impl Writing<'_> {
             Ok(()) => {
                 staged.iter().for_each(Staged::finish);
                 let lost = staged.iter().zip(self.files).filter(|(s, _)| !s.lost().is_empty());
-                let not_kept = lost.map(|(s, file)| format!("{}: {}", file.path(), s.lost().join(", "))).collect();
+                let not_kept = lost.map(|(s, file)| not_kept(file, s.lost())).collect();
                 return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept });
             }
             Err(failed) => failed,

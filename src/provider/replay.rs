@@ -2,7 +2,7 @@
 //! a live session. The tour, the tests and bug reports rest on it.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,6 +13,10 @@ use tokio::time::Instant;
 
 use super::recording::{Recording, delta_line, head_line, step_line};
 use super::{Capabilities, Delta, Deltas, Error, Kind, Message, Origin, Provider, Request, Role, Wire};
+use crate::disk::{self, Links};
+
+/// The largest recording that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// Plays a recording.
 ///
@@ -41,7 +45,8 @@ impl Replay {
     /// Reads a recording from a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let place = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|why| {
+        let text = disk::read_named(path, LARGEST).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = text.map_err(|why| {
             Error::new(
                 Kind::Recording,
                 format!("the recording {place} cannot be read: {why}"),
@@ -236,10 +241,8 @@ impl Recorder {
         if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
             return Err(not_here(path, "there is no such folder"));
         }
-        match std::fs::read(path) {
-            Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(b"{\"recording\":") => {
-                Err(not_here(path, "it holds something else"))
-            }
+        match beginning(path) {
+            Ok(bytes) if !bytes.is_empty() && bytes != RECORDING => Err(not_here(path, "it holds something else")),
             Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(not_here(path, &why.to_string())),
             _ => Ok(()),
         }
@@ -257,6 +260,16 @@ impl Recorder {
         let tape = Tape { file, path: path.into(), steps: 0, started: false, last: None, failed: None };
         Ok(Self { inner, tape: Arc::new(Mutex::new(tape)) })
     }
+}
+
+/// How every recording begins.
+const RECORDING: &[u8] = b"{\"recording\":";
+
+/// As much of a file as tells whether it is a recording.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    disk::open_file(path, Links::Follow)?.take(RECORDING.len() as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Nothing can be recorded to this path.

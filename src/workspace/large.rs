@@ -49,10 +49,12 @@ pub fn copy_large(from: &LargeFile, to: &File, stop: &CancellationToken) -> io::
     }
 }
 
-/// Whether an open file holds the bytes of a large one. Cannot be stopped: it decides whether a file is put back.
-pub fn holds_large(file: &File, large: &LargeFile) -> bool {
-    let same_size = file.metadata().is_ok_and(|meta| meta.len() == large.size);
-    same_size && digest(file, &CancellationToken::new()).is_ok_and(|found| found == (large.size, large.sha256))
+/// Whether an open file holds the bytes of a large one.
+///
+/// # Errors
+/// Whatever the disk says, or when it is stopped.
+pub fn holds_large(file: &File, large: &LargeFile, stop: &CancellationToken) -> io::Result<bool> {
+    Ok(file.metadata()?.len() == large.size && digest(file, stop)? == (large.size, large.sha256))
 }
 
 /// The size and SHA-256 of an open file.

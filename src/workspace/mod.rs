@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use alike::may_mean;
 pub use ignores::Ignores;
-pub use large::{copy_large, state_of};
+pub use large::{copy_large, holds_large, state_of};
 pub use path::{Access, PathError, lexical, normalise};
 pub use read::{Read, ReadError, is_text};
 pub use stamp::Stamp;

@@ -188,7 +188,12 @@ impl Staged {
         let was_file = matches!(now, State::File { .. } | State::Large(_));
         let mode = after.mode().or(now.mode());
         let file = match after {
-            State::Absent => return Ok(None),
+            State::Absent => {
+                if was_file {
+                    self.lost = disk::beside_bytes(&self.folder.open_file(&self.name)?, &self.folder)?;
+                }
+                return Ok(None);
+            }
             State::Link { target } => return self.folder.make_link(temp, target).map(|()| None),
             State::File { bytes, .. } => self.folder.write_new(temp, bytes, mode)?,
             State::Large(large) => {
@@ -217,7 +222,12 @@ impl Staged {
     /// When the file changed meanwhile, or the disk refuses; the target then is as it was.
     pub fn commit(&mut self, now: &Read) -> Result<(), Stop> {
         let stamp = self.folder.stat(&self.name)?.map(|stat| Stamp::of_stat(&stat));
-        if stamp != now.stamp || !self.is_in_place()? {
+        let same = match self.step {
+            // The archive may have given it a second name, which changes its stamp but for the file.
+            Step::Remove(_) => stamp.zip(now.stamp).is_some_and(|(found, read)| found.is_same_file(&read)),
+            Step::Replace(_) | Step::Make(_) => stamp == now.stamp,
+        };
+        if !same || !self.is_in_place()? {
             return Err(Stop::Changed);
         }
         self.exchange(now)?;
@@ -272,7 +282,11 @@ impl Staged {
         match state {
             State::Absent => self.folder.stat(name).is_ok_and(|stat| stat.is_none()),
             State::Link { target } => self.folder.read_link(name).is_ok_and(|found| found == *target),
-            State::Large(large) => self.folder.open_file(name).is_ok_and(|file| holds_large(&file, large)),
+            State::Large(large) => {
+                // Not to be stopped: it decides whether a file is put back.
+                let held = self.folder.open_file(name).and_then(|f| holds_large(&f, large, &CancellationToken::new()));
+                held.is_ok_and(|held| held)
+            }
             State::File { bytes, .. } => {
                 let file = self.folder.open_file(name);
                 file.and_then(|file| disk::read_open(&file, bytes.len() as u64)).is_ok_and(|found| found == **bytes)

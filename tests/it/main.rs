@@ -10,6 +10,7 @@ mod frames;
 mod hostile;
 mod imports;
 mod kills;
+mod large;
 mod live;
 mod memory;
 mod mentions;

@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
-    ("provider", &["config"]),
+    ("provider", &["config", "disk"]),
     ("context", &["workspace", "memory", "provider", "disk", "git"]),
     ("tools", &["edit", "proposal", "workspace", "provider"]),
     ("protocol", &["proposal"]),

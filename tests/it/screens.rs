@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use nebula::config::ScreenFiles;
 use nebula::proposal::{Counts, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Msg, Options, Start};
@@ -394,8 +395,11 @@ fn a_theme_with_a_mistake_says_where_it_is() {
     std::fs::create_dir(folder.path().join("themes")).expect("a folder");
     std::fs::write(folder.path().join("themes/mine.toml"), "inherits = \"dark\"\n[roles]\ntext = \"red\"\n")
         .expect("written");
-    let options =
-        Options { folder: Some(folder.path().into()), start: Start::Session(SessionChoice::New), ..Options::default() };
+    let options = Options {
+        files: ScreenFiles::read(folder.path()),
+        start: Start::Session(SessionChoice::New),
+        ..Options::default()
+    };
     // Wide enough for the folder of any machine's temporary files.
     let mut stage = Stage::with(300, 40, options);
     stage.tell(opened(status()));

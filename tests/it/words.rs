@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use nebula::config::ScreenFiles;
 use nebula::protocol::*;
 use nebula::tui::app::{Options, Start};
 
@@ -17,7 +18,7 @@ fn stage(size: (u16, u16), files: &[(&str, &str)], start: Start) -> (Stage, temp
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         std::fs::write(path, text).expect("a file");
     }
-    let options = Options { folder: Some(folder.path().into()), start, ..Options::default() };
+    let options = Options { files: ScreenFiles::read(folder.path()), start, ..Options::default() };
     (Stage::with(size.0, size.1, options), folder)
 }
 

@@ -83,7 +83,8 @@ mod tests {
         memory.will_write("/p", &cause, &[will("a")]).expect("announced");
         memory.will_write("/p", &cause, &[will("never")]).expect("announced");
         let state = workspace.read("a").expect("read").state;
-        let recorded = archive.record(&mut archive.lock().expect("locked"), &[("a", &state)], None).expect("recorded");
+        let recorded =
+            archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
         assert_eq!(reconcile(&memory, "/p", &archive).expect("mended"), 1);
         let id = recorded.changeset.expect("archived").to_string();
         let record = memory.changeset("/p", &id).expect("read").expect("known");

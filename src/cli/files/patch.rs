@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::{ArchiveCommands, DONE, FAILED, NOT_APPROVED, PatchArgs};
 use crate::cli::diff::unified;
+use crate::disk;
 use crate::edit::stream::{End, Known, Parser, Piece};
 use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
@@ -16,6 +17,8 @@ use crate::text::number::plural;
 use crate::tools::ToolSet;
 use crate::workspace::{Access, normalise};
 
+/// The largest patch that is read, in bytes.
+const LARGEST_PATCH: u64 = 64 << 20;
 /// A workspace with more files is not searched for the file that a block without a path means.
 const MOST_IN_PLAY: usize = 300;
 /// Nor are files larger than this, in bytes.
@@ -58,7 +61,8 @@ impl ArchiveCommands<'_> {
             self.input.read_to_end(&mut bytes).context("cannot read standard input")?;
         } else {
             let path = self.folder.join(file);
-            bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let read = disk::read_named(&path, LARGEST_PATCH);
+            bytes = read.with_context(|| format!("cannot read {}", path.display()))?;
         }
         String::from_utf8(bytes).ok().context("the patch is not UTF-8: nothing was changed")
     }

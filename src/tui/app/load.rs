@@ -1,18 +1,16 @@
 //! What the person gave the screen in files: keys and themes. A mistake in one of them leaves the rest in force and
 //! becomes a notice that stays, with the file, the line and the column.
 
-use std::path::Path;
-
+use crate::config::ScreenFiles;
 use crate::protocol::{Level, Notice};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
 use crate::tui::theme::{Depth, Theme, Themes};
 
 /// How the key for `context.action` is written, for texts of others that name keys: `usual`, unless the person's
-/// `keys.toml` in `folder` gave that key to something else.
-pub fn key_words(folder: Option<&Path>) -> impl Fn(&str, &str) -> String + use<> {
-    let text = folder.and_then(|f| std::fs::read_to_string(f.join("keys.toml")).ok()).unwrap_or_default();
-    let keys = Keys::with(&text).0;
+/// `keys.toml` gave that key to something else.
+pub fn key_words(files: &ScreenFiles) -> impl Fn(&str, &str) -> String + use<> {
+    let keys = Keys::with(files.keys_text()).0;
     move |usual, name| {
         let (context, action) = name.split_once('.').unwrap_or(("", name));
         let context = Context::ALL.iter().find(|(_, n)| *n == context).map(|(c, _)| *c);
@@ -29,37 +27,21 @@ pub(super) struct Loaded {
     pub notices: Vec<Notice>,
 }
 
-/// Reads `keys.toml` and `themes/` in nebula's folder, and puts on the theme called `name`, if one was chosen.
-pub(super) fn read(folder: Option<&Path>, name: Option<&str>, depth: Depth) -> Loaded {
+/// Takes in the texts of `keys.toml` and `themes/`, and puts on the theme called `name`, if one was chosen.
+pub(super) fn read(files: &ScreenFiles, name: Option<&str>, depth: Depth) -> Loaded {
     let mut notices = Vec::new();
-    let themes = match folder.map(|f| f.join("themes")) {
-        Some(folder) => {
-            let (themes, errors) = Themes::read(&folder);
-            notices.extend(
-                errors.iter().map(|e| notice(e.to_string(), "The theme is not used; the file is left as it is.")),
-            );
-            themes
-        }
-        None => Themes::default(),
-    };
-    let path = folder.map(|f| f.join("keys.toml"));
-    let keys = match path.as_deref().map(std::fs::read_to_string) {
-        Some(Ok(text)) => {
-            let (keys, errors) = Keys::with(&text);
-            let path = path.unwrap_or_default();
-            notices.extend(errors.iter().map(|e| {
-                notice(format!("{}:{e}", path.display()), "It is left out; all other keys of the file count.")
-            }));
-            keys
-        }
-        Some(Err(e)) if e.kind() != std::io::ErrorKind::NotFound => {
-            let path = path.unwrap_or_default();
-            let title = format!("{} cannot be read: {e}", path.display());
+    let (themes, errors) = Themes::with(&files.themes);
+    notices.extend(errors.iter().map(|e| notice(e.to_string(), "The theme is not used; the file is left as it is.")));
+    let (keys, errors) = Keys::with(files.keys_text());
+    if let Some(file) = &files.keys {
+        let path = file.path.display();
+        let wrong = |e| notice(format!("{path}:{e}"), "It is left out; all other keys of the file count.");
+        notices.extend(errors.iter().map(wrong));
+        if let Err(why) = &file.text {
+            let title = format!("{path} cannot be read: {why}");
             notices.push(notice(title, "The keys are those that nebula comes with."));
-            Keys::default()
         }
-        _ => Keys::default(),
-    };
+    }
     let dark = || themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"));
     let theme = match name.map(|name| (name, themes.get(name, depth))) {
         Some((_, Ok(theme))) => theme,

@@ -35,6 +35,7 @@ use super::popup::sessions::Sessions;
 use super::popup::welcome::Welcome;
 use super::text::highlight::Highlighter;
 use super::theme::Depth;
+use crate::config::ScreenFiles;
 use crate::protocol::{Query, SessionChoice};
 
 /// How the screen begins.
@@ -46,8 +47,8 @@ pub struct Options {
     pub ascii: bool,
     /// Take the mouse.
     pub mouse: bool,
-    /// nebula's folder, for `keys.toml` and `themes/`.
-    pub folder: Option<PathBuf>,
+    /// The person's `keys.toml` and `themes/`.
+    pub files: ScreenFiles,
     /// The workspace's root, for files that are opened in the editor.
     pub root: PathBuf,
     /// What shows first.
@@ -131,8 +132,7 @@ pub struct App {
 impl App {
     /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
     pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
-        let Loaded { keys, themes, theme, notices } =
-            load::read(options.folder.as_deref(), options.theme.as_deref(), depth);
+        let Loaded { keys, themes, theme, notices } = load::read(&options.files, options.theme.as_deref(), depth);
         let screen = match options.start {
             Start::New => Screen::Start(Box::default()),
             Start::Welcome => Screen::Welcome(Welcome::default()),

@@ -1,12 +1,13 @@
 //! Theme files: reading them, building one on another, and what is wrong with one, to the line and column.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
 use super::{Depth, Role, Theme};
+use crate::config::UserFile;
 use crate::tui::{colour, toml_place};
 
 /// Why a theme could not be used.
@@ -108,19 +109,17 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// The shipped themes and every `*.toml` in `folder`. What cannot be read is left out and reported; a folder
-    /// that does not exist is no error.
-    pub fn read(folder: &Path) -> (Self, Vec<ThemeError>) {
+    /// The shipped themes and the person's. What cannot be read is left out and reported.
+    pub fn with(files: &[UserFile]) -> (Self, Vec<ThemeError>) {
         let (mut themes, mut errors) = (Themes::default(), Vec::new());
-        let Ok(entries) = std::fs::read_dir(folder) else { return (themes, errors) };
-        for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+        for UserFile { path, text } in files {
             let Some(name) = path.file_stem().and_then(|n| n.to_str()) else { continue };
-            match std::fs::read_to_string(&path) {
+            match text {
                 Ok(text) => {
-                    themes.add(name, &text);
+                    themes.add(name, text);
                     themes.files.insert(name.to_string(), path.clone());
                 }
-                Err(e) => errors.push(ThemeError::Unreadable(path.clone(), e.to_string())),
+                Err(why) => errors.push(ThemeError::Unreadable(path.clone(), why.clone())),
             }
         }
         // One may build on another, so they are tried when all are there; a mistake is said once.
