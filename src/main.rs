@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use nebula::agent::{self, Parts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
-use nebula::config::ScreenFiles;
+use nebula::config::screen_files::ScreenFiles;
 use nebula::protocol::SessionChoice;
 use nebula::provider::{self, Kind};
 use nebula::text::time;

@@ -15,7 +15,7 @@ mod key_use;
 mod keys;
 mod layers;
 mod paths;
-mod screen_files;
+pub mod screen_files;
 pub mod size;
 mod values;
 
@@ -25,7 +25,6 @@ pub use key_use::KeyUse;
 pub use keys::{FORMATS, PROVIDERS};
 pub use layers::Origin;
 pub use paths::{Env, Paths, workspace_config};
-pub use screen_files::{ScreenFiles, UserFile};
 pub use values::{Config, Flags, ModelConfig, Price, ProviderConfig};
 
 use std::collections::BTreeMap;

@@ -50,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("tui", &["protocol", "proposal", "context::mention"]),
+    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention"]),
     (
         "cli",
         &[

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use nebula::config::ScreenFiles;
+use nebula::config::screen_files::ScreenFiles;
 use nebula::proposal::{Counts, ForeignChoice, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Msg, Options, Start};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nebula::config::ScreenFiles;
+use nebula::config::screen_files::ScreenFiles;
 use nebula::protocol::*;
 use nebula::tui::app::{Options, Start};
 

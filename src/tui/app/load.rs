@@ -1,7 +1,7 @@
 //! What the person gave the screen in files: keys and themes. A mistake in one of them leaves the rest in force and
 //! becomes a notice that stays, with the file, the line and the column.
 
-use crate::config::ScreenFiles;
+use crate::config::screen_files::ScreenFiles;
 use crate::protocol::{Level, Notice};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;

@@ -35,7 +35,7 @@ use super::popup::sessions::Sessions;
 use super::popup::welcome::Welcome;
 use super::text::highlight::Highlighter;
 use super::theme::Depth;
-use crate::config::ScreenFiles;
+use crate::config::screen_files::ScreenFiles;
 use crate::protocol::{Query, SessionChoice};
 
 /// How the screen begins.

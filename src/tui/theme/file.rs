@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
 use super::{Depth, Role, Theme};
-use crate::config::UserFile;
+use crate::config::screen_files::UserFile;
 use crate::tui::{colour, toml_place};
 
 /// Why a theme could not be used.
