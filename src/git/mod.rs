@@ -17,12 +17,16 @@
 //! | `GIT_*` of the environment | taken out, but for names, dates and the person's own files |
 //! | a file that never ends (`core.excludesFile`, `.git/info/exclude` as a pipe) | a time limit |
 
+mod remote;
+
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+pub use remote::Remote;
 
 /// Bytes of git's output that are read at all.
 const MAX_OUTPUT: u64 = 1 << 20;

@@ -24,6 +24,7 @@ pub mod lang;
 pub mod lazy;
 pub mod one_or_many;
 pub mod op;
+pub mod remote;
 pub mod runtime;
 pub mod state;
 pub mod store;

@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("proposal", &[]),
     ("edit", &["proposal"]),
     ("config", &["disk"]),
-    ("strand", &["disk"]),
+    ("strand", &["disk", "git"]),
     ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace"]),

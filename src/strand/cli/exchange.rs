@@ -11,7 +11,8 @@ use super::session::Session;
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{self, Accepted, Error, Log, Store, atomic_write};
+use crate::strand::remote::Place;
+use crate::strand::store::{self, Accepted, Error, Exchange, Log, Store, atomic_write};
 
 /// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
 fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
@@ -185,11 +186,33 @@ pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
 
 pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
     let (mut source, upstream) = other(s, named)?;
-    let mut pulled = store::pull(&mut s.store, &mut source, upstream)?;
+    let pulled = store::pull(&mut s.store, &mut source, upstream)?;
+    Ok(tell_pulled(s, out, pulled, &[]))
+}
+
+/// Publishes in a Git remote what it lacks, after taking in what it has.
+pub(super) fn publish(s: &mut Session, out: &mut Out, remote: &str) -> Result<u8, Error> {
+    let done = Place::of(&s.store, remote)?.push(&mut s.store)?;
+    let published = plural(done.published, "op");
+    let code = tell_pulled(s, out, done.taken, &[("published", done.published.into())]);
+    out.note(&format!("published {published}"));
+    Ok(code)
+}
+
+/// Takes in what a Git remote has.
+pub(super) fn take_in(s: &mut Session, out: &mut Out, remote: &str) -> Result<u8, Error> {
+    let done = Place::of(&s.store, remote)?.pull(&mut s.store)?;
+    Ok(tell_pulled(s, out, done.taken, &[]))
+}
+
+/// Prints what was taken in and what was withdrawn for it. Returns the exit code.
+fn tell_pulled(s: &Session, out: &Out, mut pulled: Exchange, more: &[(&str, Value)]) -> u8 {
     pulled.result.state_hash = s.store.state().state_hash();
     let withdrawn =
         pulled.records.iter().map(|record| json!({"conflict": record.id, "ops": record.ops})).collect::<Vec<_>>();
-    tell_with(out, &pulled.result, &[("withdrawn", Value::Array(withdrawn))]);
+    let mut values = vec![("withdrawn", Value::Array(withdrawn))];
+    values.extend(more.iter().cloned());
+    tell_with(out, &pulled.result, &values);
     for record in &pulled.records {
         let (ops, id) = (plural(record.ops.len(), "op"), &record.id);
         out.refused(&format!(
@@ -197,7 +220,7 @@ pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
             about_ops(record)
         ));
     }
-    Ok(pulled.exit())
+    pulled.exit()
 }
 
 pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output: &Path) -> Result<u8, Error> {

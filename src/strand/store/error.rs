@@ -24,6 +24,8 @@ pub enum Error {
     Checkpoint(String),
     #[error("{0}")]
     Archive(String),
+    #[error("{0}")]
+    Remote(String),
     #[error("no store here: make one with 'strand init', or name one with --store")]
     NoStore,
     #[error("{0}")]
@@ -54,6 +56,7 @@ impl Error {
             Error::Busy(_) => "busy",
             Error::Corrupt { .. } | Error::Checkpoint(_) => "corrupt",
             Error::Archive(_) => "archive",
+            Error::Remote(_) => "remote",
             Error::BadFile { .. } => "bad-file",
             Error::Newer { .. } => "newer",
             Error::NoStore | Error::NotFound(_) => "not-found",

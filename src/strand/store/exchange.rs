@@ -13,7 +13,7 @@ use crate::strand::op::Op;
 use crate::strand::state::State;
 
 /// What a pull did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
     /// What became of the ops.
     pub result: Accepted,
@@ -27,6 +27,21 @@ impl Exchange {
     /// The exit code of the command.
     pub fn exit(&self) -> u8 {
         if self.withdrawn.is_empty() { self.result.exit() } else { 4 }
+    }
+
+    /// What this one and a later one did.
+    pub fn and(mut self, later: Exchange) -> Exchange {
+        let Accepted { accepted, duplicate, pending, rejected, absorbed, healed, warnings, state_hash } = later.result;
+        self.result.accepted.extend(accepted);
+        self.result.duplicate.extend(duplicate);
+        self.result.rejected.extend(rejected);
+        self.result.absorbed.extend(absorbed);
+        self.result.healed.extend(healed);
+        self.result.warnings.extend(warnings);
+        (self.result.pending, self.result.state_hash) = (pending, state_hash);
+        self.withdrawn.extend(later.withdrawn);
+        self.records.extend(later.records);
+        self
     }
 }
 
@@ -103,6 +118,37 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
         return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new(), records: Vec::new() });
     }
     let unpushed = into.lacking(from)?;
+    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
+    let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
+    let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
+    let gate = Gate { policy: from.config.policy, forbidden: &forbidden, latest: None };
+    take_in(into, theirs, unpushed, &gate, &taken_back)
+}
+
+/// Takes in the ops that are published elsewhere, as they are. Own ops that are not among them are judged anew by this
+/// store's policy, oldest first.
+pub fn pull_from(into: &mut Store, published: &[Op]) -> Result<Exchange, Error> {
+    let _lock = into.lock()?;
+    let graph = into.state.graph();
+    let theirs: Vec<Op> = published.iter().filter(|op| !graph.has(op.id)).cloned().collect();
+    if theirs.is_empty() {
+        return Ok(Exchange::default());
+    }
+    let known: HashSet<OpId> = published.iter().map(|op| op.id).collect();
+    let unpushed: Vec<Op> = into.ops().into_iter().filter(|op| !known.contains(&op.id)).collect();
+    into.sound()?;
+    let gate = Gate { policy: into.config.policy, forbidden: &|_, _| None, latest: None };
+    take_in(into, theirs, unpushed, &gate, &HashSet::new())
+}
+
+/// Takes in ops as they are, and judges own ones that are not published anew by a gate, under the lock.
+fn take_in(
+    into: &mut Store,
+    theirs: Vec<Op>,
+    unpushed: Vec<Op>,
+    gate: &Gate,
+    taken_back: &HashSet<OpId>,
+) -> Result<Exchange, Error> {
     into.none_archived(&unpushed)?;
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();
     into.state.retract(&ids);
@@ -110,13 +156,13 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     into.state.refresh();
     let mut all = Gated { kept: offered.admitted.clone(), ..Gated::default() };
     all.result.accepted = offered.admitted;
-    let mut withdrawals = judge_again(into, from, unpushed, &mut all)?;
+    let mut withdrawals = judge_again(into, gate, taken_back, unpushed, &mut all);
     // What followed a withdrawn op waits for it in vain: it goes with it.
     let mut stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
     stranded.sort_by_key(Op::key);
     into.state.drop_pending(&stranded.iter().map(|op| op.id).collect());
     into.state.refresh();
-    withdrawals.strand(stranded, from.config.policy.word());
+    withdrawals.strand(stranded, gate.policy.word());
     let withdrawn = withdrawals.ids();
     let control: Vec<String> = match withdrawals.records.first() {
         None => Vec::new(),
@@ -129,12 +175,14 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     Ok(Exchange { result: into.keep(all, &control)?, withdrawn, records: withdrawals.records })
 }
 
-/// Judges bundles that the upstream does not have, oldest first, by its policy and locks. Returns those that go.
-fn judge_again(into: &mut Store, from: &Store, unpushed: Vec<Op>, all: &mut Gated) -> Result<Withdrawals, Error> {
-    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
-    let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
-    let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
-    let gate = Gate { policy: from.config.policy, forbidden: &forbidden, latest: None };
+/// Judges bundles that are not published, oldest first, by a policy and locks. Returns those that go.
+fn judge_again(
+    into: &mut Store,
+    gate: &Gate,
+    taken_back: &HashSet<OpId>,
+    unpushed: Vec<Op>,
+    all: &mut Gated,
+) -> Withdrawals {
     let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {
         if bundle.iter().any(|op| taken_back.contains(&op.id)) {
@@ -153,7 +201,7 @@ fn judge_again(into: &mut Store, from: &Store, unpushed: Vec<Op>, all: &mut Gate
         all.result.healed.extend(gated.result.healed);
         all.result.warnings.extend(gated.result.warnings);
     }
-    Ok(withdrawals)
+    withdrawals
 }
 
 /// Ops that a pull takes out, by the record that keeps them.

@@ -26,7 +26,7 @@ pub use accept::{Accepted, Rejected};
 pub use archive::{Before, Compacted};
 pub use checkpoint::{Row, read as read_checkpoint};
 pub use error::Error;
-pub use exchange::{Exchange, pull, push};
+pub use exchange::{Exchange, pull, pull_from, push};
 pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
 pub use issue::Written;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};

@@ -10,6 +10,7 @@ mod hashes;
 mod killed;
 mod language;
 mod parallel;
+mod remote;
 mod served;
 mod terminal;
 mod trees;

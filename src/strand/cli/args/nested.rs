@@ -81,6 +81,9 @@ pub enum OpCommand {
         /// Its folder [default: upstream]
         #[arg(id = "other", value_name = "STORE")]
         store: Option<PathBuf>,
+        /// Publish in a Git remote instead, after taking in what it has
+        #[arg(long, value_name = "NAME|URL", conflicts_with = "other")]
+        remote: Option<String>,
     },
     /// Take ops from another store; upstream takes precedence
     #[command(after_help = EXCHANGED)]
@@ -88,6 +91,9 @@ pub enum OpCommand {
         /// Its folder [default: upstream]
         #[arg(id = "other", value_name = "STORE")]
         store: Option<PathBuf>,
+        /// Take what a Git remote has instead
+        #[arg(long, value_name = "NAME|URL", conflicts_with = "other")]
+        remote: Option<String>,
     },
     /// Write ops into a file
     #[command(after_help = "JSON: {ops, file}")]

@@ -1,0 +1,149 @@
+//! Exchange through a Git remote: the op set lies in a ref, one file an author, each only ever appended to.
+//!
+//! Any Git host is the server. Who publishes takes in first what the ref holds, judges its own unpublished ops by that,
+//! and moves the ref on only from where it saw it; whoever came first meanwhile is taken in, and it tries again. A
+//! program that is killed leaves the ref as it was or moved on whole.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use super::id::OpId;
+use super::op::Op;
+use super::store::{Error, Exchange, Store, pull_from};
+use crate::git::Remote;
+
+/// How often a ref that others move is tried to be moved.
+const TRIES: u32 = 100;
+/// How long is waited at most before the next try.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// What an exchange with a remote did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchanged {
+    /// What was taken in, and what was withdrawn for it.
+    pub taken: Exchange,
+    /// How many ops were published.
+    pub published: usize,
+}
+
+/// The ops that a ref holds.
+struct Published {
+    /// The commit that it stands at.
+    commit: Option<String>,
+    files: BTreeMap<String, Vec<u8>>,
+    ops: Vec<Op>,
+}
+
+/// A ref of a remote, as a store sees it.
+pub struct Place {
+    remote: Remote,
+    reference: String,
+}
+
+/// What of a word may stand in the name of a ref and of a file.
+fn plain(word: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' };
+    word.chars().map(fits).collect()
+}
+
+fn failed(error: crate::git::Error) -> Error {
+    Error::Remote(error.to_string())
+}
+
+impl Place {
+    /// The ref of a store in a remote, which is named as the repository around the store names it, or by its address.
+    ///
+    /// # Errors
+    /// When there is no such remote.
+    pub fn of(store: &Store, name: &str) -> Result<Place, Error> {
+        let root = std::path::absolute(store.root()).map_err(|error| Error::io("find", store.root(), error))?;
+        let folder = root.file_stem().unwrap_or_default().to_string_lossy();
+        let bare = store.inner("runtime").join("remotes").join(format!("{}.git", plain(name)));
+        let remote = Remote::open(&root, name, &bare).map_err(failed)?;
+        Ok(Place { remote, reference: format!("refs/strand/{}", plain(&folder)) })
+    }
+
+    fn read(&self) -> Result<Published, Error> {
+        let commit = self.remote.fetch(&self.reference).map_err(failed)?;
+        let files = match &commit {
+            Some(commit) => self.remote.files(commit).map_err(failed)?,
+            None => BTreeMap::new(),
+        };
+        let mut ops = Vec::new();
+        for (name, bytes) in &files {
+            for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+                let op = Op::from_line(line);
+                let wrong = |why| Error::Remote(format!("{} {name} line {}: {why}", self.reference, at + 1));
+                ops.push(op.map_err(wrong)?);
+            }
+        }
+        Ok(Published { commit, files, ops })
+    }
+
+    /// Takes in what the ref holds. What is not there yet is judged anew by it.
+    ///
+    /// # Errors
+    /// When the remote cannot be read, or holds another store.
+    pub fn pull(&self, store: &mut Store) -> Result<Exchanged, Error> {
+        let published = self.read()?;
+        let taken = self.take_in(store, &published)?;
+        Ok(Exchanged { taken, published: 0 })
+    }
+
+    /// Takes in what the ref holds, and publishes what it lacks.
+    ///
+    /// # Errors
+    /// When the remote cannot be read or written, or holds another store.
+    pub fn push(&self, store: &mut Store) -> Result<Exchanged, Error> {
+        let mut taken: Option<Exchange> = None;
+        for tried in 0..TRIES {
+            let published = self.read()?;
+            let now = self.take_in(store, &published)?;
+            taken = Some(match taken {
+                Some(before) => before.and(now),
+                None => now,
+            });
+            let known: HashSet<OpId> = published.ops.iter().map(|op| op.id).collect();
+            let lacking: Vec<Op> = store.ops().into_iter().filter(|op| !known.contains(&op.id)).collect();
+            let count = lacking.len();
+            if count == 0 || self.publish(published, &lacking)? {
+                return Ok(Exchanged { taken: taken.unwrap_or_default(), published: count });
+            }
+            std::thread::sleep(pause(tried));
+        }
+        Err(Error::Remote(format!("others moved {} each of {TRIES} times; push again", self.reference)))
+    }
+
+    fn take_in(&self, store: &mut Store, published: &Published) -> Result<Exchange, Error> {
+        store.catch_up()?;
+        let own = store.state().graph();
+        let strange = !published.ops.is_empty() && !own.is_empty() && !published.ops.iter().any(|op| own.has(op.id));
+        if strange {
+            let why = format!(
+                "{} holds another store: no op of it is known here; give this store's folder another name",
+                self.reference
+            );
+            return Err(Error::Remote(why));
+        }
+        pull_from(store, &published.ops)
+    }
+
+    /// Appends ops to the files of their authors and moves the ref on. Whether nobody else moved it meanwhile.
+    fn publish(&self, published: Published, ops: &[Op]) -> Result<bool, Error> {
+        let Published { commit, mut files, .. } = published;
+        for op in ops {
+            let file = files.entry(format!("{}.jsonl", plain(&op.author))).or_default();
+            file.extend_from_slice(op.to_line().as_bytes());
+            file.push(b'\n');
+        }
+        let message = format!("Publish {} ops", ops.len());
+        let next = self.remote.commit(&files, commit.as_deref(), &message).map_err(failed)?;
+        self.remote.push(&self.reference, &next, commit.as_deref()).map_err(failed)
+    }
+}
+
+/// How long to wait after a number of tries: longer each time, and not the same as everybody else.
+fn pause(tried: u32) -> Duration {
+    let spread = std::process::id().wrapping_mul(7_919).wrapping_add(tried.wrapping_mul(104_729));
+    LONGEST_PAUSE.min(Duration::from_millis(u64::from(spread % (20 * (tried + 1)))))
+}

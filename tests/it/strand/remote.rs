@@ -1,0 +1,165 @@
+//! Stores that meet in a ref of a Git remote.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::converge::Chance;
+use super::world::World;
+
+fn git(folder: &Path, args: &[&str]) -> String {
+    let out = Command::new("git").current_dir(folder).args(args).output().unwrap();
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// A bare repository, as a host has it.
+fn host() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let bare = dir.path().join("host.git");
+    git(dir.path(), &["init", "-q", "--bare", "host.git"]);
+    (dir, bare)
+}
+
+/// A store in a repository of its own that knows the host as origin.
+fn clone_of(host: &Path) -> World {
+    let world = World::new();
+    git(world.path(), &["init", "-q"]);
+    git(world.path(), &["remote", "add", "origin", host.to_str().unwrap()]);
+    world
+}
+
+/// `strand op push` or `pull` with git on the PATH.
+fn exchange(world: &World, what: &str, remote: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+    command.current_dir(world.path()).args(["--json", "op", what, "--remote", remote]);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("USER", "me").env("HOME", world.path());
+    command
+}
+
+#[track_caller]
+fn exchanged(world: &World, what: &str, remote: &str, code: i32) -> serde_json::Value {
+    let out = exchange(world, what, remote).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(code), "{said}");
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+#[test]
+fn what_one_publishes_another_takes_in() {
+    let (_dir, host) = host();
+    let (one, two) = (clone_of(&host), clone_of(&host));
+    one.load("slot a = Int = 1\nslot b = Int = 2\n");
+    assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 2);
+    assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 0);
+    let taken = exchanged(&two, "pull", "origin", 0);
+    assert_eq!(taken["accepted"].as_array().unwrap().len(), 2);
+    two.out(0, &["--author", "agent:b", "replace", "slot.a", "Int = 3"]);
+    // By its address as well as by its name.
+    assert_eq!(exchanged(&two, "push", host.to_str().unwrap(), 0)["published"], 1);
+    exchanged(&one, "pull", "origin", 0);
+    assert_eq!(one.out(0, &["view", "slot.a"]), "slot a = Int = 3\n");
+    assert_eq!(one.out(0, &["state-hash"]), two.out(0, &["state-hash"]));
+    // One commit a push, one file an author.
+    let name = "refs/strand/project";
+    assert_eq!(git(&host, &["rev-list", "--count", name]).trim(), "2");
+    assert_eq!(git(&host, &["ls-tree", "--name-only", name]), "agent-b.jsonl\nuser-me.jsonl\n");
+}
+
+#[test]
+fn what_stands_in_the_way_of_the_published_is_withdrawn_and_kept() {
+    let (_dir, host) = host();
+    let (one, two) = (clone_of(&host), clone_of(&host));
+    one.load("slot draft = Text = \"\"\n");
+    exchanged(&one, "push", "origin", 0);
+    exchanged(&two, "pull", "origin", 0);
+    one.out(0, &["remove", "slot.draft"]);
+    exchanged(&one, "push", "origin", 0);
+    two.out(0, &["add", "tile", "T", "input(bind=draft, label=\"d\")"]);
+    two.out(0, &["add", "slot", "kept", "Int = 0"]);
+    let pushed = exchanged(&two, "push", "origin", 4);
+    assert_eq!(pushed["withdrawn"].as_array().unwrap().len(), 1);
+    assert_eq!(pushed["published"], 1);
+    exchanged(&one, "pull", "origin", 0);
+    assert_eq!(one.out(0, &["list"]), "slot.kept\n");
+    assert_eq!(one.out(0, &["state-hash"]), two.out(0, &["state-hash"]));
+    assert!(two.out(0, &["conflicts"]).contains("dangling open tile.T:1 -> slot.draft"));
+}
+
+#[test]
+fn a_ref_that_cannot_be_believed_changes_nothing() {
+    let (_dir, host) = host();
+    let (one, two) = (clone_of(&host), clone_of(&host));
+    one.load("slot a = Int = 1\n");
+    two.load("slot z = Int = 1\n");
+    let before = two.out(0, &["state-hash"]);
+    exchanged(&one, "push", "origin", 0);
+    let refused = exchanged(&two, "push", "origin", 7);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("holds another store"), "{refused}");
+    // A file that somebody altered.
+    let bad = one.path().join("bad");
+    std::fs::write(&bad, "{\"op\":\"add\"}\n").unwrap();
+    let blob = git(one.path(), &["hash-object", "-w", "bad"]);
+    let mut child = Command::new("git")
+        .current_dir(one.path())
+        .arg("mktree")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(
+        &mut child.stdin.take().unwrap(),
+        format!("100644 blob {}\tuser-me.jsonl\n", blob.trim()).as_bytes(),
+    )
+    .unwrap();
+    let tree = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let who = ["-c", "user.name=x", "-c", "user.email=x@y"];
+    let commit = git(one.path(), &[&who[..], &["commit-tree", tree.trim(), "-m", "x"]].concat());
+    git(one.path(), &["push", "-q", "--force", "origin", &format!("{}:refs/strand/project", commit.trim())]);
+    let refused = exchanged(&one, "pull", "origin", 7);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("user-me.jsonl line 1"), "{refused}");
+    assert_eq!(two.out(0, &["state-hash"]), before);
+    assert!(exchanged(&two, "pull", "nowhere", 7)["error"]["message"].as_str().unwrap().contains("no remote nowhere"));
+}
+
+/// `STRAND_KILLS` sets how often each push is killed at most.
+#[test]
+fn clones_that_push_at_once_and_are_killed_lose_nothing() {
+    const CLONES: usize = 8;
+    let kills = std::env::var("STRAND_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(2);
+    let (_dir, host) = host();
+    let worlds: Vec<World> = (0..CLONES).map(|_| clone_of(&host)).collect();
+    worlds[0].load("slot shared = Int = 0\n");
+    exchanged(&worlds[0], "push", "origin", 0);
+    for (n, world) in worlds.iter().enumerate() {
+        exchanged(world, "pull", "origin", 0);
+        let author = format!("agent:a{n}");
+        world.out(0, &["--author", &author, "add", "slot", &format!("own{n}"), "Int = 0"]);
+        world.out(0, &["--author", &author, "replace", "slot.shared", &format!("Int = {n}")]);
+    }
+    std::thread::scope(|scope| {
+        for (n, world) in worlds.iter().enumerate() {
+            scope.spawn(move || {
+                let mut chance = Chance(n as u64 + 1);
+                for _ in 0..kills {
+                    let mut push = exchange(world, "push", "origin");
+                    let mut child = push.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                    std::thread::sleep(Duration::from_millis(chance.below(200) as u64));
+                    // It may be done already.
+                    let _ = child.kill();
+                    child.wait().unwrap();
+                }
+                exchanged(world, "push", "origin", 0);
+            });
+        }
+    });
+    let mut hashes = Vec::new();
+    for world in &worlds {
+        exchanged(world, "pull", "origin", 0);
+        assert_eq!(world.out(0, &["list"]).lines().count(), 1 + CLONES);
+        assert_eq!(world.out(0, &["op", "log"]).lines().count(), 1 + 2 * CLONES);
+        hashes.push(world.out(0, &["state-hash"]));
+    }
+    hashes.dedup();
+    assert_eq!(hashes.len(), 1);
+}
