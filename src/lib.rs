@@ -14,6 +14,7 @@
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
 //! | [`execute`] | the end of the road: intent → archive → disk → record; the only writer of workspace files |
+//! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
@@ -57,6 +58,7 @@ pub mod proposal;
 pub mod protocol;
 pub mod provider;
 pub mod restore_plan;
+pub mod shell;
 #[cfg(feature = "strand")]
 pub mod strand;
 pub mod text;

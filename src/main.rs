@@ -12,6 +12,9 @@ use nebula::text::time;
 use nebula::tui::{self, Exit, Left, Options, Start};
 
 fn main() -> ExitCode {
+    if let Some(code) = nebula::shell::helper_main() {
+        return code;
+    }
     let Cli { global, command, prompt } = cli::parse();
     let ended = match command {
         None => Context::new(global, None).and_then(|mut context| {

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::command::seal_jobs;
 use crate::agent::commit;
 use crate::agent::restore::Restores;
 use crate::agent::session::context::SessionContext;
@@ -65,6 +66,7 @@ impl ActorHandle {
             restores: Restores::default(),
             draft: None,
             commit: None,
+            command: None,
         };
         let task = tokio::spawn(actor.run(messages, opened));
         ActorHandle { context, inbox, task }
@@ -121,6 +123,8 @@ struct Actor {
     draft: Option<CancellationToken>,
     /// The commit that git is making.
     commit: Option<JoinHandle<()>>,
+    /// Ends the person's own command.
+    command: Option<CancellationToken>,
 }
 
 impl Actor {
@@ -151,6 +155,11 @@ impl Actor {
         if let Some(commit) = self.commit.take() {
             let _ = commit.await;
         }
+        let commands = Arc::clone(&self.context.commands);
+        let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
+        if let Some(id) = self.context.id() {
+            seal_jobs(&self.context, &id).await;
+        }
         if let Some(id) = self.context.id().filter(|_| !stays) {
             self.context.services.memory.post(move |memory| memory.end(&id));
         }
@@ -161,6 +170,11 @@ impl Actor {
         match command {
             Command::Submit(prompt) => self.submit(prompt).await,
             Command::Continue(how) => self.begin(Begin::Continue(how)).await,
+            Command::Run(text) => {
+                let stop = CancellationToken::new();
+                self.command = Some(stop.clone());
+                turn::run_of_person(context, text, stop);
+            }
             Command::Compact => self.compact().await,
             Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
             Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
@@ -243,6 +257,9 @@ impl Actor {
     }
 
     fn interrupt(&mut self) {
+        if let Some(command) = self.command.take() {
+            command.cancel();
+        }
         match (&self.turn, &self.draft) {
             (Some(running), _) => running.stop.cancel(),
             (None, Some(draft)) if !draft.is_cancelled() => draft.cancel(),

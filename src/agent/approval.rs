@@ -78,6 +78,26 @@ pub fn policy(approval: Approval, consent: Consent, proposal: &Proposal, needs_p
     }
 }
 
+/// What the policy says of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandPolicy {
+    /// It runs, in the name of this consent.
+    Run(Consent),
+    /// The person is asked.
+    Ask,
+    /// It does not run, and why.
+    Refuse(&'static str),
+}
+
+/// What the policy says of a command.
+pub fn command_policy(approval: Approval, consent: Consent) -> CommandPolicy {
+    match approval {
+        Approval::All => CommandPolicy::Run(consent),
+        Approval::Ask | Approval::Edits => CommandPolicy::Ask,
+        Approval::None => CommandPolicy::Refuse("the approval policy allows no commands"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -80,14 +80,19 @@ pub async fn execute_proposal(
     }
     let settled = write(context, &proposal, decision, cause, stop).await;
     context.events.send(EventBody::Settled(proposal.id, settled.outcome.clone())).await;
-    if let Some(id) = settled.changeset.clone() {
-        let context2 = Arc::clone(context);
-        let archived = tokio::task::spawn_blocking(move || archived(&context2, &id)).await;
-        if let Ok(Some(changeset)) = archived {
-            context.events.send(EventBody::Archived(changeset)).await;
-        }
+    if let Some(id) = &settled.changeset {
+        tell_changeset(context, id).await;
     }
     settled
+}
+
+/// Tells of a new changeset, unless it was told already.
+pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
+    let (context2, id) = (Arc::clone(context), id.to_string());
+    let archived = tokio::task::spawn_blocking(move || archived(&context2, &id)).await;
+    if let Ok(Some(changeset)) = archived {
+        context.events.send(EventBody::Archived(changeset)).await;
+    }
 }
 
 fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> Option<Decision> {

@@ -8,6 +8,7 @@ mod actor;
 mod approval;
 pub mod background;
 mod changesets;
+mod command;
 pub mod commit;
 mod events;
 mod execute_proposal;
@@ -21,5 +22,7 @@ mod start;
 mod supervisor;
 mod turn;
 
+pub use background::adopt::adopt;
+pub use services::shell;
 pub use session::export;
 pub use start::{Handle, Parts, ended, open_archive, spawn};

@@ -18,6 +18,7 @@ use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::protocol::{Level, Notice};
 use crate::provider::{self, Provider};
+use crate::shell::{Environment, PlaceSettings, Shell};
 use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::Watch;
@@ -33,6 +34,8 @@ pub struct Services {
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
     pub memory: memory::Handle,
+    /// What the commands of all sessions share.
+    pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
     pub offered: Vec<Arc<dyn Tool>>,
     /// The configuration as it was at the start, with what was set since.
@@ -75,6 +78,22 @@ pub struct Connection {
     pub why_not: Option<provider::Error>,
 }
 
+/// What commands work with, as the configuration says.
+pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell {
+    let connection = config.connection();
+    let providers = config.providers.values().filter_map(|provider| provider.api_key_env.clone());
+    let named: Vec<String> =
+        connection.key_variable.into_iter().chain(config.api_key_env.clone()).chain(providers).collect();
+    Shell {
+        workspace: workspace.clone(),
+        archive: archive.clone(),
+        places: PlaceSettings::default(),
+        environment: Environment::new(config.env().all(), &named, &[]),
+        logs: config.paths.folder().map(|folder| folder.join("commands")),
+        program: config.program.clone(),
+    }
+}
+
 /// Something process-wide that the sessions or the person must hear of.
 pub enum Report {
     /// A notice in passing, not kept in a chat.
@@ -106,6 +125,7 @@ impl Services {
     ) -> Self {
         let model = config.model.clone();
         Services {
+            shell: Arc::new(shell(&config, &workspace, &archive)),
             workspace,
             archive,
             memory,

@@ -13,7 +13,7 @@ use crate::agent::listings;
 use crate::agent::services::{Report, Services};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;
-use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Prompt, SessionChange, SessionChoice, SessionId};
+use crate::protocol::{Addressed, Command, EventBody, Level, Notice, SessionChange, SessionChoice, SessionId};
 
 /// All open sessions.
 pub struct Supervisor {
@@ -60,7 +60,13 @@ impl Supervisor {
             Command::Open(choice) => return self.open(target, choice).await,
             Command::OpenBeside(choice) => return self.open(None, choice).await,
             Command::Close => return self.close(target).await,
-            Command::Submit(prompt) if target.is_none() => return self.begin_with(prompt).await,
+            Command::Submit(prompt) if target.is_none() => {
+                if !prompt.text.trim().is_empty() {
+                    self.begin_with(Command::Submit(prompt)).await;
+                }
+                return;
+            }
+            Command::Run(text) if target.is_none() => return self.begin_with(Command::Run(text)).await,
             _ => {}
         }
         let Some(actor) = self.actor(target.as_ref()) else {
@@ -97,14 +103,11 @@ impl Supervisor {
         }
     }
 
-    /// A first message without a session opens a new one.
-    async fn begin_with(&mut self, prompt: Prompt) {
-        if prompt.text.trim().is_empty() {
-            return;
-        }
+    /// A first message or command without a session opens a new one.
+    async fn begin_with(&mut self, first: Command) {
         self.open(None, SessionChoice::New).await;
         if let Some(actor) = self.current.as_ref().and_then(|id| self.sessions.get(id)) {
-            actor.command(Command::Submit(prompt));
+            actor.command(first);
         }
     }
 

@@ -14,6 +14,8 @@ mod path;
 mod recent;
 mod record;
 pub mod restore;
+mod seal;
+pub mod staging;
 mod version;
 
 use std::io;
@@ -30,6 +32,7 @@ pub use maintenance::{Damage, Keep, Prune};
 pub use path::{Sha, calculate_path_sha256, sha256};
 pub use record::{Before, Recorded, RecordedFile};
 pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
+pub use seal::{ChangeKind, CommandChange, CommandChanges};
 pub use version::Version;
 
 use crate::disk;

@@ -10,9 +10,13 @@ use crate::workspace::normalise;
 pub type Sha = [u8; 32];
 
 /// The folder name for a file: SHA-256, in hexadecimal, of its normalised path. All spellings of one path give one
-/// name.
+/// name. A folder's path ends in `/`, so that a file of the same name has another.
 pub fn calculate_path_sha256(root: &Path, path: &Path) -> String {
-    hex(&sha256(normalise(root, path).as_bytes()))
+    let mut normal = normalise(root, path);
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        normal.push('/');
+    }
+    hex(&sha256(normal.as_bytes()))
 }
 
 /// SHA-256 of bytes.
@@ -37,6 +41,7 @@ mod tests {
         for path in ["src/main.py", "./src/main.py", "src/../src/main.py", "/work/project/src/main.py"] {
             assert_eq!(calculate_path_sha256(root, Path::new(path)), expected, "{path}");
         }
+        assert_eq!(calculate_path_sha256(root, Path::new("./src/")), hex(&sha256(b"src/")));
         assert_eq!(hex(&sha256(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(calculate_path_sha256(root, Path::new("/etc/hosts")), hex(&sha256(b"/etc/hosts")));
     }

@@ -130,7 +130,7 @@ impl Archive {
             let name = version::name(file.version, path, state);
             let equal = match state {
                 State::File { bytes, mode } => recent.equal_one(&folder, bytes, mode_of(*mode), file.sha256),
-                State::Absent | State::Large(_) | State::Link { .. } => None,
+                State::Absent | State::Large(_) | State::Link { .. } | State::Folder { .. } => None,
             };
             let result = writing.write(equal, &folder, &name, before);
             if let State::File { .. } = state {
@@ -268,6 +268,10 @@ impl Writing<'_> {
                 return Ok(());
             }
             State::Link { target } => return folder.make_link(name, target),
+            State::Folder { mode } => {
+                self.open.push(folder.write_new(name, version::folder_text(*mode).as_bytes(), Some(0o600))?);
+                return Ok(());
+            }
             State::Large(file) => return self.write_large(file, folder, name, before),
             State::File { bytes, mode } => (bytes, mode_of(*mode)),
         };

@@ -11,7 +11,7 @@ use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
     count_changed, merge,
 };
-use crate::workspace::{Access, Workspace};
+use crate::workspace::{PathError, Workspace};
 
 /// What to restore. Paths are normalised.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub fn state_sha(state: &State) -> Option<Sha> {
         State::File { bytes, .. } => Some(sha256(bytes)),
         State::Large(file) => Some(file.sha256),
         State::Link { target } => Some(sha256(format!("link\0{}", target.display()).as_bytes())),
+        State::Folder { mode } => Some(sha256(format!("folder\0{mode:o}").as_bytes())),
     }
 }
 
@@ -182,8 +183,9 @@ impl Archive {
             }
         };
         let (mut files, mut previews) = (Vec::new(), Vec::new());
+        let folders = folders_of(&goals);
         for goal in goals {
-            let (status, change) = self.preview(workspace, &goal, written, choices);
+            let (status, change) = self.preview(workspace, &goal, &folders, written, choices);
             previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
@@ -266,13 +268,16 @@ impl Archive {
         &self,
         workspace: &Workspace,
         goal: &Goal,
+        folders: &BTreeSet<String>,
         written: &dyn Written,
         choices: &Choices,
     ) -> (RestoreStatus, Option<FileChange>) {
         let path = &goal.path;
         let not_archived = |why: String| (RestoreStatus::NotArchived(why), None);
-        match workspace.resolve(path, Access::Entry) {
+        match workspace.resolve_archived(path) {
             Ok(real) if real == *path => {}
+            // What is in the way goes with the same restore.
+            Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(path, folders) => {}
             Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
             Err(error) => return not_archived(error.to_string()),
         }
@@ -287,7 +292,7 @@ impl Archive {
             Ok(state) => state,
             Err(error) => return not_archived(error.to_string()),
         };
-        let now = match workspace.read(path) {
+        let now = match workspace.read_archived(path) {
             Ok(read) => read,
             Err(error) => return not_archived(error.to_string()),
         };
@@ -298,6 +303,7 @@ impl Archive {
         let last = written.written(path);
         if self.is_ours(path, &now.state, last.as_ref()) {
             let mut change = FileChange::new(path, now.state, old, "undo", &[]);
+            change.restores = true;
             change.folders = last.map(|l| l.folders).unwrap_or_default();
             return (RestoreStatus::Restore(change.counts), Some(change));
         }
@@ -307,6 +313,10 @@ impl Archive {
     /// Whether a state is what nebula wrote, or is archived anyway.
     fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
         let sha = state_sha(now);
+        if path.ends_with('/') {
+            // A folder has no bytes that someone else could have written.
+            return true;
+        }
         let same = |v: &Version| match (now, v.absent) {
             (State::Absent, absent) => absent,
             (_, true) => false,
@@ -320,6 +330,17 @@ impl Archive {
         last.is_some_and(|l| l.states.contains(&sha))
             || self.versions(path).is_ok_and(|versions| versions.iter().rev().any(same))
     }
+}
+
+/// The folders that a restore brings back.
+fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
+    let folders = goals.iter().filter(|goal| goal.version.as_ref().is_ok_and(|version| version.folder));
+    folders.map(|goal| goal.path.clone()).collect()
+}
+
+/// Whether a path lies in one of these folders, each with its closing `/`.
+pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
+    path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
 }
 
 /// A version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has none.
@@ -360,6 +381,6 @@ fn foreign(
         _ => None,
     };
     // A merge may come to what is there already.
-    let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, ..c });
+    let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, ..c });
     (RestoreStatus::Foreign { at, counts, choice, conflicts }, change)
 }

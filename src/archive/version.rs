@@ -15,8 +15,12 @@ use crate::workspace::state_of;
 
 /// The extension of a version that says: there was no file.
 const ABSENT: &str = "absent";
+/// The extension of a version that says: there was a folder. Its text is the folder's mode.
+const FOLDER: &str = "nebula-folder";
 /// Extensions longer than this are left out of a version's name, which must fit a file name.
 const MAX_EXTENSION: usize = 200;
+/// The longest text of a version of a folder.
+const FOLDER_TEXT: u64 = 16;
 
 /// One archived state of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub struct Version {
     pub id: Id,
     /// The file did not exist then.
     pub absent: bool,
+    /// It was a folder then.
+    pub folder: bool,
     /// The file that holds it.
     pub file: PathBuf,
 }
@@ -44,6 +50,11 @@ impl Version {
             return Ok(State::Link { target: folder.read_link(name)? });
         }
         let file = folder.open_file(name)?;
+        if self.folder {
+            let text = disk::read_open(&file, FOLDER_TEXT)?;
+            let mode = std::str::from_utf8(&text).ok().and_then(|text| u32::from_str_radix(text.trim(), 8).ok());
+            return mode.map(|mode| State::Folder { mode }).ok_or_else(|| io::ErrorKind::InvalidData.into());
+        }
         Ok(state_of(file, &self.file, stop)?.0)
     }
 
@@ -59,7 +70,8 @@ pub(super) fn parse(folder: &Path, name: &str) -> Option<Version> {
         Some((id, extension)) => (id, Some(extension)),
         None => (name, None),
     };
-    Some(Version { id: Id::parse(id)?, absent: extension == Some(ABSENT), file: folder.join(name) })
+    let is = |what| extension == Some(what);
+    Some(Version { id: Id::parse(id)?, absent: is(ABSENT), folder: is(FOLDER), file: folder.join(name) })
 }
 
 /// The name of a version of the file at `path`.
@@ -67,12 +79,20 @@ pub(super) fn name(id: Id, path: &str, state: &State) -> String {
     if state.is_absent() {
         return format!("{id}.{ABSENT}");
     }
+    if let State::Folder { .. } = state {
+        return format!("{id}.{FOLDER}");
+    }
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
     match extension.filter(|e| !e.is_empty() && e.len() <= MAX_EXTENSION) {
-        Some(ABSENT) => format!("{id}.{ABSENT}-file"),
+        Some(extension @ (ABSENT | FOLDER)) => format!("{id}.{extension}-file"),
         Some(extension) => format!("{id}.{extension}"),
         None => id.to_string(),
     }
+}
+
+/// The text of a version that says: there was a folder of this mode.
+pub(super) fn folder_text(mode: u32) -> String {
+    format!("{mode:o}\n")
 }
 
 /// The versions in a folder, oldest first. Files that are none are left out.
@@ -101,5 +121,8 @@ mod tests {
         assert!(parse(Path::new("f"), &format!("{id}.absent")).expect("a version").absent);
         assert!(!parse(Path::new("f"), &format!("{id}.absent-file")).expect("a version").absent);
         assert!(parse(Path::new("f"), "notes.txt").is_none());
+        assert_eq!(name("x.nebula-folder", &file).as_deref(), Some(".nebula-folder-file"));
+        assert_eq!(name("x/", &State::Folder { mode: 0o755 }).as_deref(), Some(".nebula-folder"));
+        assert!(parse(Path::new("f"), &format!("{id}.nebula-folder")).expect("a version").folder);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand};
 
 use super::files::FilesCmd;
@@ -63,6 +62,8 @@ pub struct Global {
 pub enum Cmd {
     /// Run one turn without a screen
     Task(TaskArgs),
+    /// Run a command of your own; what it overwrites is archived, and `undo` takes it back
+    Run(RunArgs),
     /// Files and their archive.
     #[command(flatten)]
     Files(FilesCmd),
@@ -112,6 +113,20 @@ pub enum Cmd {
     },
 }
 
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// One event a line
+    #[arg(long)]
+    pub json: bool,
+    /// Run it where the tree is too large to be archived: what it overwrites cannot be undone
+    #[arg(long)]
+    pub unkept: bool,
+    /// The command: one word is a text for the shell, several are one program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub command: Vec<String>,
+}
+
 /// Arguments of `task`.
 #[derive(Debug, Args)]
 pub struct TaskArgs {
@@ -119,7 +134,7 @@ pub struct TaskArgs {
     #[arg(required = true)]
     pub prompt: Vec<String>,
     /// Who decides: `ask` needs a terminal
-    #[arg(long, value_name = "ask|edits|none", value_parser = [PossibleValue::new("ask"), "edits".into(), "none".into(), PossibleValue::new("all").hide(true)])]
+    #[arg(long, value_name = "ask|edits|all|none", value_parser = ["ask", "edits", "all", "none"])]
     pub approve: Option<String>,
     /// Print one JSON event per line
     #[arg(long)]

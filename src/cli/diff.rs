@@ -149,7 +149,7 @@ fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<us
 /// A state's bytes; a link's are its text.
 fn content(state: &State) -> Vec<u8> {
     match state {
-        State::Absent => Vec::new(),
+        State::Absent | State::Folder { .. } => Vec::new(),
         State::File { bytes, .. } => bytes.to_vec(),
         State::Link { target } => target.to_string_lossy().into_owned().into_bytes(),
         // With a NUL, so that it is told as binary.
@@ -167,6 +167,7 @@ fn mode(state: &State, before: &State) -> &'static str {
     let bits = State::mode;
     match state {
         State::Link { .. } => "120000",
+        State::Folder { .. } => "040000",
         _ if bits(state).or(bits(before)).unwrap_or(0) & 0o100 != 0 => "100755",
         _ => "100644",
     }

@@ -10,6 +10,7 @@ pub mod out;
 mod parse;
 mod print;
 mod rag;
+mod run;
 mod sessions;
 mod settings;
 mod task;
@@ -80,6 +81,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Doctor(args) => settings::doctor(context, args.json),
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Files(command) => run_files(context, &command),
+        Cmd::Run(args) => run::run(context, &args),
         #[cfg(feature = "strand")]
         Cmd::Strand { .. } => Ok(0),
         Cmd::Demo | Cmd::Completions { .. } => Ok(0),

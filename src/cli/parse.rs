@@ -168,7 +168,7 @@ mod tests {
         );
         assert!(
             told(&["task", "--approve", "x", "hi"])
-                .ends_with("[possible values: ask, edits, none]; `nebula task --help` shows the options")
+                .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows the options")
         );
         let typed = |words: &[&str]| {
             let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
         assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
         assert!(typed(&["histroy"]).expect("wrong").contains("did you mean history?"));
-        for prompt in [&["--", "histori"][..], &["hi"], &["why"], &["test"], &["start"], &["run"]] {
+        for prompt in [&["--", "histori"][..], &["hi"], &["why"], &["test"], &["start"]] {
             assert_eq!(typed(prompt), None, "{prompt:?}");
         }
     }

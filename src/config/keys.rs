@@ -7,8 +7,8 @@ use crate::text::size;
 
 /// The edit formats by name.
 pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
-/// The approval policies by name. `all` is taken too, and means `edits` as long as there are no commands to approve.
-pub const APPROVALS: &[&str] = &["ask", "edits", "none"];
+/// The approval policies by name.
+pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
 /// The providers that need no entry in `providers`.
 pub const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama", "replay"];
 

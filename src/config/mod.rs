@@ -87,10 +87,6 @@ impl Config {
         config.no_color = env.get("NO_COLOR").is_some();
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
         config.resolve_model(&flags);
-        if config.approval == "all" {
-            config.approval = "edits".into();
-            config.warnings.push("approval \"all\" means \"edits\": there are no commands to approve yet".into());
-        }
         config.flags = flags;
         if redirects {
             let own = Self::load(config.paths.clone(), config.env.clone(), config.flags.clone(), None);

@@ -16,6 +16,11 @@ impl Env {
         Self(std::env::vars_os().filter_map(text).collect())
     }
 
+    /// Every variable.
+    pub fn all(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.0.iter().map(|(name, value)| (name.clone(), value.clone()))
+    }
+
     /// The value of a variable; one that is empty or blank counts as not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
@@ -32,6 +37,14 @@ impl std::fmt::Debug for Env {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
+}
+
+/// This program's own file. On Linux the one that runs, whatever took its place on the disk since.
+pub(super) fn program() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("nebula"))
 }
 
 /// The home folder and nebula's own folder in it. Either may be missing: then nothing is kept, and nebula works on.

@@ -28,7 +28,7 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// The edit format for models that have none of their own. [`Config::format_for`] has the one in force.
     pub edit_format: String,
-    /// `ask`, `edits` or `none`.
+    /// `ask`, `edits`, `all` or `none`.
     pub approval: String,
     /// Steps before a turn asks; 0: never.
     pub max_steps: u32,
@@ -56,6 +56,8 @@ pub struct Config {
     pub untrusted: Vec<String>,
     /// Where nebula keeps its files.
     pub paths: Paths,
+    /// This program, which runs commands under a hidden name of its own.
+    pub program: PathBuf,
     /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
     pub(super) key_uses: Option<BTreeSet<KeyUse>>,
     pub(super) merged: Map<String, Value>,
@@ -153,6 +155,7 @@ impl Config {
             warnings: Vec::new(),
             untrusted: Vec::new(),
             paths: Paths::default(),
+            program: super::paths::program(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
             key_uses: None,
             merged,

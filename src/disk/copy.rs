@@ -1,8 +1,9 @@
 //! Copying file contents a piece at a time. What a file leaves empty stays empty in its copy.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
@@ -48,6 +49,24 @@ pub fn share_blocks(from: &File, to: &File) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub fn share_blocks(_from: &File, _to: &File) -> bool {
     false
+}
+
+/// A new file with the bytes of an open one, its blocks shared where the file system can. Not flushed.
+///
+/// # Errors
+/// When the name is taken or the disk refuses; a file begun is removed again.
+pub fn copy_new(from: &File, to: &Path, mode: u32) -> io::Result<File> {
+    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let copied = match share_blocks(from, &new) {
+        true => Ok(0),
+        false => copy_pieces(from, &new, &CancellationToken::new(), |_| {}),
+    };
+    if let Err(error) = copied.and_then(|_| new.set_permissions(Permissions::from_mode(mode))) {
+        // The first error is the one worth telling.
+        let _ = fs::remove_file(to);
+        return Err(error);
+    }
+    Ok(new)
 }
 
 /// Each piece with its offset.

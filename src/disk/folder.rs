@@ -9,8 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat, linkat, mkdirat, openat, readlinkat,
-    renameat, renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat, chmodat, fchmod, linkat, mkdirat, openat,
+    readlinkat, renameat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -250,6 +250,27 @@ impl Folder {
     /// Whatever the disk says.
     pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Sets the permission bits of the folder of that name in this one, or of this one where the name is `.`. It need
+    /// not be readable.
+    ///
+    /// # Errors
+    /// When there is none, or it is a link or no folder.
+    pub fn set_folder_mode(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as RawMode);
+        if name.as_ref() == "." {
+            return Ok(fchmod(&self.fd, mode)?);
+        }
+        let name = one_name(name.as_ref())?;
+        #[cfg(target_os = "linux")]
+        {
+            let found = openat(&self.fd, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+            let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&found));
+            Ok(chmodat(CWD, path, mode, AtFlags::empty())?)
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(fchmod(&self.enter(name)?.fd, mode)?)
     }
 
     /// Flushes the names in it.

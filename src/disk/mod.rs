@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
-pub use copy::{copy_pieces, read_pieces, share_blocks};
+pub use copy::{copy_new, copy_pieces, read_pieces, share_blocks};
 pub use editor_file::EditorFile;
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::{beside_bytes, keep};

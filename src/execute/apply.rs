@@ -5,13 +5,16 @@
 //! into place. A crash at any instant leaves every file old or new, and every old state in the archive. A failure puts
 //! back what was written.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
 use crate::proposal::{Decided, DecidedFile, State};
+use crate::workspace::folders::Folders;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
@@ -112,7 +115,8 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     let files = decided.files();
     let states: Vec<_> = files.iter().zip(&now).map(|(file, now)| before(file, now)).collect();
     let recorded = archive.record(&mut lock, &states, Some(decided.consent()))?;
-    let failure = match (Writing { workspace, archive, files, now: &now }).run() {
+    let all: Vec<_> = files.iter().zip(&now).collect();
+    let failure = match write_all(&all, workspace, archive) {
         Ok(written) => {
             return Ok(Applied {
                 changeset: recorded.changeset,
@@ -129,23 +133,60 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     // Whoever wanted to stop: a file that stays is not the archive's. What fails here is done at the next start.
     let _ = archive.stopped_by(&CancellationToken::new()).unshare(&mut lock, &stayed);
     Err(match failure {
-        Failure::Changed(i) => {
-            let found = workspace.read(files[i].path())?.state;
-            ApplyError::Conflict { path: files[i].path().into(), expected: now[i].state.clone(), found }
+        Failure::Changed { file, now } => {
+            let found = read_of(workspace, file)?.state;
+            ApplyError::Conflict { path: file.path().into(), expected: now.state.clone(), found }
         }
-        Failure::Disk { file, source, not_put_back } => ApplyError::Write {
-            path: files[file].path().into(),
-            source,
-            changeset: recorded.changeset,
-            archived: recorded.files,
-            not_put_back,
-        },
+        Failure::Disk { path, source, not_put_back } => {
+            ApplyError::Write { path, source, changeset: recorded.changeset, archived: recorded.files, not_put_back }
+        }
     })
 }
 
 /// What is archived of a file before it is written or removed.
 fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
     Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
+}
+
+/// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what is
+/// in the way goes first.
+fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, archive: &Archive) -> Outcome<'a> {
+    let states = all.iter().map(|(file, now)| (file.path(), &now.state, file.after()));
+    let folders = Folders::new(workspace, states);
+    let files = all.iter().filter(|(file, _)| !file.path().ends_with('/'));
+    let comes = |path: &str| all.iter().any(|(f, now)| f.path() == path && now.state.is_absent());
+    let in_the_way = |file: &DecidedFile| {
+        file.after().is_absent()
+            && (folders.comes_or_goes(file.path())
+                || folders.is_in_removed(file.path())
+                    && file.path().match_indices('/').any(|(end, _)| comes(&file.path()[..end])))
+    };
+    let (first, rest): (Vec<_>, Vec<_>) = files.copied().partition(|(file, _)| in_the_way(file));
+    let disk = |source, gone: &[(&DecidedFile, &Read)]| Failure::Disk {
+        path: "its folder".into(),
+        source,
+        not_put_back: gone.iter().map(|(file, _)| file.path().to_string()).collect(),
+    };
+    folders.open_up().map_err(|e| disk(e, &[]))?;
+    let mut written = Written { made: Vec::new(), not_kept: Vec::new() };
+    if !first.is_empty() {
+        written.add(Writing { workspace, archive, files: first.clone() }.run()?);
+        folders.remove();
+    }
+    let wrote = folders.make().map_err(|e| disk(e, &first));
+    match wrote.and_then(|()| Writing { workspace, archive, files: rest }.run()) {
+        Ok(more) => written.add(more),
+        Err(failure) => {
+            // What stays so is in the archive; the failure itself says more.
+            let _ = folders.put_back();
+            return Err(failure.and_gone(&first));
+        }
+    }
+    written.not_kept.extend(folders.remove().into_iter().map(|path| format!("{path}: something else is in it")));
+    if let Err(error) = folders.set_modes() {
+        written.not_kept.push(format!("a folder's mode: {}", disk::words(&error)));
+    }
+    Ok(written)
 }
 
 /// Archives files as they are, without a change: `shi`. Takes normalised paths.
@@ -182,10 +223,19 @@ pub fn sweep(archive: &Archive) -> Result<usize, archive::Error> {
 /// Reads every file again and compares it with what the proposal knew.
 fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, ApplyError> {
     let mut now = Vec::new();
+    let comes_back = |file: &&DecidedFile| file.restores() && matches!(file.after(), State::Folder { .. });
+    let folders: BTreeSet<String> = decided.files().iter().filter(comes_back).map(|f| f.path().to_string()).collect();
     for file in decided.files() {
-        let real = workspace.resolve(file.path(), Access::Entry)?;
+        let real = match file.restores() {
+            true => match workspace.resolve_archived(file.path()) {
+                // What is in the way goes first.
+                Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(file.path(), &folders) => file.path().to_string(),
+                real => real?,
+            },
+            false => workspace.resolve(file.path(), Access::Entry)?,
+        };
         // Where a folder of the path has become a link, it means another file now.
-        let read = workspace.read(&real)?;
+        let read = if file.restores() { read_of(workspace, file)? } else { workspace.read(&real)? };
         if real != file.path() || !same(file.before(), &read.state) {
             return Err(ApplyError::Conflict {
                 path: file.path().into(),
@@ -193,12 +243,16 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
                 found: read.state,
             });
         }
-        if is_read_only(file.before(), &read.state, file.after()) {
+        if !file.restores() && is_read_only(file.before(), &read.state, file.after()) {
             return Err(ApplyError::ReadOnly(file.path().into()));
         }
         now.push(read);
     }
     Ok(now)
+}
+
+fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError> {
+    if file.restores() { workspace.read_archived(file.path()) } else { workspace.read(file.path()) }
 }
 
 /// Whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.
@@ -231,11 +285,31 @@ fn not_kept(file: &DecidedFile, lost: &[String]) -> String {
 }
 
 /// Why writing stopped. Everything is put back by then, as far as it goes.
-enum Failure {
-    /// The file of this number was touched since it was read again.
-    Changed(usize),
+enum Failure<'a> {
+    /// This file was touched since it was read again.
+    Changed { file: &'a DecidedFile, now: &'a Read },
     /// The disk refused.
-    Disk { file: usize, source: io::Error, not_put_back: Vec<String> },
+    Disk { path: String, source: io::Error, not_put_back: Vec<String> },
+}
+
+impl Failure<'_> {
+    /// The same with files that were removed before and are not put back.
+    fn and_gone(self, gone: &[(&DecidedFile, &Read)]) -> Self {
+        if gone.is_empty() {
+            return self;
+        }
+        let gone = gone.iter().map(|(file, _)| file.path().to_string());
+        match self {
+            Failure::Changed { file, .. } => Failure::Disk {
+                path: file.path().to_string(),
+                source: io::Error::other("it changed on disk meanwhile"),
+                not_put_back: gone.collect(),
+            },
+            Failure::Disk { path, source, not_put_back } => {
+                Failure::Disk { path, source, not_put_back: not_put_back.into_iter().chain(gone).collect() }
+            }
+        }
+    }
 }
 
 /// What came of writing.
@@ -245,26 +319,34 @@ struct Written {
     not_kept: Vec<String>,
 }
 
-/// The writing half: stage all, flush all, rename all.
-struct Writing<'a> {
-    workspace: &'a Workspace,
-    archive: &'a Archive,
-    files: &'a [DecidedFile],
-    now: &'a [Read],
+impl Written {
+    fn add(&mut self, more: Written) {
+        self.made.extend(more.made);
+        self.not_kept.extend(more.not_kept);
+    }
 }
 
-impl Writing<'_> {
-    fn run(&self) -> Result<Written, Failure> {
+type Outcome<'a> = Result<Written, Failure<'a>>;
+
+/// The writing half: stage all, flush all, rename all.
+struct Writing<'a, 'w> {
+    workspace: &'w Workspace,
+    archive: &'w Archive,
+    files: Vec<(&'a DecidedFile, &'a Read)>,
+}
+
+impl<'a> Writing<'a, '_> {
+    fn run(&self) -> Outcome<'a> {
         let mut staged = Vec::new();
         if let Err((file, source)) = self.stage(&mut staged) {
             staged.iter().for_each(Staged::discard);
-            return Err(Failure::Disk { file, source, not_put_back: Vec::new() });
+            return Err(Failure::Disk { path: self.path(file), source, not_put_back: Vec::new() });
         }
         let failed = match self.commit(&mut staged) {
             Ok(()) => {
                 staged.iter().for_each(Staged::finish);
-                let lost = staged.iter().zip(self.files).filter(|(s, _)| !s.lost().is_empty());
-                let not_kept = lost.map(|(s, file)| not_kept(file, s.lost())).collect();
+                let lost = staged.iter().zip(&self.files).filter(|(s, _)| !s.lost().is_empty());
+                let not_kept = lost.map(|(s, (file, _))| not_kept(file, s.lost())).collect();
                 return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept });
             }
             Err(failed) => failed,
@@ -272,19 +354,25 @@ impl Writing<'_> {
         let not_put_back = self.put_back(&mut staged);
         staged.iter().for_each(Staged::discard);
         Err(match failed {
-            (file, None) if not_put_back.is_empty() => Failure::Changed(file),
+            (file, None) if not_put_back.is_empty() => {
+                Failure::Changed { file: self.files[file].0, now: self.files[file].1 }
+            }
             (file, source) => {
                 let source = source.unwrap_or_else(|| io::Error::other("it changed on disk meanwhile"));
-                Failure::Disk { file, source, not_put_back }
+                Failure::Disk { path: self.path(file), source, not_put_back }
             }
         })
+    }
+
+    fn path(&self, file: usize) -> String {
+        self.files.get(file).map_or_else(String::new, |(file, _)| file.path().to_string())
     }
 
     /// Writes all states after into temporary files, and flushes them. The error names the file's number.
     fn stage(&self, staged: &mut Vec<Staged>) -> Result<(), (usize, io::Error)> {
         let mut open = Vec::new();
         let mut staging = Staging::new(self.workspace).map_err(|e| (0, e))?;
-        for (i, (file, now)) in self.files.iter().zip(self.now).enumerate() {
+        for (i, (file, now)) in self.files.iter().enumerate() {
             let fail = |e| (i, e);
             self.archive.reach("apply: stage").map_err(fail)?;
             let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
@@ -302,10 +390,10 @@ impl Writing<'_> {
     /// Renames all into place, deletions last, so that the end of a move appears before its beginning goes; then
     /// flushes the folders. An error without a source: someone else wrote the file.
     fn commit(&self, staged: &mut [Staged]) -> Result<(), (usize, Option<io::Error>)> {
-        let (last, first): (Vec<_>, Vec<_>) = (0..staged.len()).partition(|i| self.files[*i].after().is_absent());
+        let (last, first): (Vec<_>, Vec<_>) = (0..staged.len()).partition(|i| self.files[*i].0.after().is_absent());
         for i in first.into_iter().chain(last) {
             self.archive.reach("apply: rename").map_err(|e| (i, Some(e)))?;
-            staged[i].commit(&self.now[i]).map_err(|stop| match stop {
+            staged[i].commit(self.files[i].1).map_err(|stop| match stop {
                 Stop::Changed => (i, None),
                 Stop::Disk(source) => (i, Some(source)),
             })?;
@@ -317,7 +405,7 @@ impl Writing<'_> {
 
     /// Puts back what was written, newest first; the paths where that failed, or where someone else has written since.
     fn put_back(&self, staged: &mut [Staged]) -> Vec<String> {
-        let all = staged.iter_mut().zip(self.files.iter().zip(self.now)).rev();
+        let all = staged.iter_mut().zip(&self.files).rev();
         all.filter_map(|(staged, (file, now))| {
             let failed = staged.undo(&now.state, file.after()).is_err();
             failed.then(|| file.path().to_string())

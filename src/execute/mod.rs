@@ -6,6 +6,7 @@
 //! anyone; a [`Decided`] is the proof that someone agreed.
 
 pub mod apply;
+pub mod command;
 pub mod record;
 
 pub use apply::{Applied, ApplyError, sweep};

@@ -22,6 +22,11 @@ pub enum State {
         /// The text of the link.
         target: PathBuf,
     },
+    /// A folder itself, whatever is in it. Its path ends in `/`. Only restores of commands know of folders.
+    Folder {
+        /// Unix permission bits.
+        mode: u32,
+    },
 }
 
 /// A regular file that is too large to be held: what tells it from others, and where its bytes can be read.
@@ -52,6 +57,7 @@ impl State {
         match self {
             State::File { mode, .. } => *mode,
             State::Large(file) => file.mode,
+            State::Folder { mode } => Some(*mode),
             State::Absent | State::Link { .. } => None,
         }
     }
@@ -189,6 +195,8 @@ pub struct FileChange {
     pub hunks: Vec<Hunk>,
     /// Lines added and removed.
     pub counts: Counts,
+    /// Brings an archived state back: such a change, and no other, may be of a folder or of the repository.
+    pub restores: bool,
 }
 
 /// Lines added and removed.

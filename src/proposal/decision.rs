@@ -102,6 +102,7 @@ pub struct DecidedFile {
     pub(super) before: State,
     pub(super) after: State,
     pub(super) folders: Vec<String>,
+    pub(super) restores: bool,
 }
 
 impl DecidedFile {
@@ -120,6 +121,10 @@ impl DecidedFile {
     /// Folders that go once the file is gone, innermost first, as far as they are empty then.
     pub fn folders(&self) -> &[String] {
         &self.folders
+    }
+    /// Whether it brings an archived state back.
+    pub fn restores(&self) -> bool {
+        self.restores
     }
 }
 
@@ -168,6 +173,7 @@ impl Proposal {
                     path: change.path.clone(),
                     before: change.before.clone(),
                     folders: if after.is_absent() { change.folders.clone() } else { Vec::new() },
+                    restores: change.restores,
                     after,
                 });
             }

@@ -121,6 +121,7 @@ pub(super) fn cut(before: &State, after: &State, placed: &[Placed]) -> (Vec<Hunk
             (hunks, counts)
         }
         (old, new) if old == new => (Vec::new(), Counts::default()),
+        (State::Folder { .. }, State::Folder { .. }) => (vec![whole(HunkKind::Mode, 0, 0)], Counts::default()),
         (State::Absent, new) => {
             let added = count_lines(new);
             (vec![whole(HunkKind::Create, 0, added)], Counts { added, removed: 0 })

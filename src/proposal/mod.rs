@@ -46,7 +46,17 @@ impl FileChange {
     pub fn new(path: impl Into<String>, before: State, after: State, by: impl Into<String>, placed: &[Placed]) -> Self {
         let (mut hunks, counts) = hunks::cut(&before, &after, placed);
         hunks::count_hidden(&mut hunks, &before, &after);
-        FileChange { path: path.into(), before, after, moved: None, folders: Vec::new(), by: by.into(), hunks, counts }
+        FileChange {
+            path: path.into(),
+            before,
+            after,
+            moved: None,
+            folders: Vec::new(),
+            by: by.into(),
+            hunks,
+            counts,
+            restores: false,
+        }
     }
 
     /// The two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at

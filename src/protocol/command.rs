@@ -23,6 +23,8 @@ impl From<Command> for Addressed {
 pub enum Command {
     /// A message for the model. Sent mid-turn it comes back as [`super::EventBody::Returned`]: the queue lives in the front end.
     Submit(Prompt),
+    /// A command of the person's own: it runs at once, beside the conversation.
+    Run(String),
     /// After the step limit or an answer that broke off.
     Continue(Continuation),
     /// The decision about a proposal.

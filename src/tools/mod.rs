@@ -6,6 +6,7 @@
 
 mod ask;
 mod base;
+mod command;
 mod edit;
 mod list;
 mod patch;
@@ -18,8 +19,8 @@ mod undo;
 mod write;
 
 pub use base::{
-    Args, Builtin, FileVersion, OutputBlock, Place, Progress, Run, RunResult, Running, Sha, Tool, ToolAliases,
-    ToolContext, ToolKind, ToolOutput, ToolSet, Verb, drift,
+    Args, Builtin, CommandCall, FileVersion, OutputBlock, Place, Progress, Run, RunResult, Running, Sha, Tool,
+    ToolAliases, ToolContext, ToolKind, ToolOutput, ToolSet, Verb, drift,
 };
 
 /// Nebula's own tools, in the order in which the model is told of them.
@@ -34,6 +35,9 @@ pub const BUILTIN: &[Builtin] = &[
     remove::TOOL,
     rename::TOOL,
     undo::TOOL,
+    command::RUN,
+    command::OUTPUT,
+    command::STOP,
     ask::TOOL,
 ];
 

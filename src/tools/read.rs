@@ -66,6 +66,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         State::File { bytes, .. } => bytes,
         State::Absent => return Err(missing(&name, run)),
         State::Link { .. } => return Err(format!("{name} is a link that leads nowhere")),
+        State::Folder { .. } => return Err(format!("{name} is a folder: list shows what is in it")),
         State::Large(file) => return Err(format!("{name} is too large to be read whole ({} bytes)", file.size)),
     };
     if !is_text(&bytes) {

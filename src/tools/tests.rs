@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::archive::{Archive, Settings};
 use crate::edit::stream::{self, End, Piece};
 use crate::provider::ToolSpec;
+use crate::shell::{Commands, Shell};
 
 #[test]
 fn the_five_fixed_tools_have_exactly_their_parameters() {
@@ -31,7 +33,7 @@ fn the_five_fixed_tools_have_exactly_their_parameters() {
 #[test]
 fn plan_mode_is_offered_no_tool_that_writes() {
     let names: Vec<_> = ToolSet::builtin().specs(false).into_iter().map(|s| s.name).collect();
-    assert_eq!(names, ["list", "readFile", "searchInDirectory", "askUser"]);
+    assert_eq!(names, ["list", "readFile", "searchInDirectory", "commandOutput", "askUser"]);
 }
 
 #[test]
@@ -115,7 +117,10 @@ fn a_tool_that_is_added_is_told_found_named_and_read_in_a_text() {
 fn context() -> (tempfile::TempDir, ToolContext) {
     let folder = tempfile::tempdir().expect("a folder");
     let workspace = Arc::new(crate::workspace::Workspace::open(folder.path()).expect("opened"));
-    (folder, ToolContext { workspace, versions: Arc::default(), outside: None })
+    let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
+    let shell = Arc::new(Shell::for_archive(&workspace, &archive));
+    let commands = Arc::new(Commands::new(shell, "test"));
+    (folder, ToolContext { workspace, versions: Arc::default(), outside: None, commands })
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 mod alike;
 pub mod find;
+pub mod folders;
 mod ignores;
 mod index;
 mod large;

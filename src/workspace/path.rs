@@ -125,12 +125,38 @@ impl Workspace {
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
     }
 
+    /// As [`Workspace::resolve`] with [`Access::Entry`], for what an archived state brings back: files of the repository
+    /// too, folders by a path that ends in `/`, and whatever is there now.
+    ///
+    /// # Errors
+    /// When it leaves the workspace, points at what is protected, or its name is not UTF-8.
+    pub fn resolve_archived(&self, path: &str) -> Result<String, PathError> {
+        let real = follow(path, &lexical(&self.root, Path::new(path)), false)?;
+        let Ok(inside) = real.strip_prefix(&self.root) else {
+            return Err(PathError::Outside { given: path.into(), real });
+        };
+        self.check_own(path, inside, &real, &[".shaft", ".nebula"])?;
+        let unusable = |why| PathError::Unusable { given: path.into(), why };
+        let inside = inside.to_str().ok_or_else(|| unusable("its name is not UTF-8"))?;
+        match path.ends_with('/') {
+            true if inside.is_empty() => Ok("./".into()),
+            true => Ok(format!("{inside}/")),
+            false if inside.is_empty() => Err(unusable("it is the workspace itself")),
+            false => Ok(inside.to_string()),
+        }
+    }
+
     fn check_protected(&self, given: &str, inside: &Path, real: &Path) -> Result<(), PathError> {
+        self.check_own(given, inside, real, &[".git", ".shaft"])
+    }
+
+    /// Refuses a path with one of these names in it, or into a protected folder.
+    fn check_own(&self, given: &str, inside: &Path, real: &Path, own: &[&str]) -> Result<(), PathError> {
         let protected = |what: String| Err(PathError::Protected { given: given.into(), what });
         for part in inside.components() {
             let name = part.as_os_str();
             // Some file systems do not tell cases apart.
-            if name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".shaft") {
+            if own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 return protected(name.to_string_lossy().to_string());
             }
         }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::FileType;
@@ -78,6 +79,38 @@ impl Workspace {
         match self.stamp(path).map(|stamp| stamp.size()) {
             Some(size) if size > LARGEST_WHOLE => Err(ReadError::TooLarge { path: path.into(), size }),
             _ => self.read(path),
+        }
+    }
+
+    /// What is at a path that [`Workspace::resolve_archived`] gives: a path that ends in `/` is of the folder itself, and
+    /// any other is not of a folder, which counts as [`State::Absent`], as does what lies below a link.
+    ///
+    /// # Errors
+    /// As [`Workspace::read`].
+    pub fn read_archived(&self, path: &str) -> Result<Read, ReadError> {
+        let Some(name) = path.strip_suffix('/') else {
+            return match self.read(path) {
+                Err(ReadError::NotAFile { kind: "a folder", .. }) => Ok(ABSENT),
+                // What the link leads to is another path's.
+                Err(ReadError::Io { source, .. }) if disk::is_linked_folder(&source) => Ok(ABSENT),
+                read => read,
+            };
+        };
+        let fail = |source| ReadError::Io { path: path.into(), source };
+        let (above, last) = split(name);
+        let stat = match self.folder(above) {
+            Ok(_) if name == "." => self.root.symlink_metadata().map(|meta| Some(meta.mode())),
+            Ok(above) => above.stat(last).map(|stat| {
+                let folder = stat.filter(|stat| disk::is(stat, FileType::Directory));
+                folder.map(|stat| stat.st_mode)
+            }),
+            Err(e) => Err(e),
+        };
+        match stat {
+            Ok(Some(mode)) => Ok(Read { state: State::Folder { mode: mode & 0o7777 }, stamp: None }),
+            Ok(None) => Ok(ABSENT),
+            Err(e) if is_absent(&e) || disk::is_linked_folder(&e) => Ok(ABSENT),
+            Err(e) => Err(fail(e)),
         }
     }
 

@@ -54,6 +54,6 @@ impl Stamp {
 }
 
 /// Numbers of a `stat`, whose types differ from system to system.
-fn wide<T: TryInto<i64>>(number: T) -> i64 {
+pub(super) fn wide<T: TryInto<i64>>(number: T) -> i64 {
     number.try_into().unwrap_or(0)
 }

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::large::{copy_large, holds_large};
 use super::read::{Read, is_absent, split};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, wide};
 use super::{Access, Workspace};
 use crate::disk::{self, Folder};
 use crate::proposal::State;
@@ -48,6 +48,8 @@ pub struct Staged {
     lost: Vec<String>,
     /// The temporary file's.
     inode: Option<u64>,
+    /// How many names the target has.
+    names: i64,
 }
 
 /// What is to be done. The temporary file is named.
@@ -127,7 +129,10 @@ impl<'a> Staging<'a> {
             made,
             lost: Vec::new(),
             inode: None,
+            names: 0,
         };
+        let stat = staged.folder.stat(&staged.name).ok().flatten();
+        staged.names = stat.map_or(0, |stat| wide(stat.st_nlink));
         match staged.write_temp(&temp, now, after, &self.workspace.stop) {
             Ok(file) => {
                 staged.inode = staged.folder.stat(&temp)?.map(|stat| stat.st_ino);
@@ -188,6 +193,8 @@ impl Staged {
         let was_file = matches!(now, State::File { .. } | State::Large(_));
         let mode = after.mode().or(now.mode());
         let file = match after {
+            // Folders are made by [`super::folders`].
+            State::Folder { .. } => return Err(io::ErrorKind::InvalidInput.into()),
             State::Absent => {
                 if was_file {
                     self.lost = disk::beside_bytes(&self.folder.open_file(&self.name)?, &self.folder)?;
@@ -222,10 +229,14 @@ impl Staged {
     /// When the file changed meanwhile, or the disk refuses; the target then is as it was.
     pub fn commit(&mut self, now: &Read) -> Result<(), Stop> {
         let stamp = self.folder.stat(&self.name)?.map(|stat| Stamp::of_stat(&stat));
+        let is_same_file = || stamp.zip(now.stamp).is_some_and(|(found, read)| found.is_same_file(&read));
         let same = match self.step {
             // The archive may have given it a second name, which changes its stamp but for the file.
-            Step::Remove(_) => stamp.zip(now.stamp).is_some_and(|(found, read)| found.is_same_file(&read)),
-            Step::Replace(_) | Step::Make(_) => stamp == now.stamp,
+            Step::Remove(_) => is_same_file(),
+            // That another of its names was written changes a file's stamp, but not its bytes.
+            Step::Replace(_) | Step::Make(_) => {
+                stamp == now.stamp || self.names > 1 && is_same_file() && self.holds(&self.name, &now.state)
+            }
         };
         if !same || !self.is_in_place()? {
             return Err(Stop::Changed);
@@ -281,6 +292,7 @@ impl Staged {
     fn holds(&self, name: &str, state: &State) -> bool {
         match state {
             State::Absent => self.folder.stat(name).is_ok_and(|stat| stat.is_none()),
+            State::Folder { .. } => false,
             State::Link { target } => self.folder.read_link(name).is_ok_and(|found| found == *target),
             State::Large(large) => {
                 // Not to be stopped: it decides whether a file is put back.

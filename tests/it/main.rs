@@ -24,6 +24,7 @@ mod scenes;
 mod screens;
 mod session;
 mod sessions;
+mod shell;
 mod signals;
 #[cfg(feature = "strand")]
 mod strand;

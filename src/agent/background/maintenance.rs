@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::reconcile::reconcile;
 use crate::agent::services::{Report, Services, lock};
@@ -17,6 +18,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         if let Err(e) = execute::sweep(&services.archive) {
             services.say(Level::Warning, e.to_string(), "");
         }
+        adopt_and_say(&services);
         services.record_error(reconcile(services.memory.sync(), &services.project(), &services.archive));
         let count = services.archive.list().map(|l| l.len());
         if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {

@@ -13,6 +13,7 @@ use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
 use crate::provider::SkipBackoff;
+use crate::shell::{Commands, Sealed, Told};
 use crate::tools::{Tool, ToolKind};
 
 /// One session beside its conversation; before a session is open, the one in waiting.
@@ -27,6 +28,8 @@ pub struct SessionContext {
     pub approvals: PendingApprovals,
     /// Ends a pause between tries.
     pub skip_backoff: SkipBackoff,
+    /// Its commands.
+    pub commands: Arc<Commands>,
     /// The rules and the system prompt that was sent last.
     pub rules: Mutex<RulesView>,
     /// What happened beside the conversation and the model must hear of with the next message.
@@ -103,8 +106,10 @@ impl SessionContext {
             Some(id) => services.events.of(id.clone()),
             None => services.events.clone(),
         };
+        let name = session.as_ref().map_or_else(|| "none".to_string(), |id| id.to_string());
         SessionContext {
             services: Arc::clone(services),
+            commands: Arc::new(Commands::new(Arc::clone(&services.shell), &name)),
             session,
             events,
             approvals: PendingApprovals::default(),
@@ -119,6 +124,16 @@ impl SessionContext {
     /// The session's id in memory.
     pub fn id(&self) -> Option<String> {
         self.session.as_ref().map(|id| id.to_string())
+    }
+
+    /// What the model must hear of with the next message: what happened beside the conversation, and jobs that ended.
+    pub fn take_notes(&self) -> Vec<String> {
+        const LAST: usize = 20;
+        let ended = self.commands.ended_untold().into_iter().map(|job| {
+            let told = Told::new(&job, None, &Sealed::default(), None);
+            format!("{} ended: {}\n{}", job.id, told.summary, job.running.output().last(LAST).join("\n"))
+        });
+        std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
     }
 
     /// The settings now.
@@ -145,7 +160,7 @@ impl SessionContext {
 
     /// Whether this tool may be used now.
     pub fn allows(&self, tool: &dyn Tool) -> bool {
-        tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
+        !matches!(tool.kind(), ToolKind::Write | ToolKind::Run) || self.settings().mode == Mode::Agent
     }
 
     /// Takes what memory answered. An error is recorded for the banner: the session goes on.

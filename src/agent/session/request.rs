@@ -55,7 +55,7 @@ pub async fn say(
              mention parts of files (@path:1-200), or choose another model with Ctrl-O"
         ));
     }
-    for note in std::mem::take(&mut *lock(&context.notes)) {
+    for note in context.take_notes() {
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
     let mut records = Vec::new();

@@ -1,6 +1,7 @@
 //! One turn, top to bottom: ask the model, do what it asks for, tell it what came of that, until it is done.
 
 mod call_item;
+mod command;
 mod compact;
 mod edits;
 mod results;
@@ -8,6 +9,8 @@ mod running_call;
 mod step;
 mod streaming_edit;
 mod tool_run;
+
+pub use command::run_of_person;
 
 use std::sync::Arc;
 
@@ -142,6 +145,7 @@ async fn act(
         }
     }
     work.flush().await;
+    work.seal_jobs().await;
     if matches!(step.ended, Ended::TooManyCalls) {
         work.too_many().await;
     }

@@ -32,9 +32,10 @@ impl RunningCall {
     ) -> Self {
         let tool = Arc::clone(tool);
         let versions = Arc::new(session.seen.clone());
+        let commands = Arc::clone(&context.commands);
         let stop = stop.child_token();
         let workspace = Arc::new(context.services.workspace.stopped_by(&stop));
-        let sight = ToolContext { workspace, versions, outside };
+        let sight = ToolContext { workspace, versions, outside, commands };
         let (lines, progress) = mpsc::unbounded_channel();
         let handle = tokio::spawn({
             let stop = stop.clone();

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
 use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::command::{self, Ran};
 use crate::agent::turn::edits::{self, Edits};
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::step::{CallAct, MAX_CALLS};
+use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{CallState, EventBody, ItemId, Level, Question};
 use crate::provider::{Message, ToolCall};
-use crate::tools::{OutputBlock, RunResult, ToolKind, ToolOutput};
+use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
 pub struct ToolRun<'a> {
@@ -115,6 +118,7 @@ impl ToolRun<'_> {
             }
             RunResult::Question { text, choices } => self.ask(item, &call, native, text, choices).await,
             RunResult::Outside(path) => self.outside(item, call, native, path).await,
+            RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
             RunResult::Edits(_) => {}
         }
     }
@@ -178,6 +182,31 @@ impl ToolRun<'_> {
         }
     }
 
+    /// A command: asked for, run, sealed, told.
+    async fn command(&mut self, mut item: CallItem, call: ToolCall, native: bool, wanted: CommandCall) {
+        let info = CommandInfo {
+            session: Some(self.session.id.clone()),
+            turn: self.session.turn,
+            call: Some(call.id.clone()),
+            ..CommandInfo::default()
+        };
+        let ran = command::run(self.context, &mut item, &wanted, info, self.stop).await;
+        let finished = match ran {
+            Ran::Done(finished) => finished,
+            Ran::Refused(why) => return self.refuse(item, &call, native, CallState::Refused, &why).await,
+            Ran::Failed(why) => return self.refuse(item, &call, native, CallState::Failed, &why).await,
+            Ran::Interrupted => return self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
+        };
+        let text = finished.told.text(&finished.output);
+        item.call.summary = finished.told.summary.clone();
+        item.call.reason = (!finished.ok).then(|| finished.told.line.clone());
+        item.call.result = Some(text.clone());
+        item.set(&self.context.events, CallState::Done).await;
+        // A result that says how it went is no failed call, whatever the command's code.
+        let record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
+        self.result(item.id, &call, native, record, &text);
+    }
+
     /// Asks the person and waits; none when interrupted.
     async fn question(
         &mut self,
@@ -202,6 +231,7 @@ impl ToolRun<'_> {
             return;
         }
         let edits = std::mem::take(&mut self.edits);
+        seal_jobs(self.context, &self.session.id).await;
         let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
@@ -222,6 +252,11 @@ impl ToolRun<'_> {
             record = record.and_edit(&item.call.main, Format::Tools);
         }
         self.result(item.id, call, native, record, why);
+    }
+
+    /// What jobs changed so far becomes changesets of their own.
+    pub async fn seal_jobs(&self) {
+        seal_jobs(self.context, &self.session.id).await;
     }
 
     pub async fn interrupted(&mut self, act: CallAct) {

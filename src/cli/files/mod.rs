@@ -194,6 +194,10 @@ impl ArchiveCommands<'_> {
 
     fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {
         if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) = command {
+            let shell = crate::shell::Shell::for_archive(self.workspace, self.archive);
+            for line in crate::agent::adopt(&shell, self.stores())? {
+                self.complain(&line)?;
+            }
             let mended = reconcile(self.memory, &self.project(), self.archive);
             self.remembered(mended)?;
         }

@@ -23,6 +23,7 @@ impl ArchiveCommands<'_> {
         match self.archive.show(&version)? {
             State::Absent => self.complain("the file did not exist at that version")?,
             State::File { bytes, .. } => self.out.document(&bytes)?,
+            State::Folder { mode } => self.complain(&format!("it was a folder of mode {mode:o}"))?,
             State::Large(file) => {
                 self.out.document_of(crate::disk::open_file(&file.source, crate::disk::Links::Refuse)?)?;
             }

@@ -93,7 +93,7 @@ impl File {
                 let (encoding, text) = bytes::decode(bytes);
                 Now::Text { encoding, text: text.into_owned() }
             }
-            other @ (State::Link { .. } | State::Large(_)) => Now::Other(other.clone()),
+            other @ (State::Link { .. } | State::Large(_) | State::Folder { .. }) => Now::Other(other.clone()),
         };
         File {
             path: current.path,

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::drift;
 use crate::proposal::State;
+use crate::shell::Commands;
 use crate::workspace::{Access, PathError, Workspace};
 
 /// SHA-256 of a file's bytes.
@@ -41,6 +42,8 @@ pub struct ToolContext {
     pub versions: Arc<HashMap<String, FileVersion>>,
     /// A path outside the workspace that the person has approved for reading.
     pub outside: Option<PathBuf>,
+    /// The commands of the session.
+    pub commands: Arc<Commands>,
 }
 
 /// Takes what a run tells of itself while it is under way.

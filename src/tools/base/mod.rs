@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub use args::Args;
 pub use builtin::{Builtin, Run, texts};
 pub use context::{FileVersion, Place, Progress, Sha, ToolContext};
-pub use output::{OutputBlock, RunResult, ToolOutput};
+pub use output::{CommandCall, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
 use crate::edit::Edit;
@@ -64,6 +64,8 @@ pub enum ToolKind {
     Write,
     /// Asks the person.
     Ask,
+    /// Runs a command or ends one, after approval; not in plan mode.
+    Run,
 }
 
 /// What a call did, in words: `read` and `file` in `read 2 files`.

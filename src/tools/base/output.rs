@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::edit::Edit;
 
@@ -26,8 +27,25 @@ pub enum RunResult {
         /// Short answers, each with what it means (may be empty).
         choices: Vec<(String, String)>,
     },
+    /// A command to be run.
+    Command(CommandCall),
     /// A path outside the workspace that needs the person's approval before it is read.
     Outside(PathBuf),
+}
+
+/// A command as the model asks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandCall {
+    /// Its text.
+    pub text: String,
+    /// Where it runs, as given; none: where the last one left off.
+    pub folder: Option<String>,
+    /// How long it may run.
+    pub limit: Duration,
+    /// It is answered at once and runs on.
+    pub background: bool,
+    /// What it is for.
+    pub why: Option<String>,
 }
 
 /// The answer of a tool.

@@ -52,7 +52,7 @@ impl ToolSet {
 
     /// What a model is told of the tools it may use: without `writes`, those that read or ask.
     pub fn specs(&self, writes: bool) -> Vec<ToolSpec> {
-        let may = |tool: &&Arc<dyn Tool>| writes || tool.kind() != ToolKind::Write;
+        let may = |tool: &&Arc<dyn Tool>| writes || !matches!(tool.kind(), ToolKind::Write | ToolKind::Run);
         self.tools.iter().map(|(_, tool)| tool).filter(may).map(|tool| tool.spec()).collect()
     }
 

@@ -276,6 +276,12 @@ impl App {
         if let Some(asking) = self.questions.first().filter(|_| self.layout.at == At::Answer) {
             return vec![Effect::Send(asking.answer(text))];
         }
+        if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
+            if matches!(self.screen, Screen::Start(_) | Screen::Welcome(_)) {
+                self.screen = Screen::Main;
+            }
+            return vec![Effect::Send(Command::Run(command.to_string()))];
+        }
         if self.is_busy() {
             self.composer.queue.push(text);
             return Vec::new();

@@ -17,6 +17,8 @@ use crate::tui::theme::Role;
 
 /// Rows of the text at most.
 const TEXT: usize = 8;
+/// Rows of the text of a question for permission.
+const PERMISSION: usize = 24;
 /// Cells of the key before a choice.
 const KEY: usize = 4;
 
@@ -41,7 +43,8 @@ pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
 fn text(asking: &Asking, width: usize) -> Vec<String> {
     let lines = asking.question.text.lines();
     let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
-    wrapped.take(TEXT).collect()
+    // What is to be permitted is read whole.
+    wrapped.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
 }
 
 /// A choice as it is laid out.

@@ -17,6 +17,7 @@ pub struct World {
     steps: Vec<Vec<Delta>>,
     flags: Flags,
     mode: Mode,
+    variables: Vec<(String, String)>,
 }
 
 /// A running agent in a world.
@@ -60,7 +61,7 @@ impl World {
         let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         std::fs::create_dir_all(dir.path().join("home")).expect("made");
         std::fs::create_dir_all(dir.path().join("work/.git")).expect("made");
-        World { dir, steps: Vec::new(), flags: Flags::default(), mode: Mode::Agent }
+        World { dir, steps: Vec::new(), flags: Flags::default(), mode: Mode::Agent, variables: Vec::new() }
     }
 
     pub fn file(self, path: &str, text: &str) -> Self {
@@ -86,6 +87,12 @@ impl World {
 
     pub fn plan(mut self) -> Self {
         self.mode = Mode::Plan;
+        self
+    }
+
+    /// A variable of the environment; there are no others.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.into(), value.into()));
         self
     }
 
@@ -119,7 +126,12 @@ impl World {
     /// What an agent here is made of.
     pub fn parts(&self, model: Arc<Replay>) -> Parts {
         let paths = Paths::below(&self.home());
-        let config = Config::load(paths, Env::default(), self.flags.clone(), Some(&self.root()));
+        let config = Config::load(
+            paths,
+            self.variables.iter().cloned().collect::<Env>(),
+            self.flags.clone(),
+            Some(&self.root()),
+        );
         let workspace = Workspace::open(&self.root()).expect("a workspace").protect(Path::new("/nowhere"));
         let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
         Parts { config, workspace, archive, provider: Some(model), tools: Vec::new(), record: None, mode: self.mode }

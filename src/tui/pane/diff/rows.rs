@@ -349,6 +349,7 @@ fn binary(change: &FileChange) -> Option<String> {
     match state {
         State::Link { target } => Some(format!("a link to {}", target.display())),
         State::Large(file) => Some(format!("{} bytes, too large to be shown", file.size)),
+        State::Folder { mode } => Some(format!("a folder of mode {mode:o}")),
         State::File { bytes, .. } if bytes.contains(&0) => {
             Some(format!("{} bytes, not a text", thousands(bytes.len())))
         }
@@ -361,6 +362,7 @@ fn binary_change(change: &FileChange) -> String {
         State::Absent => "nothing".to_string(),
         State::Link { target } => format!("a link to {}", target.display()),
         State::Large(file) => format!("{} bytes", file.size),
+        State::Folder { .. } => "a folder".to_string(),
         State::File { bytes, .. } => format!("{} bytes", thousands(bytes.len())),
     };
     let at = match (change.before.bytes(), change.after.bytes()) {
@@ -375,7 +377,7 @@ fn binary_change(change: &FileChange) -> String {
 
 fn mode_change(change: &FileChange) -> String {
     let mode = |state: &State| match state {
-        State::File { mode: Some(m), .. } => format!("{:o}", m & 0o7777),
+        State::File { mode: Some(m), .. } | State::Folder { mode: m } => format!("{:o}", m & 0o7777),
         _ => "default".to_string(),
     };
     format!("{} becomes {}", mode(&change.before), mode(&change.after))

@@ -1,0 +1,41 @@
+//! Commands that were cut off: what they changed is archived by whoever comes next.
+
+use crate::agent::services::Services;
+use crate::archive::Error;
+use crate::execute::Stores;
+use crate::execute::command::seal;
+use crate::protocol::Level;
+use crate::shell::{self, Shell};
+use crate::text::number::plural;
+
+/// Archives what commands changed whose processes are gone; a line for each.
+///
+/// # Errors
+/// When the staging folders cannot be listed. What cannot be archived now stays staged.
+pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
+    let mut lines = Vec::new();
+    for (mut staging, info) in shell::cut_off(shell)? {
+        match seal(&mut staging, &info, stores) {
+            Ok(sealed) => {
+                // An empty one is found again, and is as empty then.
+                let _ = staging.remove();
+                lines.extend(sealed.changeset.map(|id| {
+                    let files = plural(sealed.changes.changes.len(), "changed file");
+                    format!("a command was cut off: its {files} are changeset {id}")
+                }));
+            }
+            Err(error) => {
+                lines.push(format!("a command was cut off, and what it changed is not archived yet: {error}"))
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// The same, told to the person.
+pub fn adopt_and_say(services: &Services) {
+    match adopt(&services.shell, services.stores()) {
+        Ok(found) => found.into_iter().for_each(|line| services.say(Level::Warning, line, "")),
+        Err(error) => services.say(Level::Warning, error.to_string(), ""),
+    }
+}

@@ -1,0 +1,104 @@
+//! Commands between the shell and the stores: started and sealed on threads that may block, and told to the front end.
+
+use std::sync::Arc;
+
+use crate::agent::background::adopt::adopt_and_say;
+use crate::agent::execute_proposal::tell_changeset;
+use crate::agent::services::{Services, lock};
+use crate::agent::session::context::SessionContext;
+use crate::archive::staging::CommandInfo;
+use crate::execute::command::{SealedCommand, seal};
+use crate::protocol::Level;
+use crate::shell::{self, Command, Keeper, Request, Sealed, StartError, Stopped, Told};
+use crate::tools::CommandCall;
+
+/// A command that was answered.
+pub struct Finished {
+    /// In words.
+    pub told: Told,
+    /// What it printed, as the model gets it.
+    pub output: String,
+    /// Whether it ended well.
+    pub ok: bool,
+}
+
+/// Starts a command.
+///
+/// # Errors
+/// When it cannot be started: nothing was run.
+pub async fn begin(
+    context: &Arc<SessionContext>,
+    call: &CommandCall,
+    keeper: Keeper,
+    info: CommandInfo,
+) -> Result<Arc<Command>, StartError> {
+    let commands = Arc::clone(&context.commands);
+    let services = Arc::clone(&context.services);
+    let request = Request { text: call.text.clone(), folder: call.folder.clone() };
+    let begun = tokio::task::spawn_blocking(move || {
+        adopt_and_say(&services);
+        commands.begin(&request, keeper, info, None)
+    });
+    begun.await.unwrap_or_else(|_| Err(StartError::Refused("the command failed in nebula itself".into())))
+}
+
+/// Seals what a command changed so far, and says what it came to.
+pub async fn finish(
+    context: &Arc<SessionContext>,
+    command: Arc<Command>,
+    info: CommandInfo,
+    stopped: Option<Stopped>,
+) -> Finished {
+    let services = Arc::clone(&context.services);
+    let sealing = Arc::clone(&command);
+    let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing, &info)).await;
+    let (sealed, failure) = match sealed.unwrap_or_else(|_| Err("sealing failed in nebula itself".into())) {
+        Ok(sealed) => (sealed, None),
+        Err(why) => (SealedCommand::default(), Some(why)),
+    };
+    if let Some(id) = sealed.changeset {
+        tell_changeset(context, &id.to_string()).await;
+    }
+    if let Some(why) = &failure {
+        let detail = "The states are in .shaft/commands; the next command or start archives them.";
+        context.say(Level::Error, format!("what {} changed is not archived yet: {why}", command.id), detail).await;
+    }
+    let exit = command.running.progress().exit.clone();
+    let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
+    let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.kept.path.clone()).collect();
+    // What a command changed is not someone else's change.
+    lock(&context.services.known).retain(|path, _| !changed.contains(path));
+    let result = Sealed { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+    let mut told = Told::new(&command, stopped, &result, failure.as_deref());
+    told.notes.extend(note);
+    let output = command.running.output().for_model(&command.id);
+    if command.running.progress().is_over() {
+        command.set_told();
+    }
+    let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
+    Finished { told, output, ok }
+}
+
+/// Seals every job's changes so far, so that changesets stand in the order in which things happened.
+pub async fn seal_jobs(context: &Arc<SessionContext>, session: &str) {
+    for command in context.commands.unsealed() {
+        let info = CommandInfo { session: Some(session.to_string()), command: command.text.clone(), ..command.info() };
+        let services = Arc::clone(&context.services);
+        let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &command, &info)).await;
+        if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
+            tell_changeset(context, &id.to_string()).await;
+        }
+    }
+}
+
+fn seal_command(services: &Services, command: &Command, info: &CommandInfo) -> Result<SealedCommand, String> {
+    let seal = |staging: &mut _| seal(staging, info, services.stores()).map_err(|error| error.to_string());
+    let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
+    for error in std::mem::take(&mut sealed.unrecorded) {
+        services.record_error::<()>(Err(error));
+    }
+    if sealed.changeset.is_some() {
+        shell::sweep(&services.archive);
+    }
+    Ok(sealed)
+}

@@ -1,0 +1,212 @@
+//! A command of the model on its way: the policy or the person decides, it runs under its keeper, what it overwrote is
+//! sealed, and its result goes to the model.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::approval;
+use crate::agent::command::{self, Finished};
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::call_item::CallItem;
+use crate::archive::staging::CommandInfo;
+use crate::protocol::{Call, CallState, EventBody, PreviewLine, Question, Verb};
+use crate::shell::{self, Command, Keeper, Stopped};
+use crate::text::clean::clean;
+use crate::tools::CommandCall;
+
+/// Lines of output that are shown below a running command.
+const SHOWN: usize = 12;
+/// How often they are shown anew at most.
+const PACE: Duration = Duration::from_millis(100);
+/// Lines of a command's text in its question; the whole text is below its entry in the conversation.
+const ASKED: usize = 12;
+/// The person's own commands run until they end or are stopped.
+const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
+/// What permits a command.
+const RUN: &str = "run";
+
+/// What came of a call.
+pub enum Ran {
+    /// It was run, and this is its result.
+    Done(Box<Finished>),
+    /// It was not run: why, for the model.
+    Refused(String),
+    /// It could not be started: why, for the model.
+    Failed(String),
+    /// The turn was stopped before it began.
+    Interrupted,
+}
+
+/// Runs a call of the model once it is allowed.
+pub async fn run(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &CommandCall,
+    info: CommandInfo,
+    stop: &CancellationToken,
+) -> Ran {
+    item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
+    let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
+        approval::CommandPolicy::Run(consent) => consent.to_string(),
+        approval::CommandPolicy::Refuse(why) => return Ran::Refused(why.into()),
+        approval::CommandPolicy::Ask => match ask(context, item, &asked(call), stop).await {
+            Answer::Run => "person".to_string(),
+            Answer::No(why) => return Ran::Refused(why),
+            Answer::Interrupted => return Ran::Interrupted,
+        },
+    };
+    let info = CommandInfo { approved: Some(approved), ..info };
+    let begun = match command::begin(context, call, Keeper::Scan, info.clone()).await {
+        Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
+            let question = format!("{why}.\n\nRun it all the same?\n\n{}", shown(&call.text));
+            match ask(context, item, &question, stop).await {
+                Answer::Run => command::begin(context, call, Keeper::None, info.clone()).await,
+                Answer::No(why) => return Ran::Refused(why),
+                Answer::Interrupted => return Ran::Interrupted,
+            }
+        }
+        begun => begun,
+    };
+    let command = match begun {
+        Ok(command) => command,
+        Err(why) => return Ran::Failed(why.to_string()),
+    };
+    item.set(&context.events, CallState::Running).await;
+    let stopped = match call.background {
+        true => None,
+        false => follow(context, item, &command, call.limit, stop).await,
+    };
+    Ran::Done(Box::new(command::finish(context, command, info, stopped).await))
+}
+
+/// Runs a command of the person's own, without waiting for its end.
+pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: CancellationToken) {
+    let context = Arc::clone(context);
+    tokio::spawn(async move {
+        let verb = Verb { done: "ran".into(), one: "command".into() };
+        let entry = Call {
+            name: "runCommand".into(),
+            verb,
+            main: text.lines().next().unwrap_or_default().to_string(),
+            arguments: serde_json::json!({"command": text}).to_string(),
+            state: CallState::Waiting,
+            summary: String::new(),
+            counts: None,
+            preview: Vec::new(),
+            result: None,
+            reason: None,
+            rung: None,
+            took: None,
+        };
+        let mut item = CallItem::add(&context.events, entry).await;
+        let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, why: None };
+        let info = CommandInfo { session: context.id(), approved: Some("person".into()), ..CommandInfo::default() };
+        let command = match command::begin(&context, &call, Keeper::Scan, info.clone()).await {
+            Ok(command) => command,
+            Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
+        };
+        item.set(&context.events, CallState::Running).await;
+        let stopped = follow(&context, &mut item, &command, call.limit, &stop).await;
+        let finished = command::finish(&context, command, info, stopped).await;
+        item.call.summary = finished.told.summary.clone();
+        item.call.reason = (!finished.ok).then(|| finished.told.line.clone());
+        item.call.result = Some(finished.told.text(&finished.output));
+        item.set(&context.events, CallState::Done).await;
+    });
+}
+
+/// What the person is asked.
+fn asked(call: &CommandCall) -> String {
+    let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
+    let limit =
+        if call.background { "runs in the background".into() } else { format!("limit {} s", call.limit.as_secs()) };
+    format!(
+        "Run this command?{why}\n\n{}\n\nkeeper: scan, undo takes back what it changes in this workspace\nno sandbox: it may write and reach whatever you may · {limit}",
+        shown(&call.text)
+    )
+}
+
+/// A command's text for a question.
+fn shown(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
+    if lines.len() > ASKED {
+        shown.push(format!("  … {} more lines: the whole text is in the tools pane", lines.len() - ASKED));
+    }
+    shown.join("\n")
+}
+
+enum Answer {
+    Run,
+    No(String),
+    Interrupted,
+}
+
+/// Asks the person and waits.
+async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &CancellationToken) -> Answer {
+    let id = context.events.question();
+    let reply = context.approvals.await_reply(id);
+    item.set(&context.events, CallState::Asking).await;
+    let no = "default; the model is told and goes on without it";
+    let choices = vec![(RUN.to_string(), String::new()), ("no".into(), no.into())];
+    context.events.send(EventBody::Asked(Question { id, text: text.into(), choices, permission: true })).await;
+    let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
+    context.approvals.withdraw_question(id);
+    context.events.send(EventBody::Answered(id)).await;
+    match reply.as_deref().map(str::trim) {
+        None => Answer::Interrupted,
+        Some(RUN) => Answer::Run,
+        Some("no" | "") => {
+            Answer::No("the person did not allow the command. Do not ask for it again unless they say so".into())
+        }
+        Some(reason) => Answer::No(format!("the person did not allow the command: {reason}")),
+    }
+}
+
+/// Shows a command's output until its call can be answered; why it was ended, if it was.
+async fn follow(
+    context: &SessionContext,
+    item: &mut CallItem,
+    command: &Arc<Command>,
+    limit: Duration,
+    stop: &CancellationToken,
+) -> Option<Stopped> {
+    let changed = Arc::new(Notify::new());
+    let tell = Arc::clone(&changed);
+    command.running.on_change(move || tell.notify_one());
+    let deadline = tokio::time::Instant::now() + limit;
+    let text = item.call.preview.clone();
+    let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), false);
+    loop {
+        if command.running.progress().is_answerable() {
+            return stopped;
+        }
+        if due && shown_at.elapsed() >= PACE {
+            (shown_at, due) = (Instant::now(), false);
+            show(item, command, &text);
+            item.tell(&context.events).await;
+        }
+        tokio::select! {
+            () = changed.notified() => due = true,
+            () = tokio::time::sleep(PACE), if due => {}
+            () = stop.cancelled(), if stopped.is_none() => {
+                stopped = Some(Stopped::Person);
+                command.running.stop();
+            }
+            () = tokio::time::sleep_until(deadline), if stopped.is_none() => {
+                stopped = Some(Stopped::Limit(limit.as_secs()));
+                command.running.stop();
+            }
+        }
+    }
+}
+
+fn show(item: &mut CallItem, command: &Command, text: &[PreviewLine]) {
+    let output = command.running.output();
+    item.call.summary = crate::text::number::plural(output.line_count(), "line");
+    let lines = output.last(SHOWN).into_iter().map(|text| PreviewLine { sign: ' ', text });
+    item.call.preview = text.iter().cloned().chain(lines).collect();
+}

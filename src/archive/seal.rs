@@ -1,0 +1,239 @@
+//! Sealing: the states that a command's keeper staged become one changeset.
+//!
+//! A staged state that equals what is there now is dropped. The others get a second name among the versions, or a copy
+//! where the file is still in use under another name; then all is flushed, then the changeset is named, and only then the
+//! staging folder is emptied. A crash before that leaves the staged states, which are sealed by whoever finds them.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use super::restore::state_sha;
+use super::staging::{Kept, KeptKind, Staging};
+use super::version;
+use super::{Archive, Error, Id, Lock, RecordedFile, Sha, at};
+use crate::disk;
+use crate::proposal::{Counts, State, count_changed};
+use crate::workspace::{Workspace, state_of};
+
+/// More flushes than this are one of the whole file system.
+const FEW: usize = 64;
+/// Above this many files no bytes are kept for merges.
+const MANY: usize = 200;
+
+/// What became of a path while a command ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was made.
+    Made,
+    /// It was changed.
+    Changed,
+    /// It was removed.
+    Removed,
+    /// Only its mode was changed.
+    Mode,
+}
+
+/// A path that a command changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandChange {
+    /// The state before, as it was kept.
+    pub kept: Kept,
+    /// What became of it.
+    pub kind: ChangeKind,
+    /// SHA-256 of the state before, as [`state_sha`] gives it.
+    pub before: Option<Sha>,
+    /// The same of the state after.
+    pub after: Option<Sha>,
+    /// The text after, while the changes are few: the common ground of later merges.
+    pub bytes: Option<Vec<u8>>,
+    /// Lines added and removed.
+    pub counts: Counts,
+}
+
+/// What a command changed, and what could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandChanges {
+    /// In the order in which the states were kept.
+    pub changes: Vec<CommandChange>,
+    /// Paths whose state now cannot be read, each with why: they are archived all the same.
+    pub unread: Vec<(String, String)>,
+}
+
+impl Archive {
+    /// Compares what was kept with what is there now.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn compare(&self, workspace: &Workspace, staging: &Staging) -> Result<CommandChanges, Error> {
+        let kept = staging.kept().map_err(at(staging.folder()))?;
+        let keep_bytes = kept.len() <= MANY;
+        let mut all = CommandChanges::default();
+        for kept in kept {
+            let mut kept = kept;
+            make_readable(staging.folder(), &mut kept);
+            let before = staged_state(staging.folder(), &kept).map_err(at(staging.folder()))?;
+            let after = match workspace.read_archived(&kept.path) {
+                Ok(read) => read.state,
+                Err(error) => {
+                    all.unread.push((kept.path.clone(), error.to_string()));
+                    State::Absent
+                }
+            };
+            if before == after {
+                continue;
+            }
+            let text = after.text().filter(|_| keep_bytes).map(|text| text.as_bytes().to_vec());
+            all.changes.push(CommandChange {
+                kind: change_kind(&before, &after),
+                before: state_sha(&before),
+                after: state_sha(&after),
+                bytes: text,
+                counts: count_changed(&before, &after),
+                kept,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Archives the states before these changes as one changeset. When this returns they are on disk.
+    ///
+    /// # Errors
+    /// Whatever the disk says. The staged states stay as they are; versions made so far belong to no changeset.
+    pub fn seal(
+        &self,
+        lock: &mut Lock,
+        staging: &Staging,
+        changes: &[CommandChange],
+        approved: Option<&str>,
+    ) -> Result<(Id, Vec<RecordedFile>), Error> {
+        let archive = self.make_folder()?;
+        let ids: Vec<Id> = changes.iter().map(|_| lock.next()).collect();
+        let changeset = lock.next();
+        lock.save().map_err(at(&self.folder))?;
+        self.reach("seal: versions").map_err(at(&self.folder))?;
+        let mut files = Vec::new();
+        let mut open = Vec::new();
+        let mut folders = BTreeSet::new();
+        for (change, id) in changes.iter().zip(ids) {
+            let kept = &change.kept;
+            let folder = self.file_folder(&kept.path);
+            let fail = |source| Error::State { file: kept.path.clone(), folder: folder.clone(), source };
+            archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
+            let version = folder.join(version::name(id, &kept.path, &shape(kept)));
+            open.extend(name_version(staging.folder(), kept, &version).map_err(fail)?);
+            folders.insert(folder);
+            let absent = kept.kind == KeptKind::Absent;
+            files.push(RecordedFile { path: kept.path.clone(), version: id, absent, sha256: change.before });
+        }
+        self.reach("seal: flush").map_err(at(&self.folder))?;
+        let flushed = match folders.len() <= FEW {
+            true => disk::sync_all(&open).and_then(|()| {
+                let all: Vec<_> =
+                    folders.iter().map(|folder| folder.as_path()).chain([self.folder.as_path()]).collect();
+                disk::each(&all, |folder| File::open(folder)?.sync_all())
+            }),
+            false => sync_file_system(&self.folder),
+        };
+        flushed.map_err(at(&self.folder))?;
+        self.reach("seal: changeset").map_err(at(&self.folder))?;
+        let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+        self.write_changeset(changeset, &paths, approved)?;
+        self.reach("seal: done").map_err(at(&self.folder))?;
+        Ok((changeset, files))
+    }
+}
+
+fn change_kind(before: &State, after: &State) -> ChangeKind {
+    match (before, after) {
+        (State::Absent, _) => ChangeKind::Made,
+        (_, State::Absent) => ChangeKind::Removed,
+        (State::Folder { .. }, State::Folder { .. }) => ChangeKind::Mode,
+        (State::File { bytes: a, .. }, State::File { bytes: b, .. }) if a == b => ChangeKind::Mode,
+        _ => ChangeKind::Changed,
+    }
+}
+
+/// Lets a staged file be read by its owner where its mode does not; the version has that bit more.
+fn make_readable(folder: &Path, kept: &mut Kept) {
+    if let (KeptKind::File, Some(name), 0) = (kept.kind, &kept.staged, kept.mode & 0o400) {
+        kept.mode |= 0o400;
+        // What cannot be read then is told by the reading.
+        let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(kept.mode & 0o1777));
+    }
+}
+
+/// The state that was kept.
+fn staged_state(folder: &Path, kept: &Kept) -> io::Result<State> {
+    let staged = kept.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
+    Ok(match kept.kind {
+        KeptKind::Absent => State::Absent,
+        KeptKind::Folder => State::Folder { mode: kept.mode & 0o7777 },
+        KeptKind::Link => State::Link { target: fs::read_link(staged?)? },
+        KeptKind::File => {
+            let staged = staged?;
+            match state_of(disk::open_file(&staged, disk::Links::Refuse)?, &staged, &CancellationToken::new())?.0 {
+                State::File { bytes, .. } => State::File { bytes, mode: Some(kept.mode & 0o7777) },
+                State::Large(mut large) => {
+                    large.mode = Some(kept.mode & 0o7777);
+                    State::Large(large)
+                }
+                other => other,
+            }
+        }
+    })
+}
+
+/// A state of this kind, for the name of its version.
+fn shape(kept: &Kept) -> State {
+    match kept.kind {
+        KeptKind::Absent => State::Absent,
+        KeptKind::Folder => State::Folder { mode: kept.mode },
+        KeptKind::File | KeptKind::Link => State::file(&b""[..]),
+    }
+}
+
+/// Makes a version of what was kept; the file that is still to be flushed.
+fn name_version(folder: &Path, kept: &Kept, version: &Path) -> io::Result<Option<File>> {
+    let (text, staged) = match (&kept.kind, &kept.staged) {
+        (KeptKind::Absent, _) => (String::new(), None),
+        (KeptKind::Folder, _) => (version::folder_text(kept.mode & 0o7777), None),
+        (_, Some(name)) => (String::new(), Some(folder.join(name))),
+        (_, None) => return Err(io::ErrorKind::NotFound.into()),
+    };
+    let Some(staged) = staged else {
+        let home = disk::Folder::open(disk::parent(version))?;
+        let name = version.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidInput)?;
+        return home.write_new(name, text.as_bytes(), Some(0o600)).map(Some);
+    };
+    let meta = fs::symlink_metadata(&staged)?;
+    if meta.is_symlink() {
+        std::os::unix::fs::symlink(fs::read_link(&staged)?, version)?;
+        return Ok(None);
+    }
+    // A file that has another name is still somebody's to write.
+    let linked = (meta.nlink() == 1 || kept.inode == Kept::COPY) && fs::hard_link(&staged, version).is_ok();
+    if !linked {
+        let from = disk::open_file(&staged, disk::Links::Refuse)?;
+        disk::copy_new(&from, version, kept.mode & 0o1777)?;
+    } else if meta.mode() & 0o7777 != kept.mode & 0o1777 {
+        fs::set_permissions(version, fs::Permissions::from_mode(kept.mode & 0o1777))?;
+    }
+    // A file without the right to read it cannot be opened by its owner either: it is flushed with its folder.
+    Ok(File::open(version).ok())
+}
+
+#[cfg(target_os = "linux")]
+fn sync_file_system(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(_folder: &Path) -> io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}

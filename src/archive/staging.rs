@@ -1,0 +1,265 @@
+//! What a command overwrites, kept while it runs: `.shaft/commands/<UUIDv7>/`, of which sealing makes a changeset.
+//!
+//! ```text
+//! info.json   what ran, and who approved it; every process that still adds to the folder holds its lock, shared
+//! journal     one line a kept path, written before the path is changed
+//! 0001, …     the states before
+//! ```
+//!
+//! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there from
+//! the sealing on.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Archive, Error, Id, at};
+
+/// The folder of staging folders in `.shaft`.
+const COMMANDS: &str = "commands";
+const INFO: &str = "info.json";
+const JOURNAL: &str = "journal";
+
+/// What is known of a command before it starts, for whoever finds its states after its processes are gone.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommandInfo {
+    /// Its text.
+    pub command: String,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// The session that runs it; none: the command line.
+    pub session: Option<String>,
+    /// The message that asked for it, as memory counts them.
+    pub message: Option<i64>,
+    /// The message that began the turn.
+    pub turn: Option<i64>,
+    /// The tool call's id.
+    pub call: Option<String>,
+    /// Who approved it, in words.
+    pub approved: Option<String>,
+    /// What keeps the states: `guard` or `scan`.
+    pub keeper: String,
+}
+
+/// What stood at a path before the command changed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptKind {
+    /// Nothing.
+    Absent,
+    /// A regular file: its bytes are in the staged file.
+    File,
+    /// A symbolic link: the staged file is one too.
+    Link,
+    /// A folder. Its path ends in `/`.
+    Folder,
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Normalised path; a folder's ends in `/`.
+    pub path: String,
+    /// What stood there.
+    pub kind: KeptKind,
+    /// Its permission bits.
+    pub mode: u32,
+    /// The staged file, for files and links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<String>,
+    /// Device and inode of what was kept; [`Kept::COPY`] where the staged file is a copy that nobody writes.
+    #[serde(default)]
+    pub inode: (u64, u64),
+}
+
+impl Kept {
+    /// In place of an inode: the staged file was never the workspace's.
+    pub const COPY: (u64, u64) = (0, 0);
+}
+
+/// The staging folder of one command.
+#[derive(Debug)]
+pub struct Staging {
+    id: Id,
+    folder: PathBuf,
+    /// Held, shared, by everyone who may still add to it.
+    _lock: File,
+    journal: File,
+    names: u64,
+}
+
+impl Staging {
+    /// Opens one that is there, to add to it.
+    ///
+    /// # Errors
+    /// When it is gone, or cannot be read.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let id = folder.file_name().and_then(|name| Id::parse(name.to_str()?)).ok_or(io::ErrorKind::InvalidInput)?;
+        let lock = File::open(folder.join(INFO))?;
+        lock.lock_shared()?;
+        let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
+        let names = count_staged(folder)?;
+        Ok(Staging { id, folder: folder.to_path_buf(), _lock: lock, journal, names })
+    }
+
+    /// Its name, which says when it was made.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A path for one more staged file, and its name.
+    pub fn new_name(&mut self) -> (PathBuf, String) {
+        self.names += 1;
+        let name = format!("{:04}", self.names);
+        (self.folder.join(&name), name)
+    }
+
+    /// Adds a line to the journal, in one piece.
+    ///
+    /// # Errors
+    /// Whatever the disk says; then the path must not be changed.
+    pub fn add(&mut self, kept: &Kept) -> io::Result<()> {
+        let mut line = serde_json::to_vec(kept)?;
+        line.push(b'\n');
+        self.journal.write_all(&line)
+    }
+
+    /// The readable lines of the journal: the first one of a path counts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+        let text = match fs::read(self.folder.join(JOURNAL)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut seen = std::collections::HashSet::new();
+        let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<Kept>(line).ok());
+        Ok(lines.filter(|kept| seen.insert(kept.path.clone())).collect())
+    }
+
+    /// What is known of its command.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn info(&self) -> io::Result<CommandInfo> {
+        Ok(serde_json::from_slice(&fs::read(self.folder.join(INFO))?)?)
+    }
+
+    /// Empties it: what it held is archived.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn empty(&mut self) -> io::Result<()> {
+        // First the journal: a staged file without a line is nothing.
+        self.journal.set_len(0)?;
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if is_staged(&entry.file_name()) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the whole folder.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn remove(self) -> io::Result<()> {
+        fs::remove_dir_all(&self.folder)
+    }
+}
+
+fn is_staged(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+}
+
+/// The greatest number among staged files.
+fn count_staged(folder: &Path) -> io::Result<u64> {
+    let names = fs::read_dir(folder)?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
+    Ok(names.max().unwrap_or(0))
+}
+
+impl Archive {
+    /// `.shaft`, where a command's states, previews and what was removed lie.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Makes the staging folder of a command that is about to start.
+    ///
+    /// # Errors
+    /// Whatever the disk says; then the command must not start.
+    pub fn stage(&self, info: &CommandInfo) -> Result<Staging, Error> {
+        // The lock makes `.shaft` and keeps git from it.
+        let mut lock = self.lock()?;
+        let id = lock.next();
+        lock.save().map_err(at(&self.home))?;
+        let commands = self.home.join(COMMANDS);
+        let folder = commands.join(id.to_string());
+        let make = |folder: &Path| DirBuilder::new().mode(0o700).create(folder);
+        match make(&commands) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&commands)(error)),
+            _ => {}
+        }
+        // A link in the place of the folder would lead the states elsewhere.
+        if !fs::symlink_metadata(&commands).is_ok_and(|meta| meta.is_dir()) {
+            return Err(Error::NotAFolder(commands));
+        }
+        make(&folder).map_err(at(&folder))?;
+        let text = serde_json::to_vec(info).map_err(|e| at(&folder)(e.into()))?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO));
+        file.and_then(|mut file| file.write_all(&text)).map_err(at(&folder))?;
+        Staging::open(&folder).map_err(at(&folder))
+    }
+
+    /// The staging folders whose processes are gone, oldest first, each with a lock that no other finds it by.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn cut_off(&self) -> Result<Vec<(Staging, CommandInfo)>, Error> {
+        let commands = self.home.join(COMMANDS);
+        let entries = match fs::read_dir(&commands) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(at(&commands)(error)),
+        };
+        let mut found: Vec<(Staging, CommandInfo)> = Vec::new();
+        for entry in entries.flatten() {
+            let folder = entry.path();
+            match File::open(folder.join(INFO)).map(|file| (file.try_lock(), file)) {
+                Ok((Ok(()), file)) => {
+                    // From here on shared: whoever looks next finds it taken.
+                    let opened = file.lock_shared().and_then(|()| Staging::open(&folder));
+                    if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info))) {
+                        found.push((staging, info));
+                    }
+                }
+                Ok((Err(TryLockError::WouldBlock), _)) => {}
+                // Its process died between the folder and its first file, or after the last: nothing was kept.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && is_old(&folder) => {
+                    let _ = fs::remove_dir_all(&folder);
+                }
+                _ => {}
+            }
+        }
+        found.sort_by_key(|(staging, _)| staging.id);
+        Ok(found)
+    }
+}
+
+/// Whether a folder is older than the making of one takes.
+fn is_old(folder: &Path) -> bool {
+    let age = fs::metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > 60)
+}

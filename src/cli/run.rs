@@ -1,0 +1,164 @@
+//! `nebula run`: a person's own command under a keeper, undone by `nebula undo`.
+
+use std::io;
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::args::RunArgs;
+use super::out::{self, Out};
+use super::{Context, UsageError};
+use crate::agent::adopt;
+use crate::archive::staging::CommandInfo;
+use crate::execute::Stores;
+use crate::execute::command::{SealedCommand, seal};
+use crate::shell::{self, Command, Commands, Exit, Keeper, Request};
+use crate::text::number::plural;
+
+/// The command could not be started.
+const NOT_STARTED: i32 = 126;
+/// Its helper failed.
+const HELPER_FAILED: i32 = 125;
+
+/// What is waited for while a command runs.
+enum Event {
+    Printed(Vec<u8>),
+    Changed,
+}
+
+/// Runs a command; the exit code is its own.
+///
+/// # Errors
+/// When the archive or the output cannot be used.
+pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
+    let (archive, memory) = (context.archive()?, context.memory());
+    let stores = Stores { workspace: &context.workspace, archive: &archive, memory: &memory };
+    let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
+    for line in adopt(&shell, stores)? {
+        out::complain(line);
+    }
+    let text = match args.command.as_slice() {
+        [] => anyhow::bail!(UsageError::new("say what to run: nebula run -- CMD…")),
+        [text] => text.clone(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    let keeper = if args.unkept { Keeper::None } else { Keeper::Scan };
+    let (events, told) = mpsc::unbounded_channel();
+    let printed = events.clone();
+    let passes: Box<dyn FnMut(&[u8]) + Send> =
+        Box::new(move |bytes| drop(printed.send(Event::Printed(bytes.to_vec()))));
+    let commands = Commands::new(Arc::clone(&shell), "run");
+    let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
+    let folder = context.folder.strip_prefix(context.workspace.root()).ok();
+    let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
+    let command = match commands.begin(&Request { text, folder }, keeper, info.clone(), Some(passes)) {
+        Ok(command) => command,
+        Err(error @ shell::StartError::Unkept(_)) => {
+            out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
+            return Ok(NOT_STARTED);
+        }
+        Err(error) => {
+            out::complain(error);
+            return Ok(NOT_STARTED);
+        }
+    };
+    command.running.on_change(move || drop(events.send(Event::Changed)));
+    let stopped = context.block_on(follow(&command, told, args.json))?;
+    commands.end_all();
+    let info = CommandInfo { command: command.text.clone(), ..info };
+    let sealing = |staging: &mut _| seal(staging, &info, stores).map_err(|error| error.to_string());
+    let sealed = match command.seal(&shell, sealing) {
+        Ok(sealed) => sealed.unwrap_or_default(),
+        Err(why) => {
+            out::complain(format_args!(
+                "what it changed is not archived yet: {why}; the next nebula command tries again"
+            ));
+            SealedCommand::default()
+        }
+    };
+    shell::sweep(&archive);
+    tell(&command, &sealed, args.json, stopped)
+}
+
+/// Prints what the command prints until nothing of it runs; whether it was interrupted.
+async fn follow(command: &Command, mut told: mpsc::UnboundedReceiver<Event>, as_json: bool) -> Result<bool> {
+    let mut stopped = false;
+    loop {
+        let progress = command.running.progress().clone();
+        if progress.failed.is_some() || progress.is_answerable() {
+            break;
+        }
+        tokio::select! {
+            event = told.recv() => match event {
+                Some(Event::Printed(bytes)) => print(&bytes, as_json)?,
+                Some(Event::Changed) => {}
+                None => break,
+            },
+            _ = tokio::signal::ctrl_c() => {
+                stopped = true;
+                command.running.stop();
+            }
+        }
+    }
+    while let Ok(event) = told.try_recv() {
+        if let Event::Printed(bytes) = event {
+            print(&bytes, as_json)?;
+        }
+    }
+    Ok(stopped)
+}
+
+fn print(bytes: &[u8], as_json: bool) -> io::Result<()> {
+    let mut out = Out::stdout();
+    if as_json {
+        return out.json(&json!({"type": "command_output", "id": "c1", "text": String::from_utf8_lossy(bytes)}));
+    }
+    out.document(bytes)?;
+    io::Write::flush(&mut out)
+}
+
+fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
+    let progress = command.running.progress().clone();
+    let code = match (&progress.failed, &progress.exit) {
+        (Some(why), _) => {
+            out::complain(why);
+            if progress.process.is_none() { NOT_STARTED } else { HELPER_FAILED }
+        }
+        (None, Some((Exit::Code(code), _))) => *code,
+        (None, Some((Exit::Signal(signal), _))) => 128 + signal,
+        (None, None) => HELPER_FAILED,
+    };
+    for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
+        out::complain(format_args!("not archived: {path} ({why})"));
+    }
+    let changes = &sealed.changes.changes;
+    if as_json {
+        let change = |change: &crate::archive::CommandChange| {
+            let kind = format!("{:?}", change.kind).to_lowercase();
+            json!({"path": change.kept.path, "kind": kind, "added": change.counts.added, "removed": change.counts.removed})
+        };
+        let changed: Vec<_> = changes.iter().map(change).collect();
+        let exit = progress.exit.as_ref().map(|(exit, _)| *exit);
+        Out::stdout().json(&json!({
+            "type": "command_end", "id": "c1", "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
+            "signal": exit.and_then(|e| match e { Exit::Signal(signal) => Some(signal), Exit::Code(_) => None }),
+            "stopped": stopped, "ms": progress.took.map(|took| took.as_millis()), "changeset": sealed.changeset.map(|id| id.to_string()),
+            "changed": changed
+        }))?;
+    } else if let Some(id) = sealed.changeset {
+        let files = plural(changes.len(), "file");
+        out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` takes it back"));
+    }
+    Ok(code)
+}
+
+/// A word as the shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}

@@ -1,0 +1,87 @@
+//! The end of a command: the states that its keeper staged become a changeset, and memory learns of it.
+
+use super::Stores;
+use crate::archive::staging::{CommandInfo, Staging};
+use crate::archive::{self, CommandChange, CommandChanges, Id, Lock};
+use crate::memory::{self, Cause, ChangesetFile, WillWrite};
+
+/// The words of a command that are its changeset's title.
+const TITLE: usize = 80;
+
+/// A command's changes, archived.
+#[derive(Debug, Default)]
+pub struct SealedCommand {
+    /// The changeset; none: it changed nothing.
+    pub changeset: Option<Id>,
+    /// What it changed.
+    pub changes: CommandChanges,
+    /// What memory could not keep. The changeset stands all the same.
+    pub unrecorded: Vec<memory::Error>,
+}
+
+/// Archives what is staged as one changeset, and empties the staging folder.
+///
+/// # Errors
+/// When the archive refuses: the states then stay staged.
+pub fn seal(staging: &mut Staging, info: &CommandInfo, stores: Stores<'_>) -> Result<SealedCommand, archive::Error> {
+    let mut lock = stores.archive.lock()?;
+    let changes = stores.archive.compare(stores.workspace, staging)?;
+    let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
+    if !sealed.changes.changes.is_empty() {
+        sealed.changeset = Some(archive(&mut lock, staging, info, stores, &mut sealed)?);
+    }
+    let emptied = staging.empty();
+    emptied.map_err(|source| archive::Error::Io { path: staging.folder().to_path_buf(), source })?;
+    Ok(sealed)
+}
+
+fn archive(
+    lock: &mut Lock,
+    staging: &Staging,
+    info: &CommandInfo,
+    stores: Stores<'_>,
+    sealed: &mut SealedCommand,
+) -> Result<Id, archive::Error> {
+    let changes = &sealed.changes.changes;
+    let will: Vec<WillWrite> = changes.iter().map(will_write).collect();
+    let pending = stores.memory.will_write(&stores.project(), &cause(info), &will);
+    let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
+    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref())?;
+    if let Some(pending) = pending {
+        let file = |(file, will): (&archive::RecordedFile, &WillWrite)| ChangesetFile {
+            path: file.path.clone(),
+            version: Some(file.version.to_string()),
+            absent: file.absent,
+            sha256: file.sha256,
+            added: will.added,
+            removed: will.removed,
+        };
+        let files: Vec<_> = files.iter().zip(&will).map(file).collect();
+        sealed.unrecorded.extend(stores.memory.applied(pending, &id.to_string(), &files).err());
+    }
+    Ok(id)
+}
+
+fn will_write(change: &CommandChange) -> WillWrite {
+    WillWrite {
+        path: change.kept.path.clone(),
+        sha256: change.after,
+        replaces: change.before,
+        bytes: change.bytes.clone(),
+        added: Some(change.counts.added as u64),
+        removed: Some(change.counts.removed as u64),
+    }
+}
+
+fn cause(info: &CommandInfo) -> Cause {
+    let title: String = info.command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect();
+    Cause {
+        session: info.session.clone(),
+        message: info.message,
+        turn: info.turn,
+        tool_call: info.call.clone(),
+        kind: "command".into(),
+        title,
+        approved: info.approved.clone(),
+    }
+}

@@ -1,0 +1,396 @@
+//! The commands of one session: what each starts with, what it leaves to the next, and the jobs that still run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::env::Environment;
+use super::message::{Exit, Left, Start};
+use super::output::Output;
+use super::places::{PlaceSettings, Places};
+use super::run::{Launch, Running, launch};
+use super::scan::{Scan, ScanError};
+use crate::archive::Archive;
+use crate::archive::staging::{CommandInfo, Staging};
+use crate::workspace::{Access, Workspace};
+
+/// The most commands that run on beside the conversation.
+pub const MOST_JOBS: usize = 8;
+/// The longest text of a command, in bytes.
+pub const LONGEST: usize = 64 << 10;
+
+/// What keeps the states before a command changes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeper {
+    /// Looking before and after.
+    Scan,
+    /// Nothing: the person was told and agreed.
+    None,
+}
+
+impl Keeper {
+    /// `scan` or `none`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Keeper::Scan => "scan",
+            Keeper::None => "none",
+        }
+    }
+}
+
+/// What every session's commands share.
+pub struct Shell {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Its archive.
+    pub archive: Archive,
+    /// What the configuration says of places.
+    pub places: PlaceSettings,
+    /// What commands find in their environment.
+    pub environment: Environment,
+    /// The folder of logs; none: they are not kept.
+    pub logs: Option<PathBuf>,
+    /// This program, whose hidden name is the helper.
+    pub program: PathBuf,
+}
+
+/// A command to run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// Its text.
+    pub text: String,
+    /// Where it runs, as given; none: where the last one left off.
+    pub folder: Option<String>,
+}
+
+/// Why a command was not started. Nothing was run.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Refused(String),
+    /// Its states could not be kept.
+    #[error(transparent)]
+    Unkept(#[from] ScanError),
+    /// The archive has no place for them.
+    #[error("the command was not run: {0}")]
+    Archive(#[from] crate::archive::Error),
+    /// The helper did not start.
+    #[error("the command was not run: its helper did not start: {0}")]
+    Helper(std::io::Error),
+}
+
+/// The commands of one session.
+pub struct Commands {
+    shell: Arc<Shell>,
+    session: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: usize,
+    folder: PathBuf,
+    left: BTreeMap<String, String>,
+    all: Vec<Arc<Command>>,
+}
+
+/// One command.
+#[derive(Debug)]
+pub struct Command {
+    /// `c1`, `c2`, ….
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// What keeps its states.
+    pub keeper: Keeper,
+    /// It runs, or has run.
+    pub running: Running,
+    /// Where its output is kept.
+    pub log: Option<PathBuf>,
+    given: Vec<(String, String)>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    staging: Option<Staging>,
+    scan: Option<Scan>,
+    left_out: Vec<(String, String)>,
+    /// What it left was taken up already.
+    left_taken: bool,
+    /// Its end was told to the model.
+    told: bool,
+}
+
+/// Checks a command's text.
+///
+/// # Errors
+/// When it is empty, too long or holds a NUL.
+pub fn check_text(text: &str) -> Result<(), String> {
+    match text {
+        text if text.trim().is_empty() => Err("command is empty".into()),
+        text if text.len() > LONGEST => Err("too long: write a script with writeFile, then run it".into()),
+        text if text.contains('\0') => Err("command holds a NUL".into()),
+        _ => Ok(()),
+    }
+}
+
+impl std::fmt::Debug for Commands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Commands").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+impl Commands {
+    /// Those of a session that has run none yet. `session` names its folder of logs.
+    pub fn new(shell: Arc<Shell>, session: &str) -> Self {
+        let folder = shell.workspace.root().to_path_buf();
+        Commands { shell, session: session.into(), state: Mutex::new(State { folder, ..State::default() }) }
+    }
+
+    /// What all sessions share.
+    pub fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    /// Starts a command.
+    ///
+    /// # Errors
+    /// When it cannot be started, or its states not be kept: then nothing was run.
+    pub fn begin(
+        &self,
+        request: &Request,
+        keeper: Keeper,
+        info: CommandInfo,
+        passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
+    ) -> Result<Arc<Command>, StartError> {
+        check_text(&request.text).map_err(StartError::Refused)?;
+        if self.jobs().len() >= MOST_JOBS {
+            let why = format!("{MOST_JOBS} commands run already: end one with stopCommand, or wait for it");
+            return Err(StartError::Refused(why));
+        }
+        let folder = self.folder_of(request)?;
+        let (id, left) = {
+            let mut state = self.state();
+            state.next += 1;
+            (format!("c{}", state.next), state.left.clone())
+        };
+        let given = self.shell.environment.of(&id, &left);
+        let (shell, arguments) = find_shell(&given)?;
+        let info =
+            CommandInfo { command: request.text.clone(), cwd: folder.clone(), keeper: keeper.word().into(), ..info };
+        let (staging, scan) = self.keep(keeper, &info)?;
+        let log = self.shell.logs.as_ref().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
+        let start = Start {
+            shell,
+            arguments,
+            text: request.text.clone(),
+            folder,
+            variables: given.clone(),
+            staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
+        };
+        let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
+        let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
+        let running = match launched {
+            Ok(running) => running,
+            Err(error) => {
+                // Nothing ran, so nothing is in it.
+                let _ = staging.map(Staging::remove);
+                return Err(StartError::Helper(error));
+            }
+        };
+        let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
+        let kept = Mutex::new(Kept { staging, scan, left_out, left_taken: false, told: false });
+        let command = Arc::new(Command { id, text: request.text.clone(), keeper, running, log, given, kept });
+        self.state().all.push(Arc::clone(&command));
+        Ok(command)
+    }
+
+    fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<Staging>, Option<Scan>), StartError> {
+        if keeper == Keeper::None {
+            return Ok((None, None));
+        }
+        let staging = self.shell.archive.stage(info)?;
+        match Scan::before(&self.shell.places(), self.shell.archive.home(), &staging) {
+            Ok(scan) => Ok((Some(staging), Some(scan))),
+            Err(error) => {
+                // Nothing ran, so nothing is in it.
+                let _ = staging.remove();
+                Err(error.into())
+            }
+        }
+    }
+
+    fn folder_of(&self, request: &Request) -> Result<PathBuf, StartError> {
+        let refused = |why: String| Err(StartError::Refused(why));
+        let workspace = &self.shell.workspace;
+        let Some(given) = &request.folder else {
+            let folder = self.state().folder.clone();
+            let there = folder.is_dir() && folder.starts_with(workspace.root());
+            return Ok(if there { folder } else { workspace.root().to_path_buf() });
+        };
+        match workspace.resolve(given, Access::Folder) {
+            Ok(inside) => Ok(workspace.full(&inside)),
+            Err(crate::workspace::PathError::Outside { .. }) => refused("cwd must lie in the workspace".into()),
+            Err(_) => refused(format!("cwd: {given} is no folder")),
+        }
+    }
+
+    /// The command of that id.
+    pub fn find(&self, id: &str) -> Option<Arc<Command>> {
+        self.state().all.iter().find(|command| command.id == id).cloned()
+    }
+
+    /// All commands so far, oldest first.
+    pub fn all(&self) -> Vec<Arc<Command>> {
+        self.state().all.clone()
+    }
+
+    /// Those that still run.
+    pub fn jobs(&self) -> Vec<Arc<Command>> {
+        self.state().all.iter().filter(|command| !command.running.progress().is_over()).cloned().collect()
+    }
+
+    /// Those whose states are staged still: jobs, and what was not sealed for some reason.
+    pub fn unsealed(&self) -> Vec<Arc<Command>> {
+        self.state().all.iter().filter(|command| command.kept().staging.is_some()).cloned().collect()
+    }
+
+    /// Jobs that ended and were not spoken of yet.
+    pub fn ended_untold(&self) -> Vec<Arc<Command>> {
+        let over = |command: &&Arc<Command>| {
+            command.running.progress().is_over() && !std::mem::replace(&mut command.kept().told, true)
+        };
+        self.state().all.iter().filter(over).cloned().collect()
+    }
+
+    /// Takes up what a command left to the next one: a note for the model where that is something to know.
+    pub fn take_up(&self, command: &Command, left: Option<&Left>) -> Option<String> {
+        let left = left.filter(|_| !std::mem::replace(&mut command.kept().left_taken, true))?;
+        let root = self.shell.workspace.root();
+        let variables = self.shell.environment.left(&command.given, &left.variables);
+        let mut state = self.state();
+        state.left.extend(variables);
+        let real = left.folder.canonicalize().unwrap_or_else(|_| left.folder.clone());
+        let inside = real.starts_with(root) && real.is_dir();
+        let before = std::mem::replace(&mut state.folder, if inside { real.clone() } else { root.to_path_buf() });
+        let named = real.strip_prefix(root).map(|path| path.display().to_string()).unwrap_or_default();
+        match inside {
+            true if before == real => None,
+            true if named.is_empty() => Some("cwd is now the workspace's root".into()),
+            true => Some(format!("cwd is now {named}")),
+            false => Some("cwd is the workspace's root again: it had left the workspace".into()),
+        }
+    }
+
+    /// Ends every command that runs, and waits until none is left.
+    pub fn end_all(&self) {
+        let jobs = self.jobs();
+        jobs.iter().for_each(|job| job.running.stop());
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        for job in jobs {
+            job.running.wait(Some(patience), super::run::Progress::is_over);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change of it is whole by itself.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shell {
+    /// One that runs nothing: for what is left of commands.
+    pub fn for_archive(workspace: &Workspace, archive: &Archive) -> Self {
+        Shell {
+            workspace: workspace.clone(),
+            archive: archive.clone(),
+            places: PlaceSettings::default(),
+            environment: Environment::default(),
+            logs: None,
+            program: PathBuf::new(),
+        }
+    }
+
+    /// What paths are.
+    pub fn places(&self) -> Places {
+        Places::new(&self.workspace, &self.archive, &self.places)
+    }
+}
+
+impl Command {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // What is behind the lock is replaced in one step each time.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes, or,
+    /// while something of the command still runs, begins anew. None: nothing is kept.
+    ///
+    /// # Errors
+    /// When the states cannot be gathered, or `seal` fails: they stay in the staging folder.
+    pub fn seal<T>(
+        &self,
+        shell: &Shell,
+        seal: impl FnOnce(&mut Staging) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        let mut kept = self.kept();
+        let Kept { staging, scan, .. } = &mut *kept;
+        let Some(open) = staging else { return Ok(None) };
+        if let Some(scan) = scan.take() {
+            scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
+        }
+        let sealed = seal(open)?;
+        let done = staging.take();
+        if self.running.progress().is_over() {
+            // What stays is sealed once more by the next start, as nothing: its states are equal.
+            let _ = done.map(Staging::remove);
+        } else if let Some(done) = done {
+            let info = done.info().map_err(|error| error.to_string())?;
+            *staging = Some(done);
+            let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
+            *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
+            let old = staging.replace(next);
+            let _ = old.map(Staging::remove);
+        }
+        Ok(Some(sealed))
+    }
+
+    /// What is known of it for whoever seals it; nothing where nothing is kept.
+    pub fn info(&self) -> CommandInfo {
+        let kept = self.kept();
+        kept.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
+    }
+
+    /// Paths that were not archived, each with why.
+    pub fn left_out(&self) -> Vec<(String, String)> {
+        self.kept().left_out.clone()
+    }
+
+    /// Its end, or its running on, was told to the model.
+    pub fn set_told(&self) {
+        self.kept().told = true;
+    }
+
+    /// How its shell ended, if it did.
+    pub fn exit(&self) -> Option<Exit> {
+        self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
+    }
+}
+
+/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+fn find_shell(variables: &[(String, String)]) -> Result<(PathBuf, Vec<String>), StartError> {
+    let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));
+    match (find("bash"), find("sh")) {
+        (Some(bash), _) => Ok((bash, vec!["--noprofile".into(), "--norc".into(), "-c".into()])),
+        (None, Some(sh)) => Ok((sh, vec!["-c".into()])),
+        (None, None) => Err(StartError::Refused("no bash and no sh on the PATH".into())),
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,134 @@
+//! What a command finds in its environment, and what is kept from it.
+
+use std::collections::BTreeMap;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Names whose values are secrets, whatever their case.
+const SECRETS: &[&str] =
+    &["*_KEY", "*_TOKEN", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*_PAT", "AWS_*", "SSH_AUTH_SOCK"];
+/// Variables that run something in every shell or program.
+const RUNS: &[&str] = &["LD_PRELOAD", "BASH_ENV", "ENV", "PROMPT_COMMAND"];
+/// What every shell counts for itself.
+const OF_THE_SHELL: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_"];
+/// Values shorter than this are not looked for in output.
+const SHORTEST_SECRET: usize = 8;
+/// Variables that go on to the next command, and their bytes.
+const MOST_LEFT: usize = 64;
+const MOST_LEFT_BYTES: usize = 32 << 10;
+/// What an editor would say.
+const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
+
+/// Variables that are set for every command.
+const SET: &[(&str, &str)] = &[
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("COLUMNS", "120"),
+    ("GIT_EDITOR", NO_EDITOR),
+    ("EDITOR", NO_EDITOR),
+];
+
+/// The environment of commands.
+#[derive(Clone, Default)]
+pub struct Environment {
+    passed: BTreeMap<String, String>,
+    secrets: Vec<(String, String)>,
+    keep: Vec<GlobMatcher>,
+    named: Vec<String>,
+}
+
+impl Environment {
+    /// Of nebula's own variables without those that are secrets: `named` ones, and those whose names look so unless
+    /// `keep` (globs) gives them back.
+    pub fn new(own: impl IntoIterator<Item = (String, String)>, named: &[String], keep: &[String]) -> Self {
+        let keep = keep.iter().filter_map(|glob| matcher(glob)).collect();
+        let mut all = Environment { keep, named: named.to_vec(), ..Environment::default() };
+        for (name, value) in own {
+            if all.is_secret(&name) {
+                if value.len() >= SHORTEST_SECRET {
+                    all.secrets.push((name, value));
+                }
+            } else if !RUNS.contains(&name.as_str()) {
+                all.passed.insert(name, value);
+            }
+        }
+        // A secret that holds another is replaced first.
+        all.secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        all
+    }
+
+    fn is_secret(&self, name: &str) -> bool {
+        let kept = self.keep.iter().any(|glob| glob.is_match(name));
+        let looks_so = SECRETS.iter().filter_map(|glob| matcher(glob)).any(|glob| glob.is_match(name));
+        !kept && (looks_so || self.named.iter().any(|named| named == name))
+    }
+
+    /// What was left out and is long enough to be told from other text: name and value.
+    pub fn secrets(&self) -> &[(String, String)] {
+        &self.secrets
+    }
+
+    /// The variables of command `id`, with those that commands before it left.
+    pub fn of(&self, id: &str, left: &BTreeMap<String, String>) -> Vec<(String, String)> {
+        let mut all = self.passed.clone();
+        all.extend(SET.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
+        all.extend(left.iter().map(|(name, value)| (name.clone(), value.clone())));
+        all.insert("NEBULA_COMMAND".into(), id.into());
+        all.into_iter().collect()
+    }
+
+    /// What a shell left that differs from what it was given: it goes on to the next command. Too much is left out.
+    pub fn left(&self, given: &[(String, String)], exported: &[(String, String)]) -> BTreeMap<String, String> {
+        let given: BTreeMap<&str, &str> = given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let mut bytes = 0;
+        let goes_on = |(name, value): &&(String, String)| {
+            let own =
+                OF_THE_SHELL.contains(&name.as_str()) || name == "NEBULA_COMMAND" || RUNS.contains(&name.as_str());
+            !own && !self.is_secret(name) && given.get(name.as_str()) != Some(&value.as_str())
+        };
+        let fits = |(name, value): &&(String, String)| {
+            bytes += name.len() + value.len();
+            bytes <= MOST_LEFT_BYTES
+        };
+        exported.iter().filter(goes_on).take(MOST_LEFT).take_while(fits).cloned().collect()
+    }
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    GlobBuilder::new(glob).case_insensitive(true).build().ok().map(|glob| glob.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_stay_out_and_are_known_by_value() {
+        let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let own = [
+            pair("PATH", "/bin"),
+            pair("github_token", "ghp_0123456789"),
+            pair("SHORT_KEY", "abc"),
+            pair("MINE", "named-by-nebula"),
+            pair("KEPT_KEY", "given-back"),
+            pair("LD_PRELOAD", "/tmp/x.so"),
+        ];
+        let env = Environment::new(own, &["MINE".into()], &["KEPT_*".into()]);
+        let given = env.of("c1", &BTreeMap::new());
+        let has = |name: &str| given.iter().any(|(n, _)| n == name);
+        assert!(has("PATH") && has("KEPT_KEY") && has("NEBULA_COMMAND") && has("GIT_EDITOR"));
+        assert!(!has("github_token") && !has("SHORT_KEY") && !has("MINE") && !has("LD_PRELOAD"));
+        assert_eq!(env.secrets(), [pair("MINE", "named-by-nebula"), pair("github_token", "ghp_0123456789")]);
+        let mut exported = given.clone();
+        exported.extend([
+            pair("VIRTUAL_ENV", "/v"),
+            pair("NEW_SECRET_X", "y"),
+            pair("BASH_ENV", "z"),
+            pair("PWD", "/"),
+        ]);
+        assert_eq!(env.left(&given, &exported), BTreeMap::from([pair("VIRTUAL_ENV", "/v")]));
+    }
+}

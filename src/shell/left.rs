@@ -1,0 +1,120 @@
+//! What a shell leaves to the next one: its folder and the variables it exports, written at its end into a file that it
+//! inherits. A shell that was killed, or whose text took the EXIT trap for itself, leaves nothing.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use super::message::{Left, Start};
+
+/// The longest that is read, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// The file that the shell writes into.
+///
+/// # Errors
+/// Whatever the system says.
+#[cfg(target_os = "linux")]
+pub fn file() -> io::Result<File> {
+    Ok(rustix::fs::memfd_create("left", rustix::fs::MemfdFlags::CLOEXEC)?.into())
+}
+
+/// The file that the shell writes into.
+///
+/// # Errors
+/// Whatever the system says.
+#[cfg(not(target_os = "linux"))]
+pub fn file() -> io::Result<File> {
+    tempfile::tempfile()
+}
+
+/// The text that the shell runs: the command's, after the trap that writes what is left into `descriptor`.
+pub fn script(start: &Start, descriptor: i32) -> String {
+    let trap = format!("trap 'printf \"%s\\0\" \"$PWD\" >&{descriptor}; export -p >&{descriptor}' EXIT");
+    format!("{trap}; {}", start.text)
+}
+
+/// What the shell wrote; none where it wrote nothing whole.
+pub fn read(file: &File) -> Option<Left> {
+    let mut bytes = vec![0; LONGEST];
+    let mut length = 0;
+    while length < bytes.len() {
+        match file.read_at(&mut bytes[length..], length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(_) => return None,
+        }
+    }
+    let text = std::str::from_utf8(&bytes[..length]).ok()?;
+    let (folder, exported) = text.split_once('\0')?;
+    Some(Left { folder: PathBuf::from(folder), variables: exported_of(exported) })
+}
+
+/// The variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. Those written in any
+/// other way are left out.
+fn exported_of(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| !c.is_whitespace()) {
+        rest = &rest[at..];
+        let Some(begun) = rest.strip_prefix("declare -x ").or_else(|| rest.strip_prefix("export ")) else {
+            rest = next_line(rest);
+            continue;
+        };
+        let end = begun.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(begun.len());
+        let name = &begun[..end];
+        match begun[end..].strip_prefix('=').and_then(quoted) {
+            Some((value, after)) => {
+                found.push((name.to_string(), value));
+                rest = after;
+            }
+            None => rest = next_line(begun),
+        }
+    }
+    found
+}
+
+fn next_line(text: &str) -> &str {
+    text.split_once('\n').map_or("", |(_, rest)| rest)
+}
+
+/// A value in quotes of either kind, and what follows it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    let (_, quote) = chars.next()?;
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            ('"', '\\') => value.push(chars.next()?.1),
+            ('"', '"') => return Some((value, &text[at + 1..])),
+            // `'\''` goes on.
+            ('\'', '\'') => match text[at + 1..].strip_prefix("\\'") {
+                Some(_) => {
+                    value.push('\'');
+                    chars.nth(2)?;
+                }
+                None => return Some((value, &text[at + 1..])),
+            },
+            ('"' | '\'', c) => value.push(c),
+            _ => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exported_variables_are_read_as_both_shells_write_them() {
+        let of = |text| exported_of(text);
+        let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let bash =
+            "declare -x A=\"a \\\"b\\\" \\$c\"\ndeclare -x B\ndeclare -x C=$'x\\ny'\ndeclare -x D=\"two\nlines\"\n";
+        assert_eq!(of(bash), [pair("A", "a \"b\" $c"), pair("D", "two\nlines")]);
+        assert_eq!(of("export A='it'\\''s'\nexport B=''\n"), [pair("A", "it's"), pair("B", "")]);
+        assert_eq!(of("rubbish\ndeclare -x A=\"unended"), []);
+    }
+}

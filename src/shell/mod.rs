@@ -1,0 +1,59 @@
+//! Commands that can be undone: a shell whose changes are kept before they happen. Synchronous; what sealing writes to
+//! memory is done by its caller.
+//!
+//! A command runs below a helper (this program under a hidden name), which knows every process of it and ends them all.
+//! A keeper stages the states before into `.shaft/commands`; sealing makes a changeset of them, which is undone like any
+//! other.
+
+mod commands;
+mod env;
+mod helper;
+mod left;
+mod message;
+pub mod output;
+mod places;
+mod run;
+mod scan;
+mod told;
+mod tree;
+
+pub use commands::{Command, Commands, Keeper, LONGEST, MOST_JOBS, Request, Shell, StartError, check_text};
+pub use env::Environment;
+pub use helper::main as helper_main;
+pub use message::{Exit, Left};
+pub use places::{Place, PlaceSettings, Places};
+pub use run::{Progress, Running};
+pub use scan::ScanError;
+pub use told::{Sealed, Stopped, Told};
+
+use crate::archive::staging::{CommandInfo, Staging};
+use crate::archive::{Archive, Error};
+use scan::Scan;
+
+/// The commands that were cut off, oldest first: what they changed is in their staging folders, ready to be sealed.
+///
+/// # Errors
+/// When the staging folders cannot be listed.
+pub fn cut_off(shell: &Shell) -> Result<Vec<(Staging, CommandInfo)>, Error> {
+    let mut found = shell.archive.cut_off()?;
+    // What cannot be looked at now stays staged, for the next start to look at.
+    found.retain_mut(|(staging, info)| info.keeper != Keeper::Scan.word() || look_after(shell, staging).is_ok());
+    Ok(found)
+}
+
+fn look_after(shell: &Shell, staging: &mut Staging) -> Result<(), ScanError> {
+    match Scan::take_up(shell.archive.home(), staging) {
+        Ok(scan) => scan.after(&shell.places(), staging),
+        // It was killed before it was looked at, and so before the command ran.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(ScanError::Io { path: staging.folder().to_path_buf(), source }),
+    }
+}
+
+/// Removes the copies of files that no command needs any more.
+pub fn sweep(archive: &Archive) {
+    if let Ok(_lock) = archive.lock() {
+        // There may be none.
+        let _ = scan::sweep(archive.home());
+    }
+}

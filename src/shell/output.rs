@@ -1,0 +1,414 @@
+//! What a command prints: cleaned line by line, whole in a log, and its head and tail for the model.
+
+use std::collections::VecDeque;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::text::number::thousands;
+
+/// The largest log; of a longer output the middle is left out.
+const LARGEST_LOG: u64 = 64 << 20;
+/// What is kept of the end of a longer one.
+const LOG_TAIL: usize = 1 << 20;
+/// A line that has not ended by then is cut.
+const LONGEST_LINE: usize = 1 << 20;
+/// What the model gets of the beginning and of the end, in bytes.
+const HEAD: usize = 8 << 10;
+const TAIL: usize = 24 << 10;
+/// Columns of a line that the model gets.
+const COLUMNS: usize = 2_000;
+/// Lines that the screen may show.
+const SHOWN: usize = 2_000;
+/// And their bytes.
+const SHOWN_BYTES: usize = 2 << 20;
+
+/// Takes escape sequences out of bytes as they come, and carries out what moves within a line.
+#[derive(Debug, Default)]
+pub struct Cleaner {
+    line: Vec<u8>,
+    /// What stood on the line before the last carriage return; the part that is not written over shows.
+    under: Vec<u8>,
+    escape: Escape,
+    /// The last byte was a carriage return.
+    returned: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// After ESC.
+    Begun,
+    /// Within a control sequence, up to a letter.
+    Sequence,
+    /// Within a string, up to BEL or ESC `\`.
+    Text,
+    /// Within a string, after ESC.
+    TextEnds,
+    /// One more byte belongs to it.
+    One,
+}
+
+impl Cleaner {
+    /// Takes bytes; hands out each line that is whole, without its ending.
+    pub fn take(&mut self, mut bytes: &[u8], line: &mut impl FnMut(String)) {
+        while let Some(&byte) = bytes.first() {
+            if self.escape == Escape::None && !is_special(byte) && !self.returned {
+                let plain = bytes.iter().position(|b| is_special(*b)).unwrap_or(bytes.len());
+                self.line.extend_from_slice(&bytes[..plain]);
+                bytes = &bytes[plain..];
+                if self.line.len() > LONGEST_LINE {
+                    line(self.end_line());
+                }
+                continue;
+            }
+            bytes = &bytes[1..];
+            self.special(byte, line);
+        }
+    }
+
+    /// The line that is not over yet; none where it is empty.
+    pub fn rest(&self) -> Option<String> {
+        (!self.line.is_empty() || !self.under.is_empty()).then(|| shown(&self.line, &self.under))
+    }
+
+    /// The same, which is over now.
+    pub fn finish(&mut self) -> Option<String> {
+        let rest = self.rest();
+        self.end_line();
+        rest
+    }
+
+    fn special(&mut self, byte: u8, line: &mut impl FnMut(String)) {
+        if self.escape != Escape::None {
+            self.escape = after(self.escape, byte);
+            return;
+        }
+        if std::mem::take(&mut self.returned) && byte != b'\n' && byte != b'\r' {
+            let over = std::mem::take(&mut self.line);
+            self.under = shown(&over, &self.under).into_bytes();
+        }
+        match byte {
+            b'\n' => line(self.end_line()),
+            b'\r' => self.returned = true,
+            0x1b => self.escape = Escape::Begun,
+            0x08 => drop(self.line.pop()),
+            b'\t' => self.line.push(b'\t'),
+            0..=0x1f | 0x7f => {}
+            byte => self.line.push(byte),
+        }
+    }
+
+    fn end_line(&mut self) -> String {
+        self.returned = false;
+        let text = shown(&self.line, &self.under);
+        self.line.clear();
+        self.under.clear();
+        text
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 && byte != b'\t' || byte == 0x7f
+}
+
+fn after(escape: Escape, byte: u8) -> Escape {
+    match (escape, byte) {
+        (Escape::Begun, b'[') => Escape::Sequence,
+        (Escape::Begun, b']' | b'P' | b'X' | b'^' | b'_') => Escape::Text,
+        (Escape::Begun, b'(' | b')' | b'*' | b'+' | b'#' | b'%' | b' ') => Escape::One,
+        (Escape::Sequence, 0x40..=0x7e) => Escape::None,
+        (Escape::Sequence, _) => Escape::Sequence,
+        (Escape::Text | Escape::TextEnds, 0x07) | (Escape::TextEnds, b'\\') => Escape::None,
+        (Escape::Text | Escape::TextEnds, 0x1b) => Escape::TextEnds,
+        (Escape::Text | Escape::TextEnds, _) => Escape::Text,
+        _ => Escape::None,
+    }
+}
+
+/// A line over another: what is longer of the lower one shows.
+fn shown(line: &[u8], under: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(line).into_owned();
+    if !under.is_empty() {
+        let over = text.chars().count();
+        text.extend(String::from_utf8_lossy(under).chars().skip(over));
+    }
+    text
+}
+
+/// Where the whole output is kept.
+#[derive(Debug)]
+struct Log {
+    path: PathBuf,
+    file: BufWriter<File>,
+    size: u64,
+    /// The end of what no longer fits.
+    tail: VecDeque<u8>,
+    left_out: u64,
+}
+
+/// The output of one command.
+#[derive(Debug, Default)]
+pub struct Output {
+    cleaner: Cleaner,
+    secrets: Vec<(String, String)>,
+    log: Option<Log>,
+    log_error: Option<String>,
+    head: String,
+    head_lines: usize,
+    tail: VecDeque<String>,
+    tail_bytes: usize,
+    lines: usize,
+    bytes: u64,
+    binary: bool,
+}
+
+impl Output {
+    /// With a log at `path`. A value of `secrets` (name, value) is replaced by its name.
+    pub fn new(path: Option<&Path>, secrets: Vec<(String, String)>) -> Self {
+        let mut output = Output { secrets, ..Output::default() };
+        match path.map(Log::open).transpose() {
+            Ok(log) => output.log = log,
+            Err(error) => output.log_error = Some(error.to_string()),
+        }
+        output
+    }
+
+    /// Takes what was printed.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.binary |= bytes.contains(&0);
+        let mut cleaner = std::mem::take(&mut self.cleaner);
+        cleaner.take(bytes, &mut |line| self.add(line));
+        self.cleaner = cleaner;
+    }
+
+    /// Nothing more will come.
+    pub fn finish(&mut self) {
+        if let Some(rest) = self.cleaner.finish() {
+            self.add(rest);
+        }
+        if let Some(log) = &mut self.log {
+            let done = log.finish();
+            self.log_error = done.err().map(|e| e.to_string()).or(self.log_error.take());
+        }
+    }
+
+    fn add(&mut self, mut line: String) {
+        for (name, value) in &self.secrets {
+            if line.contains(value.as_str()) {
+                line = line.replace(value.as_str(), &format!("[{name}]"));
+            }
+        }
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.add(&line)
+        {
+            self.log_error = Some(error.to_string());
+            self.log = None;
+        }
+        self.lines += 1;
+        if self.head.len() + line.len() < HEAD && self.head_lines + 1 == self.lines {
+            self.head_lines += 1;
+            self.head.push_str(&line);
+            self.head.push('\n');
+        }
+        self.tail_bytes += line.len() + 1;
+        self.tail.push_back(line);
+        while self.tail.len() > SHOWN || self.tail_bytes > SHOWN_BYTES && self.tail.len() > 1 {
+            self.tail_bytes -= self.tail.pop_front().map_or(0, |line| line.len() + 1);
+        }
+    }
+
+    /// Whole lines so far.
+    pub fn line_count(&self) -> usize {
+        self.lines
+    }
+
+    /// What was printed so far, in bytes.
+    pub fn byte_count(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Why the log is not whole, if it is not.
+    pub fn log_error(&self) -> Option<&str> {
+        self.log_error.as_deref()
+    }
+
+    /// Where the log is.
+    pub fn log_path(&self) -> Option<&Path> {
+        self.log.as_ref().map(|log| log.path.as_path())
+    }
+
+    /// The last lines, at most so many, the unfinished one among them.
+    pub fn last(&self, count: usize) -> Vec<String> {
+        let rest = self.cleaner.rest();
+        let whole = count.saturating_sub(usize::from(rest.is_some()));
+        self.tail.iter().skip(self.tail.len().saturating_sub(whole)).cloned().chain(rest).collect()
+    }
+
+    /// The lines from `first` (counted from 0) on that are still held.
+    pub fn since(&self, first: usize) -> Vec<String> {
+        let held = self.lines - self.tail.len();
+        self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.cleaner.rest()).collect()
+    }
+
+    /// Puts the log's lines on disk, as far as they are whole.
+    pub fn flush(&mut self) {
+        if let Some(log) = &mut self.log {
+            let done = log.file.flush();
+            self.log_error = done.err().map(|e| e.to_string()).or(self.log_error.take());
+        }
+    }
+
+    /// What the model gets: the beginning and the end, and how to see the rest of command `id`.
+    pub fn for_model(&self, id: &str) -> String {
+        if self.binary {
+            return format!(
+                "(binary output, {} bytes)\n",
+                thousands(usize::try_from(self.bytes).unwrap_or(usize::MAX))
+            );
+        }
+        let mut head: Vec<String> = self.head.lines().map(cut).collect();
+        let mut bytes = 0;
+        let fits = |line: &&String| {
+            bytes += line.len().min(COLUMNS * 4) + 1;
+            bytes <= TAIL
+        };
+        let kept = self.tail.iter().rev().take_while(fits).count();
+        let first_of_tail = self.lines - kept;
+        let end = self.tail.iter().skip(self.tail.len() - kept).map(|line| cut(line));
+        match first_of_tail.checked_sub(head.len()) {
+            None | Some(0) => head.truncate(first_of_tail),
+            Some(left_out) => head.push(format!(
+                "[{} lines left out: commandOutput {{\"id\": \"{id}\", \"startLine\": {}}}]",
+                thousands(left_out),
+                head.len() + 1
+            )),
+        }
+        head.extend(end);
+        head.extend(self.cleaner.rest().map(|line| cut(&line)));
+        head.iter().fold(String::new(), |text, line| text + line + "\n")
+    }
+}
+
+/// A line as long as the model gets one.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(COLUMNS) {
+        None => line.to_string(),
+        Some((at, _)) => format!("{} (line cut: {} bytes)", &line[..at], thousands(line.len())),
+    }
+}
+
+impl Log {
+    fn open(path: &Path) -> io::Result<Log> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        Ok(Log { path: path.into(), file: BufWriter::new(file), size: 0, tail: VecDeque::new(), left_out: 0 })
+    }
+
+    fn add(&mut self, line: &str) -> io::Result<()> {
+        let length = line.len() as u64 + 1;
+        if self.size + length <= LARGEST_LOG - LOG_TAIL as u64 && self.left_out == 0 && self.tail.is_empty() {
+            self.size += length;
+            self.file.write_all(line.as_bytes())?;
+            return self.file.write_all(b"\n");
+        }
+        self.tail.extend(line.bytes().chain([b'\n']));
+        let over = self.tail.len().saturating_sub(LOG_TAIL);
+        self.left_out += over as u64;
+        self.tail.drain(..over);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.left_out > 0 {
+            writeln!(self.file, "[{} bytes left out here]", self.left_out)?;
+        }
+        let (a, b) = self.tail.as_slices();
+        self.file.write_all(a)?;
+        self.file.write_all(b)?;
+        self.tail.clear();
+        self.file.flush()
+    }
+}
+
+/// Lines of a log, counted from 1, that hold `search` where it is given: number and text, at most as many as fit into
+/// what the model gets.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn lines_of(log: &Path, first: usize, last: usize, search: Option<&str>) -> io::Result<Vec<(usize, String)>> {
+    let file = match fs::File::open(log) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    for (at, line) in BufReader::new(file).lines().enumerate().skip(first.saturating_sub(1)) {
+        if at >= last || bytes > HEAD + TAIL {
+            break;
+        }
+        let line = line?;
+        if search.is_none_or(|words| line.contains(words)) {
+            let line = cut(&line);
+            bytes += line.len() + 1;
+            found.push((at + 1, line));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clean(parts: &[&[u8]]) -> Vec<String> {
+        let (mut cleaner, mut lines) = (Cleaner::default(), Vec::new());
+        parts.iter().for_each(|part| cleaner.take(part, &mut |line| lines.push(line)));
+        lines.extend(cleaner.finish());
+        lines
+    }
+
+    #[test]
+    fn escapes_go_and_movements_within_a_line_are_carried_out() {
+        assert_eq!(clean(&[b"\x1b[1;31mred\x1b[0m\r\nplain"]), ["red", "plain"]);
+        assert_eq!(clean(&[b"10%\r50%\r100%\n"]), ["100%"]);
+        assert_eq!(clean(&[b"longer\rab\n"]), ["abnger"]);
+        assert_eq!(clean(&[b"abc\x08\x08X\n"]), ["aX"]);
+        assert_eq!(clean(&[b"\x1b]0;title\x07a\x1b]8;;x\x1b\\b\n"]), ["ab"]);
+        assert_eq!(clean(&[b"bad \xff utf\n\n"]), ["bad \u{fffd} utf", ""]);
+        // However it is cut.
+        let whole = b"a\x1b[31mb\x1b]0;t\x1b\\c\rX\xc3\xa9\n\x1b(Bd";
+        for at in 0..whole.len() {
+            assert_eq!(clean(&[&whole[..at], &whole[at..]]), clean(&[whole]), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn the_model_gets_head_and_tail_and_the_log_all() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("c1.log");
+        let mut output = Output::new(Some(&path), vec![("KEY".into(), "sekretsekret".into())]);
+        for n in 1..=20_000 {
+            output.take(format!("line {n} sekretsekret\n").as_bytes());
+        }
+        output.take(b"the end");
+        output.finish();
+        let told = output.for_model("c1");
+        assert!(told.starts_with("line 1 [KEY]\n") && told.ends_with("the end\n") && told.len() <= HEAD + TAIL + 200);
+        let left_out = told.lines().find(|line| line.starts_with('[')).expect("a line that says so");
+        assert!(left_out.contains("commandOutput {\"id\": \"c1\", \"startLine\": "), "{left_out}");
+        let log = fs::read_to_string(&path).expect("a log");
+        assert_eq!(log.lines().count(), 20_001);
+        assert!(!log.contains("sekret"));
+        let found = lines_of(&path, 1, usize::MAX, Some("line 19999 ")).expect("read");
+        assert_eq!(found, [(19_999, "line 19999 [KEY]".to_string())]);
+        let mut few = Output::new(None, Vec::new());
+        few.take(b"a\nb\n");
+        assert_eq!(few.for_model("c2"), "a\nb\n");
+    }
+}

@@ -1,0 +1,190 @@
+//! What a path is to a keeper.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::archive::Archive;
+use crate::workspace::{Ignores, Workspace};
+
+/// Names of folders that a program fills for itself, where git ignores them.
+const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
+/// Folders of a repository that only ever gain files.
+const GIT_ONLY_GROWS: &[&str] = &["objects", "lfs"];
+
+/// What a path is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Its state is kept before it is changed.
+    Kept,
+    /// Nebula's own: no command may change it.
+    Refused,
+    /// In this folder (normalised), which can be rebuilt: not archived.
+    Derived(String),
+    /// The configuration leaves it out of the archive, by this glob.
+    Excluded(String),
+    /// Not in the workspace.
+    Outside,
+}
+
+/// What the configuration says of places.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlaceSettings {
+    /// `shell.derived`: more folders that can be rebuilt, as globs.
+    pub derived: Vec<String>,
+    /// `shell.kept`: folders that are kept though they look derived.
+    pub kept: Vec<String>,
+}
+
+/// Tells what paths are, for one command.
+pub struct Places {
+    root: PathBuf,
+    archive: Archive,
+    own: Vec<PathBuf>,
+    ignores: Ignores,
+    derived: GlobSet,
+    kept: GlobSet,
+    known: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl Places {
+    /// Of a workspace.
+    pub fn new(workspace: &Workspace, archive: &Archive, settings: &PlaceSettings) -> Self {
+        let root = workspace.root().to_path_buf();
+        Places {
+            own: vec![root.join(".shaft"), root.join(".nebula"), archive.folder().to_path_buf()],
+            archive: archive.clone(),
+            ignores: Ignores::new(&root),
+            derived: globs(&settings.derived),
+            kept: globs(&settings.kept),
+            known: Mutex::default(),
+            root,
+        }
+    }
+
+    /// The workspace's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
+    pub fn of(&self, path: &Path, is_folder: bool) -> Place {
+        if self.own.iter().any(|own| path.starts_with(own)) {
+            return Place::Refused;
+        }
+        let Ok(inside) = path.strip_prefix(&self.root) else { return Place::Outside };
+        if let Some(folder) = self.derived_above(inside, is_folder) {
+            return Place::Derived(format!("{}/", folder.display()));
+        }
+        match self.archive.excluded_by(&inside.to_string_lossy()) {
+            Some(glob) => Place::Excluded(glob.to_string()),
+            None => Place::Kept,
+        }
+    }
+
+    /// The outermost derived folder that holds a path or is it.
+    fn derived_above(&self, inside: &Path, is_folder: bool) -> Option<PathBuf> {
+        let mut folder = PathBuf::new();
+        let parts: Vec<_> = inside.components().collect();
+        let folders = if is_folder { parts.len() } else { parts.len().saturating_sub(1) };
+        for part in &parts[..folders] {
+            folder.push(part);
+            if self.is_derived(&folder) {
+                return Some(folder);
+            }
+        }
+        None
+    }
+
+    /// Whether a folder, by its path below the root, can be rebuilt.
+    fn is_derived(&self, folder: &Path) -> bool {
+        let known = |map: &HashMap<PathBuf, Option<PathBuf>>| map.get(folder).map(Option::is_some);
+        if let Some(known) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return known;
+        }
+        let derived = self.looks_derived(folder);
+        // Proof may still come: what is not derived now is looked at again by the next command.
+        let kept = derived.then(|| folder.to_path_buf());
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf(), kept);
+        derived
+    }
+
+    fn looks_derived(&self, folder: &Path) -> bool {
+        if self.kept.is_match(folder) {
+            return false;
+        }
+        if self.derived.is_match(folder) {
+            return true;
+        }
+        let full = self.root.join(folder);
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let beside = |file: &str| full.parent().is_some_and(|above| above.join(file).is_file());
+        let in_git = full.parent().is_some_and(|above| above.ends_with(".git"));
+        if in_git && GIT_ONLY_GROWS.contains(&name) {
+            return true;
+        }
+        let proof = CACHES.contains(&name)
+            || name == "target" && beside("Cargo.toml")
+            || name == "node_modules" && beside("package.json")
+            || full.join("pyvenv.cfg").is_file()
+            || full.join("CACHEDIR.TAG").is_file();
+        proof && self.ignores.leaves_out(&full, true)
+    }
+}
+
+/// A set of globs; broken ones are left out, which the reading of the configuration has said.
+fn globs(texts: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for text in texts {
+        let anywhere = if text.contains('/') { text.trim_matches('/').to_string() } else { format!("**/{text}") };
+        if let Ok(glob) = GlobBuilder::new(&anywhere).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::archive::Settings;
+
+    #[test]
+    fn a_folder_is_derived_only_with_proof_and_ignored_by_git() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        for folder in ["target/debug", "out/target", "node_modules/x", "tagged", ".git/objects/aa", ".git/refs"] {
+            fs::create_dir_all(root.join(folder)).expect("made");
+        }
+        fs::write(root.join("Cargo.toml"), "").expect("written");
+        fs::write(root.join("tagged/CACHEDIR.TAG"), "").expect("written");
+        fs::write(root.join(".gitignore"), "target\ntagged\n*.log\n.env\n").expect("written");
+        let workspace = Workspace::open(&root).expect("open");
+        let archive =
+            Archive::open(&workspace, &Settings { exclude: vec!["*.big".into()], folder: None }).expect("open");
+        let places = Places::new(&workspace, &archive, &PlaceSettings::default());
+        let of = |path: &str| places.of(&root.join(path), false);
+        assert_eq!(of("target/debug/a"), Place::Derived("target/".into()));
+        assert_eq!(of("tagged/x"), Place::Derived("tagged/".into()));
+        assert_eq!(of(".git/objects/aa/b"), Place::Derived(".git/objects/".into()));
+        // No Cargo.toml beside it; no package.json and not ignored; ignored without being rebuilt.
+        for path in ["out/target/x", "node_modules/x/y", "a.log", ".env", ".git/refs/x", ".git/index", "src/a.rs"] {
+            assert_eq!(of(path), Place::Kept, "{path}");
+        }
+        assert_eq!(places.of(&root.join("target"), true), Place::Derived("target/".into()));
+        assert_eq!(of("target"), Place::Kept);
+        assert_eq!(of(".shaft/lock"), Place::Refused);
+        assert_eq!(of(".nebula/x"), Place::Refused);
+        assert_eq!(of("x.big"), Place::Excluded("*.big".into()));
+        assert_eq!(places.of(Path::new("/etc/hosts"), false), Place::Outside);
+        let settings = PlaceSettings { derived: vec!["out".into()], kept: vec!["target".into()] };
+        let places = Places::new(&workspace, &archive, &settings);
+        assert_eq!(places.of(&root.join("out/x"), false), Place::Derived("out/".into()));
+        assert_eq!(places.of(&root.join("target/x"), false), Place::Kept);
+    }
+}

@@ -1,0 +1,211 @@
+//! A command under way, as nebula sees it: its helper is started, its output read, its end waited for.
+
+use std::io::{self, BufReader, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::helper;
+use super::message::{Exit, Left, Order, Report, Start, receive, send};
+use super::output::Output;
+
+/// What is read of the output at once.
+const PIECE: usize = 64 << 10;
+
+/// What is needed to start a command.
+pub struct Launch {
+    /// The program that is the helper under its hidden name.
+    pub program: PathBuf,
+    /// What the helper gets.
+    pub start: Start,
+    /// Takes what is printed.
+    pub output: Output,
+    /// Hands what is printed on as it comes, besides.
+    pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
+}
+
+/// How far a command is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The shell's process.
+    pub process: Option<u32>,
+    /// The shell is over, and what it left.
+    pub exit: Option<(Exit, Option<Left>)>,
+    /// So many processes ran on after it.
+    pub still_run: Option<usize>,
+    /// No process is left.
+    pub ended: bool,
+    /// The helper is gone, or the shell could not be started: why.
+    pub failed: Option<String>,
+    /// What the helper had to say.
+    pub notices: Vec<String>,
+    /// All output is read.
+    pub drained: bool,
+    /// When the shell ended, from the start on.
+    pub took: Option<Duration>,
+}
+
+impl Progress {
+    /// Whether the call that started it can be answered.
+    pub fn is_answerable(&self) -> bool {
+        self.failed.is_some() || self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some())
+    }
+
+    /// Whether nothing of it runs any more.
+    pub fn is_over(&self) -> bool {
+        self.failed.is_some() || self.ended
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    progress: Mutex<Progress>,
+    changed: Condvar,
+    output: Mutex<Output>,
+    listener: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+/// A command under way.
+pub struct Running {
+    shared: Arc<Shared>,
+    orders: Mutex<UnixStream>,
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Running").field(&*self.progress()).finish()
+    }
+}
+
+/// Starts a command.
+///
+/// # Errors
+/// When the helper cannot be started.
+pub fn launch(launch: Launch) -> io::Result<Running> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    let mut command = Command::new(&launch.program);
+    command.arg(helper::NAME).stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.stdout(Stdio::from(writes.try_clone()?)).stderr(Stdio::from(writes));
+    let child = command.spawn()?;
+    // The command holds the ends that the helper got.
+    drop(command);
+    let shared = Arc::new(Shared { output: Mutex::new(launch.output), ..Shared::default() });
+    let mut orders = ours.try_clone()?;
+    send(&mut orders, &launch.start)?;
+    let begun = Instant::now();
+    let (for_output, for_reports) = (Arc::clone(&shared), Arc::clone(&shared));
+    let mut passes = launch.passes;
+    thread::spawn(move || for_output.read_output(reads, &mut passes));
+    thread::spawn(move || for_reports.read_reports(ours, child, begun));
+    Ok(Running { shared, orders: Mutex::new(orders) })
+}
+
+impl Running {
+    /// How far it is.
+    pub fn progress(&self) -> MutexGuard<'_, Progress> {
+        lock(&self.shared.progress)
+    }
+
+    /// What it printed.
+    pub fn output(&self) -> MutexGuard<'_, Output> {
+        lock(&self.shared.output)
+    }
+
+    /// Calls `act` whenever something has changed. It must be quick and must not ask this command anything.
+    pub fn on_change(&self, act: impl Fn() + Send + 'static) {
+        *lock(&self.shared.listener) = Some(Box::new(act));
+    }
+
+    /// Waits until `enough`, at most until `deadline`; whether it was enough.
+    pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&Progress) -> bool) -> bool {
+        let mut progress = self.progress();
+        loop {
+            if enough(&progress) {
+                return true;
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            progress = match left {
+                Some(left) if left.is_zero() => return false,
+                Some(left) => {
+                    self.shared.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.shared.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Ends every process of it; they have two seconds to do so themselves.
+    pub fn stop(&self) {
+        // A helper that is gone has ended them.
+        let _ = send(&mut *lock(&self.orders), &Order::Stop);
+    }
+}
+
+impl Shared {
+    fn change(&self, change: impl FnOnce(&mut Progress)) {
+        change(&mut lock(&self.progress));
+        self.tell();
+    }
+
+    fn tell(&self) {
+        self.changed.notify_all();
+        if let Some(act) = &*lock(&self.listener) {
+            act();
+        }
+    }
+
+    fn read_output(&self, reads: OwnedFd, passes: &mut Option<Box<dyn FnMut(&[u8]) + Send>>) {
+        let mut pipe = std::fs::File::from(reads);
+        let mut piece = vec![0; PIECE];
+        loop {
+            match pipe.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => {
+                    lock(&self.output).take(&piece[..read]);
+                    if let Some(pass) = passes {
+                        pass(&piece[..read]);
+                    }
+                    self.tell();
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        lock(&self.output).finish();
+        self.change(|progress| progress.drained = true);
+    }
+
+    fn read_reports(&self, from: UnixStream, mut helper: Child, begun: Instant) {
+        let mut from = BufReader::new(from);
+        while let Ok(Some(report)) = receive(&mut from) {
+            self.change(|progress| match report {
+                Report::Started(process) => progress.process = Some(process),
+                Report::NotStarted(why) => progress.failed = Some(format!("the shell could not be started: {why}")),
+                Report::Exited(exit, left) => {
+                    progress.exit = Some((exit, left));
+                    progress.took = Some(begun.elapsed());
+                }
+                Report::StillRun(count) => progress.still_run = Some(count),
+                Report::Ended => progress.ended = true,
+                Report::Notice(text) => progress.notices.push(text),
+            });
+        }
+        let how = helper.wait();
+        self.change(|progress| {
+            if !progress.ended && progress.failed.is_none() {
+                let how = how.map_or_else(|error| error.to_string(), |status| status.to_string());
+                progress.failed = Some(format!("the helper ended ({how}): the command was stopped"));
+            }
+        });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is replaced in one step each time.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

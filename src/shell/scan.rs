@@ -1,0 +1,279 @@
+//! The keeper that looks before and after: every kept file is copied once into `.shaft/shadow`, and again only when its
+//! stat changed. After the command the stats tell which files changed, and their copies are the states before.
+//!
+//! What other programs change meanwhile is in it, and a change within one tick of the clock that leaves size and times as
+//! they were is not seen.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::places::{Place, Places};
+use crate::archive::staging::{Kept, KeptKind, Staging};
+use crate::disk;
+use crate::text::number::thousands;
+
+/// The most files that are looked at.
+pub const MOST_FILES: usize = 50_000;
+/// The most bytes that are copied for one command.
+pub const MOST_BYTES: u64 = 1 << 30;
+/// The copies, in `.shaft`.
+const SHADOW: &str = "shadow";
+/// What was there before the command, in its staging folder.
+const BEFORE: &str = "before";
+
+/// Why a tree cannot be kept so.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// It is too large.
+    #[error("this tree is too large to archive without the guard ({0}): what this command overwrites cannot be undone")]
+    TooLarge(String),
+    /// The disk refused.
+    #[error("{}: {}", path.display(), disk::words(source))]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> ScanError + '_ {
+    move |source| ScanError::Io { path: path.to_path_buf(), source }
+}
+
+/// One kept path as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    path: String,
+    kind: KeptKind,
+    mode: u32,
+    /// Size, and the times of the last change of bytes and of the inode, in seconds and nanoseconds.
+    stat: (u64, i64, i64, i64, i64),
+    inode: (u64, u64),
+    /// The copy, in the folder of copies; the text of a link.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    copy: String,
+}
+
+impl Entry {
+    fn new(path: String, meta: &Metadata) -> Option<Self> {
+        let kind = match meta.file_type() {
+            kind if kind.is_symlink() => KeptKind::Link,
+            kind if kind.is_dir() => KeptKind::Folder,
+            kind if kind.is_file() => KeptKind::File,
+            _ => return None,
+        };
+        // A folder's size and times change with what is in it.
+        let stat = match kind {
+            KeptKind::Folder => (0, 0, 0, 0, 0),
+            _ => (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
+        };
+        let path = if kind == KeptKind::Folder { format!("{path}/") } else { path };
+        let mode = meta.mode() & 0o7777;
+        Some(Entry { path, kind, mode, stat, inode: (meta.dev(), meta.ino()), copy: String::new() })
+    }
+
+    fn is_same(&self, other: &Entry) -> bool {
+        let folder = self.kind == KeptKind::Folder;
+        (self.kind, self.mode, self.stat) == (other.kind, other.mode, other.stat)
+            && (folder || self.inode == other.inode)
+    }
+}
+
+/// What was there before a command, and what could not be copied.
+#[derive(Debug)]
+pub struct Scan {
+    shadow: PathBuf,
+    entries: BTreeMap<String, Entry>,
+    /// Paths that are not archived, each with why.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Scan {
+    /// Looks at a workspace before a command, copying what is not copied yet. What it finds is put down in the staging
+    /// folder, for whoever seals it should this process die.
+    ///
+    /// # Errors
+    /// When the tree is too large, or the disk refuses.
+    pub fn before(places: &Places, home: &Path, staging: &Staging) -> Result<Scan, ScanError> {
+        let shadow = home.join(SHADOW);
+        match DirBuilder::new().mode(0o700).create(&shadow) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&shadow)(error)),
+            _ => {}
+        }
+        let index = shadow.join("index");
+        let known = read(&index).unwrap_or_default();
+        let (mut entries, mut left_out) = look(places)?;
+        let (mut copied, mut changed) = (0, known.len() != entries.len());
+        let mut unread = Vec::new();
+        for entry in entries.values_mut().filter(|entry| entry.kind != KeptKind::Folder) {
+            let old = known.get(&entry.path).filter(|old| old.is_same(entry));
+            if let Some(old) = old.filter(|old| old.kind == KeptKind::Link || shadow.join(&old.copy).exists()) {
+                entry.copy.clone_from(&old.copy);
+                continue;
+            }
+            changed = true;
+            copied += entry.stat.0;
+            if copied > MOST_BYTES {
+                return Err(ScanError::TooLarge(format!("more than {}", crate::text::size::words(MOST_BYTES))));
+            }
+            match copy(&places.root().join(&entry.path), entry, &shadow) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(at(&shadow)(error)),
+                Err(error) => unread.push((entry.path.clone(), error.to_string())),
+            }
+        }
+        unread.iter().for_each(|(path, _)| drop(entries.remove(path)));
+        left_out.extend(unread);
+        if changed || !index.exists() {
+            write(&index, &entries).map_err(at(&index))?;
+        }
+        fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
+        Ok(Scan { shadow, entries, left_out })
+    }
+
+    /// Takes up the scan of a command whose process is gone.
+    ///
+    /// # Errors
+    /// When what was put down cannot be read.
+    pub fn take_up(home: &Path, staging: &Staging) -> io::Result<Scan> {
+        let entries = read(&staging.folder().join(BEFORE))?;
+        Ok(Scan { shadow: home.join(SHADOW), entries, left_out: Vec::new() })
+    }
+
+    /// Looks again after the command: what changed is put into the journal, with its state before.
+    ///
+    /// # Errors
+    /// When the tree cannot be looked at, or the disk refuses.
+    pub fn after(&self, places: &Places, staging: &mut Staging) -> Result<(), ScanError> {
+        let (now, _) = look(places)?;
+        let mut add = |kept: Kept| staging.add(&kept).map_err(at(&self.shadow));
+        for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
+            add(Kept { path: path.clone(), kind: KeptKind::Absent, mode: 0, staged: None, inode: (0, 0) })?;
+        }
+        let changed: Vec<&Entry> =
+            self.entries.values().filter(|entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry))).collect();
+        for entry in changed {
+            let staged = match entry.kind {
+                KeptKind::Folder | KeptKind::Absent => None,
+                KeptKind::Link => {
+                    let (path, name) = staging.new_name();
+                    std::os::unix::fs::symlink(&entry.copy, &path).map_err(at(&path))?;
+                    Some(name)
+                }
+                KeptKind::File => {
+                    let (path, name) = staging.new_name();
+                    // A copy that another command's scan names too keeps its name, and the version is a copy of it.
+                    let copy = self.shadow.join(&entry.copy);
+                    fs::hard_link(&copy, &path).map_err(at(&path))?;
+                    Some(name)
+                }
+            };
+            let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
+            staging.add(&Kept { path, kind, mode, staged, inode: Kept::COPY }).map_err(at(&self.shadow))?;
+        }
+        Ok(())
+    }
+
+    fn is_left_out(&self, path: &str) -> bool {
+        self.left_out.iter().any(|(left_out, _)| left_out == path)
+    }
+}
+
+/// Every kept path below the root, by its path.
+fn look(places: &Places) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
+    let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let full = places.root().join(&folder);
+        let entries = match fs::read_dir(&full) {
+            Ok(entries) => entries,
+            // It went meanwhile, or may not be read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                left_out.push((folder.display().to_string(), error.to_string()));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
+            let (full, inside) = (entry.path(), folder.join(entry.file_name()));
+            let Ok(meta) = entry.metadata() else { continue };
+            let is_git_lock = folder.starts_with(".git") && inside.extension().is_some_and(|e| e == "lock");
+            if is_git_lock || places.of(&full, meta.is_dir()) != Place::Kept {
+                continue;
+            }
+            let Some(path) = inside.to_str() else {
+                left_out.push((inside.display().to_string(), "its name is not UTF-8".into()));
+                continue;
+            };
+            match Entry::new(path.to_string(), &meta) {
+                Some(entry) => drop(found.insert(entry.path.clone(), entry)),
+                None => left_out.push((path.to_string(), "special file".into())),
+            }
+            if meta.is_dir() {
+                folders.push(inside);
+            }
+            if found.len() > MOST_FILES {
+                return Err(ScanError::TooLarge(format!("more than {} files", thousands(MOST_FILES))));
+            }
+        }
+    }
+    Ok((found, left_out))
+}
+
+/// Copies one file into the folder of copies; of a link its text is noted.
+fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
+    if entry.kind == KeptKind::Link {
+        let target = fs::read_link(from)?;
+        entry.copy = target.to_str().ok_or_else(|| io::Error::other("the link's text is not UTF-8"))?.to_string();
+        return Ok(());
+    }
+    let name = disk::temp_name();
+    let file = disk::open_file(from, disk::Links::Refuse)?;
+    disk::copy_new(&file, &shadow.join(&name), entry.mode & 0o1777 | 0o400)?;
+    entry.copy = name;
+    Ok(())
+}
+
+fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
+    let lines = BufReader::new(File::open(index)?).lines();
+    let entry = |line: io::Result<String>| serde_json::from_str::<Entry>(&line?).map_err(io::Error::from);
+    lines.map(|line| entry(line).map(|entry| (entry.path.clone(), entry))).collect()
+}
+
+fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
+    let temp = disk::temp_path(disk::parent(index));
+    let mut file = BufWriter::new(File::create_new(&temp)?);
+    for entry in entries.values() {
+        serde_json::to_writer(&mut file, entry)?;
+        file.write_all(b"\n")?;
+    }
+    file.flush()?;
+    fs::rename(&temp, index)
+}
+
+/// Removes copies that neither the index nor a command under way names. To be called under the archive's lock.
+///
+/// # Errors
+/// When the folder of copies cannot be listed.
+pub fn sweep(home: &Path) -> io::Result<usize> {
+    let shadow = home.join(SHADOW);
+    let commands = fs::read_dir(home.join("commands")).into_iter().flatten().flatten();
+    let indexes = commands.map(|entry| entry.path().join(BEFORE)).chain([shadow.join("index")]);
+    let used: HashSet<String> = indexes
+        .filter_map(|index| read(&index).ok())
+        .flat_map(|entries| entries.into_values().map(|entry| entry.copy))
+        .chain(["index".to_string()])
+        .collect();
+    let mut gone = 0;
+    for entry in fs::read_dir(&shadow)?.flatten() {
+        let unused = entry.file_name().to_str().is_none_or(|name| !used.contains(name));
+        gone += usize::from(unused && fs::remove_file(entry.path()).is_ok());
+    }
+    Ok(gone)
+}

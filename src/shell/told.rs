@@ -1,0 +1,135 @@
+//! What a command came to, in the words that the model and the person get.
+
+use super::commands::{Command, Keeper};
+use super::message::Exit;
+use crate::archive::{ChangeKind, CommandChange, Id};
+use crate::text::number::{plural, thousands};
+
+/// Changed files that are listed.
+const LISTED: usize = 30;
+
+/// Why a command is over, where not by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// The person ended it.
+    Person,
+    /// After so many seconds.
+    Limit(u64),
+    /// The model ended it.
+    Model,
+}
+
+/// What sealing a command's states came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sealed {
+    /// The changeset; none: it changed nothing.
+    pub changeset: Option<Id>,
+    /// What it changed.
+    pub changes: Vec<CommandChange>,
+    /// Paths whose state now could not be read, each with why.
+    pub unread: Vec<(String, String)>,
+}
+
+/// The whole result of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// `exit 0 · 4.2 s · c7 · changed 3 files, changeset 0198c2aa`.
+    pub line: String,
+    /// A word or two for the screen.
+    pub summary: String,
+    /// What else is to be known, a line each.
+    pub notes: Vec<String>,
+    /// Lines for changed files.
+    pub files: Vec<String>,
+}
+
+impl Told {
+    /// Of a command as it is now.
+    pub fn new(command: &Command, stopped: Option<Stopped>, sealed: &Sealed, failure: Option<&str>) -> Told {
+        let progress = command.running.progress().clone();
+        let ended = match (&progress.exit, stopped) {
+            _ if progress.failed.is_some() => progress.failed.clone().unwrap_or_default(),
+            (_, Some(Stopped::Person)) => "stopped by the person".into(),
+            (_, Some(Stopped::Model)) => "stopped".into(),
+            (_, Some(Stopped::Limit(seconds))) => format!("stopped after {seconds} s"),
+            (Some((Exit::Code(code), _)), None) => format!("exit {code}"),
+            (Some((Exit::Signal(signal), _)), None) => format!("signal {}", signal_name(*signal)),
+            (None, None) => format!("still running as {}", command.id),
+        };
+        let mut line = vec![ended.clone()];
+        line.extend(progress.took.map(|took| format!("{:.1} s", took.as_secs_f64())));
+        line.push(command.id.clone());
+        line.extend(sealed.changeset.map(|id| {
+            let files = plural(sealed.changes.len(), "file");
+            format!("changed {files}, changeset {}", &id.to_string()[..8])
+        }));
+        let mut notes: Vec<String> = progress.notices.clone();
+        if let Some(count) = progress.still_run.filter(|_| !progress.ended) {
+            let processes = if count == 1 { "process still runs" } else { "processes still run" };
+            notes.push(format!("{count} {processes} as {}", command.id));
+        }
+        notes.extend(failure.map(|why| format!("not archived yet: {why}")));
+        let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
+        notes.extend(unread.map(|(path, why)| format!("not archived: {path} ({why})")));
+        if command.keeper == Keeper::Scan && sealed.changeset.is_some() {
+            notes.push("archived by scan: changes of other programs meanwhile are in it".into());
+        }
+        if command.keeper == Keeper::None {
+            notes.push("nothing was archived: what it overwrote cannot be undone".into());
+        }
+        let output = command.running.output();
+        notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
+        Told { line: line.join(" · "), summary: ended, notes, files: files(&sealed.changes) }
+    }
+
+    /// As the model gets it, its output after it.
+    pub fn text(&self, output: &str) -> String {
+        let lines = std::iter::once(&self.line).chain(&self.notes).map(String::as_str);
+        let files = self.files.iter().map(|line| format!("  {line}"));
+        let mut text: Vec<String> = lines.map(str::to_string).collect();
+        text.splice(1..1, files);
+        format!("{}\n{output}", text.join("\n"))
+    }
+}
+
+/// A line a changed path, at most [`LISTED`], and how many more.
+fn files(changes: &[CommandChange]) -> Vec<String> {
+    let line = |change: &CommandChange| {
+        let sign = match change.kind {
+            ChangeKind::Made => 'A',
+            ChangeKind::Changed => 'M',
+            ChangeKind::Removed => 'D',
+            ChangeKind::Mode => 'm',
+        };
+        let counts = match (change.counts.added, change.counts.removed) {
+            (0, 0) => String::new(),
+            (added, 0) => format!(" +{added}"),
+            (0, removed) => format!(" −{removed}"),
+            (added, removed) => format!(" +{added} −{removed}"),
+        };
+        format!("{sign} {}{counts}", crate::text::clean::clean_line(&change.kept.path))
+    };
+    let mut lines: Vec<String> = changes.iter().take(LISTED).map(line).collect();
+    if changes.len() > LISTED {
+        lines.push(format!("and {} more", thousands(changes.len() - LISTED)));
+    }
+    lines
+}
+
+/// The name of a signal.
+fn signal_name(number: i32) -> String {
+    const NAMES: &[(i32, &str)] = &[
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+    ];
+    let name = NAMES.iter().find(|(known, _)| *known == number);
+    name.map_or_else(|| number.to_string(), |(_, name)| (*name).to_string())
+}

@@ -1,0 +1,188 @@
+//! `runCommand`, `commandOutput` and `stopCommand`: a shell, its jobs and their output. Running is the agent's, which
+//! asks first.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::base::Run;
+use super::{Args, Builtin, RunResult, ToolAliases, ToolKind, ToolOutput};
+use crate::shell::{self, Command, Stopped, Told};
+use crate::text::number::plural;
+
+/// The tool that runs a command.
+pub const RUN: Builtin = Builtin {
+    name: "runCommand",
+    description: include_str!("runCommand.md"),
+    kind: ToolKind::Run,
+    verb: ("ran", "command"),
+    main: "command",
+    aliases: ToolAliases {
+        names: &["bash", "shell", "execute_command", "run_terminal_cmd"],
+        parameters: &[("command", &["cmd", "commandLine"])],
+        ..ToolAliases::NONE
+    },
+    parameters: run_parameters,
+    edits: None,
+    run,
+};
+
+/// The tool that shows what a command printed.
+pub const OUTPUT: Builtin = Builtin {
+    name: "commandOutput",
+    description: include_str!("commandOutput.md"),
+    kind: ToolKind::Read,
+    verb: ("read", "output"),
+    main: "id",
+    aliases: ToolAliases::NONE,
+    parameters: output_parameters,
+    edits: None,
+    run: output,
+};
+
+/// The tool that ends a job.
+pub const STOP: Builtin = Builtin {
+    name: "stopCommand",
+    description: include_str!("stopCommand.md"),
+    kind: ToolKind::Run,
+    verb: ("stopped", "command"),
+    main: "id",
+    aliases: ToolAliases::NONE,
+    parameters: stop_parameters,
+    edits: None,
+    run: stop,
+};
+
+/// The longest that a command may be given, in seconds.
+const LONGEST: usize = 3_600;
+/// How long it is given unless told otherwise.
+const USUAL: usize = 120;
+/// The longest wait for output, in seconds.
+const LONGEST_WAIT: usize = 60;
+/// Lines of a command that was stopped.
+const LAST: usize = 20;
+/// How often a wait looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(100);
+
+fn run_parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "What the shell runs: one line or a short script."},
+            "timeoutSeconds": {"type": "integer", "description": "After so many seconds it is stopped. Defaults to 120; at most 3600."},
+            "cwd": {"type": "string", "description": "The folder to run in. Defaults to where the last command left off."},
+            "background": {"type": "boolean", "description": "Answer at once and let it run on, as a server needs."},
+            "why": {"type": "string", "description": "What it is for, in one line; the person reads it before deciding."}
+        },
+        "required": ["command"]
+    })
+}
+
+fn output_parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The command's id, as in `c7`."},
+            "startLine": {"type": "integer", "description": "First line, from 1."},
+            "endLine": {"type": "integer", "description": "Last line."},
+            "search": {"type": "string", "description": "Only lines that hold these words."},
+            "waitSeconds": {"type": "integer", "description": "Wait up to so many seconds (at most 60) for new output or the end."}
+        },
+        "required": ["id"]
+    })
+}
+
+fn stop_parameters() -> Value {
+    super::base::texts(&[("id", "The command's id, as in `c7`.")])
+}
+
+fn run(args: &Args, _: &Run) -> Result<RunResult, String> {
+    let text = args.text("command")?;
+    shell::check_text(text)?;
+    let seconds = args.number("timeoutSeconds")?.unwrap_or(USUAL);
+    if seconds > LONGEST {
+        return Err(format!("`timeoutSeconds` must be at most {LONGEST}, but is {seconds}"));
+    }
+    Ok(RunResult::Command(super::CommandCall {
+        text: text.to_string(),
+        folder: args.maybe_text("cwd")?.map(str::to_string),
+        limit: Duration::from_secs(seconds as u64),
+        background: args.flag("background")?,
+        why: args.maybe_text("why")?.map(str::to_string),
+    }))
+}
+
+fn find(args: &Args, run: &Run) -> Result<std::sync::Arc<Command>, String> {
+    let id = args.text("id")?.trim();
+    run.context.commands.find(id).ok_or_else(|| {
+        let known: Vec<_> = run.context.commands.all().iter().map(|command| command.id.clone()).collect();
+        match known.is_empty() {
+            true => format!("there is no command {id}: none was run in this session"),
+            false => format!("there is no command {id}; there are: {}", known.join(", ")),
+        }
+    })
+}
+
+fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let command = find(args, run)?;
+    let (first, last) = (args.number("startLine")?, args.number("endLine")?);
+    let search = args.maybe_text("search")?;
+    // 0 is the same as nothing, and the smallest that a model writes.
+    let wait = args.number("waitSeconds").ok().flatten().unwrap_or(0);
+    if wait > LONGEST_WAIT {
+        return Err(format!("`waitSeconds` must be at most {LONGEST_WAIT}, but is {wait}"));
+    }
+    wait_for_more(&command, Duration::from_secs(wait as u64), run);
+    let told = Told::new(&command, None, &shell::Sealed::default(), None);
+    let chosen = first.is_some() || last.is_some() || search.is_some();
+    let text = match &command.log {
+        Some(log) if chosen => {
+            command.running.output().flush();
+            let last = last.unwrap_or(usize::MAX);
+            let found = shell::output::lines_of(log, first.unwrap_or(1), last, search).map_err(|e| e.to_string())?;
+            let lines: Vec<String> = found.iter().map(|(number, line)| format!("{number}\t{line}")).collect();
+            match found.last() {
+                None => "(no such line)\n".to_string(),
+                Some((end, _)) if *end < last.min(command.running.output().line_count()) && search.is_none() => {
+                    format!("{}\n(more: startLine {})\n", lines.join("\n"), end + 1)
+                }
+                Some(_) => lines.join("\n") + "\n",
+            }
+        }
+        _ => command.running.output().for_model(&command.id),
+    };
+    if command.running.progress().is_over() {
+        command.set_told();
+    }
+    let summary = plural(command.running.output().line_count(), "line");
+    Ok(RunResult::Output(ToolOutput { text: told.text(&text), summary, ..ToolOutput::default() }))
+}
+
+/// Waits for new output or the end.
+fn wait_for_more(command: &Command, patience: Duration, run: &Run) {
+    let (begun, bytes) = (Instant::now(), command.running.output().byte_count());
+    while begun.elapsed() < patience && !run.stop.is_cancelled() {
+        let more = command.running.output().byte_count() > bytes;
+        if more || command.running.wait(Some(Instant::now() + LOOK), shell::Progress::is_over) {
+            return;
+        }
+    }
+}
+
+fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
+    let command = find(args, run)?;
+    if command.running.progress().is_over() {
+        return Err(format!(
+            "{} is over: {}",
+            command.id,
+            Told::new(&command, None, &shell::Sealed::default(), None).line
+        ));
+    }
+    command.running.stop();
+    let patience = Instant::now() + Duration::from_secs(5);
+    command.running.wait(Some(patience), shell::Progress::is_over);
+    command.set_told();
+    let told = Told::new(&command, Some(Stopped::Model), &shell::Sealed::default(), None);
+    let last = command.running.output().last(LAST).join("\n") + "\n";
+    Ok(RunResult::Output(ToolOutput { text: told.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))
+}

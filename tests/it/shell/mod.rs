@@ -1,0 +1,6 @@
+//! Commands and their undoing, with the real program.
+
+mod forms;
+mod model;
+mod person;
+mod tree;

@@ -1,0 +1,164 @@
+//! Commands of a model: asked for, run, told, and what goes on from one to the next.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nebula::protocol::{CallState, Command, EventBody, Item, TurnEnd};
+use nebula::provider::Replay;
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, calls, say};
+
+/// Starts an agent whose commands find a shell and the helper.
+fn start(world: &World, steps: Vec<Vec<nebula::provider::Delta>>) -> Live {
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    world.start_with(parts, model)
+}
+
+fn world() -> World {
+    World::new().variable("PATH", &std::env::var("PATH").expect("a PATH")).file("a.txt", "one\n")
+}
+
+/// The results that the model got in its last request.
+fn told(live: &Live) -> String {
+    live.requests().last().map(|request| format!("{:?}", request.messages)).unwrap_or_default()
+}
+
+/// The final state of the call of that name.
+async fn ended(live: &mut Live) -> nebula::protocol::Call {
+    live.until(|event| match event {
+        EventBody::Changed(_, Item::Call(call)) if call.state.is_final() => Some(call.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn nothing_runs_before_the_person_agrees() {
+    let world = world();
+    let command = json!({"command": "rm a.txt", "why": "it is old"});
+    let mut live = start(&world, vec![call("runCommand", command.clone()), call("runCommand", command), say("done")]);
+    live.submit("go");
+    for answer in ["no", "run"] {
+        let question = live
+            .until(|event| match event {
+                EventBody::Asked(question) => Some(question.clone()),
+                _ => None,
+            })
+            .await;
+        assert!(question.permission && question.text.contains("$ rm a.txt") && question.text.contains("it is old"));
+        assert!(world.has("a.txt"));
+        live.send(Command::Reply(question.id, answer.into()));
+        let call = ended(&mut live).await;
+        assert_eq!(call.state, if answer == "no" { CallState::Refused } else { CallState::Done });
+    }
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!world.has("a.txt"));
+    assert!(told(&live).contains("exit 0") && told(&live).contains("D a.txt"), "{}", told(&live));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn policy_none_refuses_and_all_runs() {
+    for (policy, runs) in [("none", false), ("all", true)] {
+        let world = world().approve(policy);
+        let mut live = start(&world, vec![call("runCommand", json!({"command": "echo x > b.txt"})), say("done")]);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(world.has("b.txt"), runs, "{policy}");
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
+    let world = world().approve("all").file("sub/x", "");
+    let texts = ["cd sub && export MARK=here", "pwd; echo $MARK; exit 3", "cd /; echo gone", "pwd"];
+    let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let mut live = start(&world, steps);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = told(&live);
+    let root = world.root().canonicalize().expect("real");
+    assert!(told.contains("cwd is now sub") && told.contains("exit 3"), "{told}");
+    assert!(
+        told.contains(&format!("{}/sub\\\\nhere", root.display()))
+            || told.contains(&format!("{}/sub\\nhere", root.display())),
+        "{told}"
+    );
+    assert!(told.contains("it had left the workspace"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_limit_stops_it_and_what_it_changed_is_kept() {
+    let world = world().approve("all");
+    let command = json!({"command": "echo two > a.txt; trap '' TERM; sleep 60", "timeoutSeconds": 1});
+    let mut live = start(&world, vec![call("runCommand", command), call("undo", json!({})), say("done")]);
+    live.submit("go");
+    let call = ended(&mut live).await;
+    assert!(
+        call.result.as_deref().is_some_and(|r| r.starts_with("stopped after 1 s") && r.contains("M a.txt")),
+        "{call:?}"
+    );
+    live.decide(nebula::proposal::Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.txt"), "one\n", "undone by the model's undo");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_job_runs_on_is_looked_at_and_stopped() {
+    let world = world().approve("all");
+    let script = "echo begun; sleep 60";
+    let mut live = start(
+        &world,
+        vec![
+            call("runCommand", json!({"command": script, "background": true})),
+            call("commandOutput", json!({"id": "c1", "waitSeconds": 20})),
+            calls(&[("stopCommand", json!({"id": "c1"})), ("commandOutput", json!({"id": "c9"}))]),
+            say("done"),
+        ],
+    );
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = told(&live);
+    assert!(told.contains("still running as c1") && told.contains("begun"), "{told}");
+    assert!(told.contains("stopped") && told.contains("there is no command c9; there are: c1"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn the_person_ends_a_command_with_the_turn() {
+    let world = world().approve("all");
+    let mut live =
+        start(&world, vec![call("runCommand", json!({"command": "echo x > made; echo begun; sleep 60"})), say("done")]);
+    live.submit("go");
+    live.until(|event| match event {
+        EventBody::Changed(_, Item::Call(call)) if call.preview.iter().any(|line| line.text == "begun") => Some(()),
+        _ => None,
+    })
+    .await;
+    live.send(Command::Interrupt);
+    let call = ended(&mut live).await;
+    assert!(
+        call.result.as_deref().is_some_and(|r| r.starts_with("stopped by the person") && r.contains("A made")),
+        "{call:?}"
+    );
+    assert_eq!(live.end().await, TurnEnd::Interrupted);
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_command_of_the_person_asks_nobody() {
+    let world = world();
+    let mut live = start(&world, vec![]);
+    live.send(Command::Run("echo mine > a.txt".into()));
+    let call = ended(&mut live).await;
+    assert_eq!(call.state, CallState::Done);
+    assert_eq!(world.read("a.txt"), "mine\n");
+    live.close().await;
+}

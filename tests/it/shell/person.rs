@@ -1,0 +1,113 @@
+//! `nebula run`: exit codes, output, what is kept and what is not, and what happens to commands that are cut off.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::tree::{Tree, difference, text};
+
+#[test]
+fn the_exit_code_and_the_output_are_the_commands_own() {
+    let tree = Tree::new();
+    let ran = tree.nebula(&["run", "--", "echo out; echo err >&2; exit 7"]);
+    assert_eq!(ran.status.code(), Some(7));
+    assert_eq!(text(&ran.stdout), "out\nerr\n");
+    assert_eq!(tree.nebula(&["run", "--", "kill -TERM $$"]).status.code(), Some(128 + 15));
+    let words = tree.nebula(&["run", "--", "printf", "%s|", "a b", "$HOME", "it's"]);
+    assert_eq!(text(&words.stdout), "a b|$HOME|it's|");
+    assert_eq!(tree.nebula(&["run", "--", "  "]).status.code(), Some(126));
+    // Nothing was changed, so there is nothing to undo.
+    assert!(!tree.root().join(".shaft/archives").exists() || text(&tree.nebula(&["history"]).stdout).is_empty());
+}
+
+#[test]
+fn json_tells_what_became_of_each_file() {
+    let tree = Tree::new();
+    let ran = tree.nebula(&["run", "--json", "--", "echo one >> README.md; rm empty.txt; echo new > made"]);
+    let last = text(&ran.stdout).lines().last().expect("a line").to_string();
+    let end: serde_json::Value = serde_json::from_str(&last).expect("JSON");
+    assert_eq!((&end["type"], &end["exit"]), (&"command_end".into(), &0.into()), "{last}");
+    let mut changed: Vec<String> =
+        end["changed"].as_array().expect("a list").iter().map(|c| format!("{} {}", c["kind"], c["path"])).collect();
+    changed.sort();
+    assert_eq!(changed, ["\"changed\" \"README.md\"", "\"made\" \"made\"", "\"removed\" \"empty.txt\""]);
+    let history = text(&tree.nebula(&["history"]).stdout);
+    assert!(history.contains("echo one >> README.md"), "{history}");
+}
+
+#[test]
+fn secrets_are_not_in_the_environment() {
+    let tree = Tree::new();
+    let ran = tree.nebula_with(
+        &["run", "--", "env; cat < /dev/null; echo $GIT_EDITOR; tty || true"],
+        &[("MY_TOKEN", "0123456789abcdef"), ("PLAIN", "here")],
+    );
+    let out = text(&ran.stdout);
+    assert!(out.contains("PLAIN=here") && out.contains("NEBULA_COMMAND=c1"), "{out}");
+    assert!(!out.contains("0123456789abcdef") && !out.contains("MY_TOKEN"), "{out}");
+    assert!(out.contains("not a tty"), "{out}");
+}
+
+#[test]
+fn no_process_outlives_its_command() {
+    let tree = Tree::new();
+    let mark = format!("{}", std::process::id() * 7 + 1_000_003);
+    let ran =
+        tree.nebula(&["run", "--", &format!("nohup setsid sleep {mark} > /dev/null 2>&1 & trap '' TERM; echo begun")]);
+    assert_eq!(text(&ran.stdout), "begun\n");
+    assert!(!runs(&mark), "the daemon lives on");
+}
+
+/// Whether a process has this word among its arguments.
+fn runs(word: &str) -> bool {
+    let all = fs::read_dir("/proc").expect("/proc").flatten();
+    all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| line.split(|b| *b == 0).any(|part| part == word.as_bytes()))
+}
+
+#[test]
+fn a_command_that_is_cut_off_is_undone_all_the_same() {
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let text_of_command = "rm -rf src; echo x > README.md; echo ready; sleep 60";
+    let mut run = Command::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["run", "--", text_of_command])
+        .current_dir(tree.root())
+        .env("HOME", tree.home())
+        .env("NEBULA_HOME", tree.home().join("own"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut ready = [0; 6];
+    run.stdout.as_mut().expect("piped").read_exact(&mut ready).expect("read");
+    run.kill().expect("killed");
+    run.wait().expect("over");
+    let changed = tree.snapshot();
+    assert!(!difference(&before, &changed).is_empty());
+    // Its helper ends what it started, and lets the states go.
+    let begun = Instant::now();
+    let undone = loop {
+        let undone = tree.nebula(&["undo", "--yes"]);
+        if difference(&before, &tree.snapshot()).is_empty() || begun.elapsed() > Duration::from_secs(20) {
+            break undone;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{}", text(&undone.stderr));
+    let told = text(&undone.stderr) + &text(&undone.stdout);
+    assert!(told.contains("a command was cut off: its "), "{told}");
+    let left = fs::read_dir(tree.root().join(".shaft/commands")).expect("the folder").count();
+    assert_eq!(left, 0, "staging is left");
+}
+
+#[test]
+fn what_someone_else_changed_since_is_not_undone_silently() {
+    let tree = Tree::new();
+    tree.nebula(&["run", "--", "echo one > README.md; echo two > src/lib.rs"]);
+    fs::write(tree.root().join("README.md"), "by hand\n").expect("written");
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(undone.status.code(), Some(3), "{}", text(&undone.stdout));
+    assert_eq!(fs::read_to_string(tree.root().join("README.md")).expect("read"), "by hand\n");
+    assert_eq!(fs::read_to_string(tree.root().join("src/lib.rs")).expect("read"), "pub fn a() -> u32 {\n    1\n}\n");
+}
