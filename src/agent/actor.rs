@@ -176,6 +176,7 @@ impl Actor {
                 turn::run_of_person(context, text, stop);
             }
             Command::Compact => self.compact().await,
+            Command::UndoCompact => self.undo_compact().await,
             Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
             Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
             Command::Restore(request) => {
@@ -217,6 +218,21 @@ impl Actor {
             return self.context.say(Level::Info, "there is nothing to summarise yet", "").await;
         }
         self.begin(Begin::Compact).await;
+    }
+
+    /// Sends the whole conversation again, in place of its summary.
+    async fn undo_compact(&mut self) {
+        let context = &self.context;
+        let Some(session) = self.session.as_mut().filter(|_| self.turn.is_none()) else {
+            return context.say(Level::Info, "nebula is working: /compact undo when the turn is over", "").await;
+        };
+        if session.summary.take().is_none() {
+            return context.say(Level::Info, "no summary stands for this conversation", "").await;
+        }
+        session.window.reset();
+        let id = session.id.clone();
+        context.services.memory.post(move |memory| memory.set_summary(&id, None));
+        context.say(Level::Info, "the whole conversation is sent again from the next message on", "").await;
     }
 
     async fn begin(&mut self, begin: Begin) {

@@ -11,11 +11,12 @@ use crate::agent::session::{rag, request, system_prompt, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
-use crate::memory::{self, SessionUse};
+use crate::memory::{self, SessionUse, UsageBy, UsageRow, usage_table};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
     Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
+use crate::provider::models;
 use crate::workspace::ReadError;
 
 /// How many entries a preview of a session shows.
@@ -61,8 +62,8 @@ async fn models(context: &SessionContext) -> Listing {
     let present = context.model();
     let mut names = match provider {
         // A server that does not say still serves the model in use.
-        Some(provider) => provider.models().await.unwrap_or_default(),
-        None => Vec::new(),
+        Some(provider) => provider.models().await.unwrap_or_default().into_iter().map(|model| model.name).collect(),
+        None => Vec::<String>::new(),
     };
     // Configured ones and the present one are on offer too, whatever the server lists.
     let configured: Vec<String> = lock(&context.services.config).models.keys().cloned().collect();
@@ -118,9 +119,28 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             }
             Listing::Table { title: "edits by model and format".into(), text }
         }
+        Query::Usage => Listing::Table { title: "usage".into(), text: usage(context).map_err(say)? },
+        Query::Context => Listing::Table { title: "context".into(), text: context.context_table() },
         Query::Config => Listing::Table { title: "configuration".into(), text: config(services) },
         Query::Models => Listing::Models(Vec::new()),
     })
+}
+
+/// What the session took by turn and by model.
+fn usage(context: &SessionContext) -> Result<String, memory::Error> {
+    let Some(id) = context.id() else { return Ok("Nothing was asked in this session yet.".into()) };
+    let memory = context.services.memory.sync();
+    let mut text = String::new();
+    for by in [UsageBy::Turn, UsageBy::Model] {
+        let mut rows = memory.usage(None, Some(&id), by)?;
+        let mut total = UsageRow { key: "total".into(), ..UsageRow::default() };
+        rows.iter().for_each(|row| total.add(row));
+        if by == UsageBy::Turn {
+            rows.iter_mut().enumerate().for_each(|(at, row)| row.key = format!("turn {}", at + 1));
+        }
+        text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of())));
+    }
+    Ok(text)
 }
 
 fn row(s: &memory::Session) -> SessionRow {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::background::model_facts;
 use crate::agent::services::{Report, Services, lock};
 use crate::protocol::Level;
 use crate::provider::{self, Provider, Recorder};
@@ -28,8 +29,9 @@ pub fn connect(services: &Arc<Services>) {
             plug(services, Arc::clone(&provider));
             let chosen = lock(&services.config).model_is_chosen();
             // A server on this computer hardly has the model that is meant for the one in the cloud.
-            if provider::is_local(&connection) && !chosen {
-                choose_offered(services, provider);
+            match provider::is_local(&connection) && !chosen {
+                true => choose_offered(services, provider),
+                false => model_facts::look_up(services, provider, services.connection().model),
             }
         }
         Err(e) => {
@@ -51,7 +53,7 @@ fn look_for_local(services: &Arc<Services>) {
         let found = provider::find().await;
         let usual = services.connection().model;
         match provider::choose(found, &usual) {
-            Some((server, model)) => take_local(&services, server, model),
+            Some((server, model)) => take_local(&services, server, model).await,
             None => services.change_connection(|connection| {
                 connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()
             }),
@@ -66,7 +68,8 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
     let (services, usual) = (Arc::clone(services), services.connection().model);
     tokio::spawn(async move {
         let offered = tokio::time::timeout(TO_LIST, provider.models()).await;
-        let offered = offered.ok().and_then(Result::ok).unwrap_or_default();
+        let offered: Vec<String> =
+            offered.ok().and_then(Result::ok).unwrap_or_default().into_iter().map(|model| model.name).collect();
         let meant = services.connection().model == usual;
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.change_connection(|connection| connection.model.clone_from(model));
@@ -74,6 +77,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
             let title = format!("{} offers no {usual}: {model} answers", provider.place());
             services.say(Level::Info, title, "Ctrl-O chooses another");
         }
+        model_facts::describe(&services, &*provider, &services.connection().model).await;
         services.report(Report::Looked);
     });
 }
@@ -81,10 +85,11 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
 /// A server that is there lists its models from memory.
 const TO_LIST: std::time::Duration = std::time::Duration::from_secs(2);
 
-fn take_local(services: &Services, server: provider::LocalServer, model: String) {
+async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
-            plug(services, provider);
+            plug(services, Arc::clone(&provider));
+            model_facts::describe(services, &*provider, &model).await;
             let usual = services.connection().model;
             let lacks = lock(&services.config).model_is_chosen() && !model.starts_with(&usual);
             let detail = if lacks { format!("It has no {usual}: {model} answers") } else { String::new() };

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::protocol::{Level, Notice};
+use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
 use crate::shell::{Environment, PlaceSettings, Shell};
 use crate::tools::{Sha, Tool, ToolSet};
@@ -38,6 +39,8 @@ pub struct Services {
     pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
     pub offered: Vec<Arc<dyn Tool>>,
+    /// What is known of models beside their names.
+    pub models: Mutex<KnownModels>,
     /// The configuration as it was at the start, with what was set since.
     pub config: Mutex<Config>,
     /// The channel to the front end, for events that belong to no session.
@@ -131,6 +134,7 @@ impl Services {
             memory,
             events,
             offered,
+            models: Mutex::default(),
             config: Mutex::new(config),
             index: FileIndex::default(),
             known: Mutex::new(HashMap::new()),

@@ -49,6 +49,12 @@ pub struct Global {
     /// Ask after this many steps of one turn; 0 never asks
     #[arg(long, global = true, value_name = "N")]
     pub max_steps: Option<u32>,
+    /// How much the model thinks: none, low, medium, high, xhigh or max
+    #[arg(long, global = true, value_name = "EFFORT", value_parser = clap::builder::PossibleValuesParser::new(crate::config::EFFORTS))]
+    pub effort: Option<String>,
+    /// Stop the session once it has cost this many dollars
+    #[arg(long, global = true, value_name = "DOLLARS")]
+    pub budget: Option<f64>,
     /// Record the model's answers to a file
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -96,6 +102,8 @@ pub enum Cmd {
     Doctor(JsonArgs),
     /// Show edits requested, applied and refused, by model and format
     Stats(JsonArgs),
+    /// Show the tokens and the cost of this project's sessions
+    Usage(UsageArgs),
     /// Take the tour: a recorded model on a copy of a small project
     Demo,
     /// Work with a Strand project
@@ -158,6 +166,28 @@ pub struct JsonArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `usage`.
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// What each line adds up
+    #[arg(long, value_enum, default_value = "session")]
+    pub by: UsageKey,
+    /// Machine-readable
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a line of `usage` adds up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum UsageKey {
+    /// A session.
+    Session,
+    /// A day.
+    Day,
+    /// A model.
+    Model,
 }
 
 /// Arguments of `model`.

@@ -63,6 +63,8 @@ impl Context {
             edit_format: global.format.clone(),
             approval,
             max_steps: global.max_steps,
+            effort: global.effort.clone(),
+            budget: global.budget,
         };
         let config = Config::load(paths, env, flags, Some(workspace.root()));
         if let Some(name) = &global.provider
@@ -199,6 +201,7 @@ impl Context {
         let model = match provider::is_local(&connection) && !self.config.model_is_chosen() {
             true => {
                 let offered = self.block_on(provider.models()).unwrap_or_default();
+                let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
                 provider::begin_with(&offered, &usual).cloned().unwrap_or(usual)
             }
             false => usual,

@@ -14,6 +14,7 @@ mod run;
 mod sessions;
 mod settings;
 mod task;
+mod usage;
 
 use std::io::{self, Read};
 
@@ -80,6 +81,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Commit(args) => commit::run(context, &args),
         Cmd::Doctor(args) => settings::doctor(context, args.json),
         Cmd::Stats(args) => settings::stats(context, args.json),
+        Cmd::Usage(args) => usage::run(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),
         Cmd::Run(args) => run::run(context, &args),
         #[cfg(feature = "strand")]

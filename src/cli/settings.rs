@@ -12,6 +12,7 @@ use super::out::{self, Out};
 use super::print;
 use crate::config::{self, size, workspace_config};
 use crate::memory::{self, Memory, StatsRow};
+use crate::provider::models::{Facts, Known, Model};
 use crate::text::number::plural;
 use crate::text::size::words;
 
@@ -27,15 +28,15 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
     let offered = connected.and_then(|connected| context.block_on(connected.provider.models()));
     if args.json {
-        out::say_json(&json!({"model": present, "offered": offered.unwrap_or_default()}))?;
+        out::say_json(&models_json(context, &present, offered.unwrap_or_default()))?;
         return Ok(0);
     }
     match offered {
-        Ok(names) => {
-            for name in &names {
+        Ok(models) => {
+            for Model { name, .. } in &models {
                 out::say(format_args!("{} {name}", if *name == present { "*" } else { " " }))?;
             }
-            if !names.contains(&present) {
+            if models.iter().all(|model| model.name != present) {
                 out::say(format_args!("* {present}  (not offered by the provider)"))?;
             }
         }
@@ -45,6 +46,28 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         }
     }
     Ok(0)
+}
+
+/// What is known of each model on offer, and where each fact is from.
+fn models_json(context: &Context, present: &str, offered: Vec<Model>) -> serde_json::Value {
+    let names: Vec<&str> = offered.iter().map(|model| model.name.as_str()).collect();
+    let mut all = json!({"model": present, "offered": names});
+    let row = |model: Model| {
+        let configured = context.config.model_config(&model.name);
+        let known = Known::new(&model.name, &configured, model.facts, Facts::default());
+        let mut row = known.facts().json();
+        row["name"] = model.name.into();
+        row["provider"] = context.config.provider.clone().into();
+        row["origin"] = known
+            .origins()
+            .into_iter()
+            .map(|(field, source)| (field.to_string(), source.into()))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        row
+    };
+    all["models"] = offered.into_iter().map(row).collect();
+    all
 }
 
 /// `nebula config get|set|path`.

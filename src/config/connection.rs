@@ -27,9 +27,9 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Where a model is and how to be let in.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Connection {
-    /// The provider by name: a built-in one, or one of `providers`, which speaks Chat Completions.
+    /// The provider by name: a built-in one, or one of `providers`.
     pub provider: String,
     /// Where requests go; no `/` at its end.
     pub base_url: String,
@@ -44,6 +44,12 @@ pub struct Connection {
     pub withheld: Option<KeyUse>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
+    /// The wire format that is spoken there: one of [`super::WIRES`].
+    pub wire: String,
+    /// Prints the key, where no variable holds it; empty for none.
+    pub key_command: Vec<String>,
+    /// What the provider caches is kept for an hour, not for five minutes.
+    pub cache_hour: bool,
 }
 
 impl std::fmt::Debug for Connection {
@@ -58,20 +64,87 @@ impl std::fmt::Debug for Connection {
             .field("key", &self.key)
             .field("withheld", &self.withheld)
             .field("headers", &headers)
+            .field("wire", &self.wire)
             .finish()
     }
 }
 
+/// The model of a new installation.
+pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
+
 /// A provider's own URL, and the variable its key is in.
 fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
     match provider {
-        "openai" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
-        "anthropic" => (Some("https://api.anthropic.com/v1"), Some("ANTHROPIC_API_KEY")),
+        "openai" | "responses" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
+        "anthropic" => (Some("https://api.anthropic.com"), Some("ANTHROPIC_API_KEY")),
         "gemini" => (Some("https://generativelanguage.googleapis.com/v1beta"), Some("GEMINI_API_KEY")),
         "ollama" => (Some("http://127.0.0.1:11434"), None),
         "replay" => (None, None),
         _ => (None, Some("OPENAI_API_KEY")),
     }
+}
+
+/// The model a provider begins with, where nobody chose one.
+pub(super) fn own_model(provider: &str) -> &'static str {
+    match provider {
+        "anthropic" => "claude-haiku-4-5",
+        "gemini" => "gemini-2.5-flash",
+        _ => DEFAULT_MODEL,
+    }
+}
+
+/// The first provider whose key the environment holds, where nothing is configured. A model that was chosen by its maker's
+/// name is not asked of another one.
+pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
+    let set = |names: &[&str]| names.iter().any(|name| env.get(name).is_some());
+    let maker = model.and_then(|model| match model {
+        name if name.starts_with("claude") => Some("anthropic"),
+        name if name.starts_with("gemini") => Some("gemini"),
+        name if name.starts_with("gpt-") => Some("openai"),
+        _ => None,
+    });
+    let has_key = [
+        ("openai", set(&["OPENAI_API_KEY", "OPENAI_BASE_URL"])),
+        ("anthropic", set(&["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])),
+        ("gemini", set(&["GEMINI_API_KEY", "GOOGLE_API_KEY"])),
+    ];
+    let mut names = has_key.into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
+    names.find(|name| maker.is_none_or(|maker| maker == *name))
+}
+
+/// The variable with the key of a provider that nobody chose one for: of several that its other clients know, the first
+/// that is set.
+fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<String> {
+    let others: &[&str] = match provider {
+        "anthropic" => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        "gemini" => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        _ => &[],
+    };
+    let set = others.iter().find(|name| env.get(name).is_some()).copied();
+    set.or(usual).map(Into::into)
+}
+
+/// The wire format a provider speaks by itself.
+fn own_wire(provider: &str) -> &'static str {
+    super::WIRES.iter().find(|wire| **wire == provider).copied().unwrap_or("chat")
+}
+
+/// The URL that `OLLAMA_HOST` names as Ollama's own client reads it: with or without scheme and port. An address to listen
+/// on is that of this computer.
+fn ollama_url(host: &str) -> Option<String> {
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, port),
+        _ => (authority, if scheme == "https" { "443" } else { "11434" }),
+    };
+    let name = match name {
+        "" | "0.0.0.0" | "[::]" | "::" => "127.0.0.1",
+        name => name,
+    };
+    let plain = !name.contains(|c: char| c.is_whitespace() || c.is_control());
+    let url = format!("{scheme}://{name}:{port}/{path}");
+    (plain && port.parse::<u16>().is_ok()).then(|| url.trim_end_matches('/').to_string())
 }
 
 impl Config {
@@ -83,8 +156,8 @@ impl Config {
         let general = self.general();
         let url = named.base_url.or_else(|| general.and(self.base_url.clone()));
         let url = from_env(&self.provider, &self.env).or(url);
-        let key_variable =
-            named.api_key_env.or_else(|| general.and(self.api_key_env.clone())).or(own_variable.map(Into::into));
+        let chosen = named.api_key_env.or_else(|| general.and(self.api_key_env.clone()));
+        let key_variable = chosen.or_else(|| own_variable_set(&self.provider, own_variable, &self.env));
         let key = key_variable.as_deref().and_then(|name| self.env.get(name)).map(Secret::new);
         let base_url = url.as_deref().or(own_url).unwrap_or_default().trim_end_matches('/').to_string();
         let key_use = key_variable.as_deref().filter(|_| key.is_some()).map(|name| KeyUse::new(name, &base_url));
@@ -104,6 +177,12 @@ impl Config {
             key: key.filter(|_| withheld.is_none()),
             withheld,
             headers: headers.into_iter().collect(),
+            wire: named.wire.unwrap_or_else(|| own_wire(&self.provider).into()),
+            cache_hour: self.cache_ttl == "1h",
+            key_command: match named.api_key_command {
+                own if !own.is_empty() => own,
+                _ => general.map(|()| self.api_key_command.clone()).unwrap_or_default(),
+            },
         }
     }
 
@@ -126,5 +205,12 @@ impl Config {
 
 /// The variable other clients know, for the providers whose address it names.
 pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
-    (provider == "openai").then(|| env.get("OPENAI_BASE_URL").map(Into::into)).flatten()
+    let variable = match provider {
+        "openai" | "responses" => "OPENAI_BASE_URL",
+        "anthropic" => "ANTHROPIC_BASE_URL",
+        "gemini" => "GOOGLE_GEMINI_BASE_URL",
+        "ollama" => return env.get("OLLAMA_HOST").and_then(ollama_url),
+        _ => return None,
+    };
+    env.get(variable).map(Into::into)
 }

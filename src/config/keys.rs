@@ -9,8 +9,14 @@ use crate::text::size;
 pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
 /// The approval policies by name.
 pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
+/// The wire formats in which providers can be spoken to.
+pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
+/// How much a model thinks before it answers, in ascending order.
+pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
+/// What a model offers to be told how much to think.
+pub const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
 /// The providers that need no entry in `providers`.
-pub const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama", "replay"];
+pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "replay"];
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +45,8 @@ pub(super) enum Shape {
     ByName(&'static [Key]),
     /// An object of these keys.
     Object(&'static [Key]),
+    /// A list of objects of these keys.
+    List(&'static [Key]),
 }
 
 /// A key, what it may hold, and whether an untrusted workspace may set it.
@@ -57,10 +65,22 @@ const fn guarded(name: &'static str, shape: Shape) -> Key {
     Key { name, shape, open: false }
 }
 
-const PRICE: &[Key] = &[open("input", Shape::Amount), open("output", Shape::Amount)];
+const AMOUNTS: [Key; 5] = [
+    open("input", Shape::Amount),
+    open("output", Shape::Amount),
+    open("cacheRead", Shape::Amount),
+    open("cacheWrite", Shape::Amount),
+    open("cacheWrite1h", Shape::Amount),
+];
+const TIER: &[Key] = &[open("above", Shape::Count), AMOUNTS[0], AMOUNTS[1], AMOUNTS[2], AMOUNTS[3], AMOUNTS[4]];
+const PRICE: &[Key] = &[AMOUNTS[0], AMOUNTS[1], AMOUNTS[2], AMOUNTS[3], AMOUNTS[4], open("tiers", Shape::List(TIER))];
 const MODEL: &[Key] = &[
     open("editFormat", Shape::Word(FORMATS)),
     open("contextWindow", Shape::Count),
+    open("maxOutput", Shape::Count),
+    open("effort", Shape::Word(EFFORTS)),
+    open("thinking", Shape::Word(THINKING)),
+    open("cacheMarks", Shape::Flag),
     open("price", Shape::Object(PRICE)),
     open("images", Shape::Flag),
     open("pdfs", Shape::Flag),
@@ -70,6 +90,8 @@ const PROVIDER: &[Key] = &[
     guarded("baseUrl", Shape::Url),
     guarded("apiKeyEnv", Shape::Text),
     guarded("headers", Shape::TextByName),
+    guarded("wire", Shape::Word(WIRES)),
+    guarded("apiKeyCommand", Shape::Texts),
 ];
 
 /// Every key there is.
@@ -79,11 +101,17 @@ pub(super) const KEYS: &[Key] = &[
     guarded("baseUrl", Shape::Url),
     guarded("apiKeyEnv", Shape::Text),
     guarded("headers", Shape::TextByName),
+    guarded("apiKeyCommand", Shape::Texts),
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
     open("editFormat", Shape::Word(FORMATS)),
     guarded("approval", Shape::Approval),
     open("maxSteps", Shape::Count),
+    open("effort", Shape::Word(EFFORTS)),
+    guarded("cacheTtl", Shape::Word(&["5m", "1h"])),
+    guarded("budget", Shape::Amount),
+    guarded("budgetTokens", Shape::Count),
+    open("compact", Shape::Word(&["auto", "ask", "off"])),
     open("theme", Shape::Text),
     open("glyphs", Shape::Word(&["auto", "ascii"])),
     guarded("mouse", Shape::Flag),
@@ -115,6 +143,13 @@ impl Shape {
             Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
             Shape::TextByName => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
             Shape::ByName(keys) => return each(value, path, complain, &mut |_| Some(Shape::Object(keys)), &[]),
+            Shape::List(keys) => match value.as_array_mut() {
+                Some(list) => {
+                    list.retain_mut(|entry| Shape::Object(keys).check(entry, path, complain));
+                    return true;
+                }
+                None => false,
+            },
             Shape::Object(keys) => {
                 let mut shape = |name: &str| keys.iter().find(|key| key.name == name).map(|key| key.shape);
                 return each(value, path, complain, &mut shape, keys);
@@ -140,6 +175,7 @@ impl Shape {
             Shape::Texts => "a list of texts".into(),
             Shape::TextByName => "an object of texts".into(),
             Shape::ByName(_) | Shape::Object(_) => "an object".into(),
+            Shape::List(_) => "a list of objects".into(),
         }
     }
 

@@ -14,18 +14,21 @@ mod json_edit;
 mod key_use;
 mod keys;
 mod layers;
+pub mod model_cache;
 mod paths;
+mod price;
 pub mod screen_files;
 pub mod size;
 mod values;
 
-pub use connection::{Connection, Secret};
+pub use connection::{Connection, DEFAULT_MODEL, Secret};
 pub use file::Error;
 pub use key_use::KeyUse;
-pub use keys::{FORMATS, PROVIDERS};
+pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::Origin;
 pub use paths::{Env, Paths, workspace_config};
-pub use values::{Config, Flags, ModelConfig, Price, ProviderConfig};
+pub use price::Price;
+pub use values::{Config, Flags, ModelConfig, ProviderConfig};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,10 +39,7 @@ use serde_json::{Map, Value, json};
 use layers::{hide_headers, overlay, text, texts};
 
 /// The keys that say where requests go and what lets them in.
-const CONNECTS: [&str; 4] = ["provider", "providers", "baseUrl", "apiKeyEnv"];
-
-/// The model of a new installation.
-pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
+const CONNECTS: [&str; 5] = ["provider", "providers", "baseUrl", "apiKeyEnv", "apiKeyCommand"];
 
 impl Config {
     /// Puts the layers together. `workspace` is the root of the workspace, if there is one. Reads at most two
@@ -73,6 +73,7 @@ impl Config {
                 overlay(&mut merged, &mut origins, read.keys, Origin::Workspace);
             }
         }
+        take_found(&mut merged, &mut origins, &env);
         let own_provider = text(&merged, "provider").unwrap_or_default();
         overlay(&mut merged, &mut origins, environment(&env), Origin::Environment);
         overlay(&mut merged, &mut origins, flags.keys(), Origin::Flag);
@@ -112,10 +113,16 @@ impl Config {
         if flags.model.is_none() {
             match named {
                 Some(model) => self.model = model,
-                None if self.provider != self.own_provider => self.model = DEFAULT_MODEL.into(),
+                None if self.provider != self.own_provider => self.model = connection::own_model(&self.provider).into(),
                 None => {}
             }
         }
+    }
+
+    /// How much a model is to think: a flag, else its own setting, else the general one; `None`: as it does by itself.
+    pub fn effort_for(&self, model: &str) -> Option<&str> {
+        let own = self.models.get(model).and_then(|model| model.effort.as_deref());
+        self.flags.effort.as_deref().or(own).or(self.effort.as_deref())
     }
 
     /// The edit format for a model: a flag, else the model's own, else the general one.
@@ -254,6 +261,8 @@ impl Flags {
         put("editFormat", self.edit_format.clone().map(Value::from));
         put("approval", self.approval.clone().map(Value::from));
         put("maxSteps", self.max_steps.map(Value::from));
+        put("effort", self.effort.clone().map(Value::from));
+        put("budget", self.budget.map(Value::from));
         keys
     }
 }
@@ -273,11 +282,27 @@ fn defaults() -> Map<String, Value> {
         "editFormat": "tools",
         "approval": "ask",
         "maxSteps": 50,
+        "cacheTtl": "5m",
+        "compact": "auto",
         "glyphs": "auto",
         "mouse": false,
         "archiveMaxSize": "2 GiB",
     });
     defaults.as_object().cloned().unwrap_or_default()
+}
+
+/// Where nothing is configured: the first provider whose key the environment holds, with its usual model.
+fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, Origin>, env: &Env) {
+    if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
+        return;
+    }
+    let chosen = text(merged, "model").filter(|_| origins.contains_key("model"));
+    let Some(found) = connection::found(env, chosen.as_deref()) else { return };
+    merged.insert("provider".into(), found.into());
+    origins.insert("provider".into(), Origin::Environment);
+    if chosen.is_none() {
+        merged.insert("model".into(), connection::own_model(found).into());
+    }
 }
 
 /// What variables say, in the words of the file.

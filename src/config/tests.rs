@@ -164,7 +164,7 @@ fn the_url_of_the_environment_is_for_openai_alone() {
     let connection = config.connection();
     assert!(connection.base_url.starts_with("https://generativelanguage."));
     assert_eq!((connection.key, connection.headers), (Some(Secret::new("g")), vec![]));
-    assert_eq!((config.model.as_str(), config.model_key()), (DEFAULT_MODEL, "providers.gemini.model"));
+    assert_eq!((config.model.as_str(), config.model_key()), ("gemini-2.5-flash", "providers.gemini.model"));
 }
 
 #[test]
@@ -222,4 +222,68 @@ fn a_broken_file_leaves_the_defaults() {
     assert_eq!(config.model, DEFAULT_MODEL);
     assert!(config.warnings[0].contains("config.json:1:15: "), "{:?}", config.warnings);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"model\": \"x\",}");
+}
+
+#[test]
+fn with_nothing_configured_the_first_provider_whose_key_is_set_is_used() {
+    let found = |env: &[(&'static str, &'static str)], user: Value| {
+        let mut world = World::new().user(user);
+        world.env = env.to_vec();
+        let config = world.load();
+        let connection = config.connection();
+        (config.provider.clone(), config.model.clone(), connection.wire, connection.key_variable)
+    };
+    let all = [("GEMINI_API_KEY", "g"), ("ANTHROPIC_API_KEY", "a"), ("OPENAI_API_KEY", "o")];
+    let is = |provider: &str, model: &str, wire: &str, variable: &str| {
+        (provider.to_string(), model.to_string(), wire.to_string(), Some(variable.to_string()))
+    };
+    assert_eq!(found(&all, json!({})), is("openai", DEFAULT_MODEL, "chat", "OPENAI_API_KEY"));
+    assert_eq!(found(&all[..2], json!({})), is("anthropic", "claude-haiku-4-5", "anthropic", "ANTHROPIC_API_KEY"));
+    assert_eq!(found(&all[..1], json!({})), is("gemini", "gemini-2.5-flash", "gemini", "GEMINI_API_KEY"));
+    // What is configured counts: a provider, and a model of another maker.
+    assert_eq!(found(&all[..2], json!({"provider": "gemini"})).0, "gemini");
+    assert_eq!(
+        found(&all, json!({"model": "claude-opus-4-6"})),
+        is("anthropic", "claude-opus-4-6", "anthropic", "ANTHROPIC_API_KEY")
+    );
+    assert_eq!(found(&[], json!({})).0, "openai");
+    let own = [("GOOGLE_API_KEY", "g"), ("ANTHROPIC_AUTH_TOKEN", "t")];
+    assert_eq!(found(&own, json!({})).3.as_deref(), Some("ANTHROPIC_AUTH_TOKEN"));
+    assert_eq!(found(&own[..1], json!({})).3.as_deref(), Some("GOOGLE_API_KEY"));
+}
+
+#[test]
+fn ollamas_host_as_its_own_client_reads_it() {
+    let url = |host: &'static str| {
+        let mut world = World::new().user(json!({"provider": "ollama"})).env("OLLAMA_HOST", host);
+        world.flags.model = Some("m".into());
+        world.load().connection().base_url
+    };
+    for (host, wanted) in [
+        ("192.168.1.5", "http://192.168.1.5:11434"),
+        ("0.0.0.0:11500", "http://127.0.0.1:11500"),
+        ("https://ollama.example", "https://ollama.example:443"),
+        ("http://box:1234/", "http://box:1234"),
+        ("not a host", "http://127.0.0.1:11434"),
+    ] {
+        assert_eq!(url(host), wanted, "{host}");
+    }
+}
+
+#[test]
+fn a_provider_has_a_wire_a_key_command_and_a_model_its_prices() {
+    let config = World::new()
+        .user(json!({
+            "provider": "gateway", "effort": "high", "cacheTtl": "1h",
+            "providers": {"gateway": {"wire": "anthropic", "baseUrl": "https://g.example", "apiKeyCommand": ["pass", "key"]}},
+            "models": {"m": {"effort": "low", "price": {"input": 1, "output": 2, "tiers": [{"above": 10, "input": 3, "output": 4}, {"above": -1}]}}}
+        }))
+        .load();
+    let connection = config.connection();
+    assert_eq!((connection.wire.as_str(), connection.cache_hour), ("anthropic", true));
+    assert_eq!(connection.key_command, ["pass", "key"]);
+    assert_eq!((config.effort_for("m"), config.effort_for("other")), (Some("low"), Some("high")));
+    let price = config.model_config("m").price.expect("a price");
+    assert_eq!((price.at(10).input, price.at(11).input, price.tiers.len()), (1.0, 3.0, 1));
+    assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::key_use::KeyUse;
 use super::layers::{Origin, bytes, count, text, text_by_name, texts};
 use super::paths::{Env, Paths};
+use super::price::Price;
 
 /// The values in force.
 #[derive(Clone, PartialEq)]
@@ -32,6 +33,18 @@ pub struct Config {
     pub approval: String,
     /// Steps before a turn asks; 0: never.
     pub max_steps: u32,
+    /// The command that prints the top-level provider's key.
+    pub api_key_command: Vec<String>,
+    /// How much models think that have no setting of their own; `None`: as they do by themselves.
+    pub effort: Option<String>,
+    /// How long a provider keeps what it caches: `5m` or `1h`.
+    pub cache_ttl: String,
+    /// What a session may cost, in dollars.
+    pub budget: Option<f64>,
+    /// How many tokens a session may take, where no budget is set.
+    pub budget_tokens: Option<u64>,
+    /// What happens when the window is full: `auto`, `ask` or `off`.
+    pub compact: String,
     /// The theme by name; `None`: dark or light, as the terminal is.
     pub theme: Option<String>,
     /// Draw with ASCII alone.
@@ -80,6 +93,10 @@ pub struct ProviderConfig {
     pub api_key_env: Option<String>,
     /// Sent with each request. May hold secrets.
     pub headers: BTreeMap<String, String>,
+    /// The wire format that is spoken there, where it is not the provider's own.
+    pub wire: Option<String>,
+    /// Prints the key, where no variable holds it.
+    pub api_key_command: Vec<String>,
 }
 
 /// Settings of one model.
@@ -89,6 +106,14 @@ pub struct ModelConfig {
     pub edit_format: Option<String>,
     /// How many tokens it can take.
     pub context_window: Option<u32>,
+    /// Tokens of its longest answer.
+    pub max_output: Option<u32>,
+    /// How much it is to think.
+    pub effort: Option<String>,
+    /// In which form it takes that.
+    pub thinking: Option<String>,
+    /// Whether cache marks are sent to it in the chat format.
+    pub cache_marks: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
     /// Whether it takes images; `None`: its name tells.
@@ -97,24 +122,8 @@ pub struct ModelConfig {
     pub pdfs: Option<bool>,
 }
 
-/// Dollars a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Price {
-    /// Read.
-    pub input: f64,
-    /// Written.
-    pub output: f64,
-}
-
-impl Price {
-    /// What so many tokens cost, in dollars.
-    pub fn of(self, input: u64, output: u64) -> f64 {
-        (input as f64 * self.input + output as f64 * self.output) / 1e6
-    }
-}
-
 /// What the command line says; it wins over everything.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flags {
     /// `--provider`
     pub provider: Option<String>,
@@ -126,6 +135,10 @@ pub struct Flags {
     pub approval: Option<String>,
     /// `--max-steps`
     pub max_steps: Option<u32>,
+    /// `--effort`
+    pub effort: Option<String>,
+    /// `--budget`
+    pub budget: Option<f64>,
 }
 
 impl Config {
@@ -143,6 +156,12 @@ impl Config {
             edit_format: text(&merged, "editFormat").unwrap_or_default(),
             approval: text(&merged, "approval").unwrap_or_default(),
             max_steps: count(&merged, "maxSteps").unwrap_or_default(),
+            api_key_command: texts(&merged, "apiKeyCommand"),
+            effort: text(&merged, "effort"),
+            cache_ttl: text(&merged, "cacheTtl").unwrap_or_default(),
+            budget: merged.get("budget").and_then(Value::as_f64).filter(|budget| *budget > 0.0),
+            budget_tokens: merged.get("budgetTokens").and_then(Value::as_u64).filter(|tokens| *tokens > 0),
+            compact: text(&merged, "compact").unwrap_or_default(),
             theme: text(&merged, "theme"),
             ascii: text(&merged, "glyphs").as_deref() == Some("ascii"),
             no_color: false,
@@ -175,17 +194,31 @@ fn provider(value: &Value) -> ProviderConfig {
         base_url: text(keys, "baseUrl"),
         api_key_env: text(keys, "apiKeyEnv"),
         headers: text_by_name(keys, "headers"),
+        wire: text(keys, "wire"),
+        api_key_command: texts(keys, "apiKeyCommand"),
     }
 }
 
 fn model(value: &Value) -> ModelConfig {
     let Some(keys) = value.as_object() else { return ModelConfig::default() };
-    let amount = |price: &Value, name: &str| price.get(name).and_then(Value::as_f64).unwrap_or_default();
     ModelConfig {
         edit_format: text(keys, "editFormat"),
         context_window: count(keys, "contextWindow"),
-        price: keys.get("price").map(|price| Price { input: amount(price, "input"), output: amount(price, "output") }),
+        max_output: count(keys, "maxOutput"),
+        effort: text(keys, "effort"),
+        thinking: text(keys, "thinking"),
+        cache_marks: keys.get("cacheMarks").and_then(Value::as_bool),
+        price: keys.get("price").and_then(price),
         images: keys.get("images").and_then(Value::as_bool),
         pdfs: keys.get("pdfs").and_then(Value::as_bool),
     }
+}
+
+/// The price of a model; one that names a single amount has 0 for the other.
+fn price(value: &Value) -> Option<Price> {
+    let mut whole = json!({"input": 0.0, "output": 0.0});
+    for (name, amount) in value.as_object()? {
+        whole[name] = amount.clone();
+    }
+    Price::read(&whole)
 }

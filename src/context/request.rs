@@ -91,6 +91,11 @@ impl Window {
         }
     }
 
+    /// About how many tokens the last request was that was fitted.
+    pub fn sent(&self) -> u64 {
+        self.tokens(self.last)
+    }
+
     /// The share of the window a request of this size fills, 0 to 1 and above.
     pub fn filled(&self, budget: Budget) -> f64 {
         self.tokens(self.last) as f64 / budget.room().max(1) as f64

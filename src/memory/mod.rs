@@ -23,6 +23,7 @@ mod search;
 mod sessions;
 mod stats;
 mod store;
+mod usage;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use projects::ArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::StatsRow;
+pub use usage::{UsageBy, UsageRow, usage_table};
 
 use store::Store;
 

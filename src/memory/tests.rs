@@ -589,6 +589,8 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
         .execute_batch(
             "DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
+             ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
+             ALTER TABLE message_meta DROP COLUMN copied;
              PRAGMA user_version = 2;
              INSERT INTO sessions(id, project_path, model_used) VALUES('s', '/p', 'm');
              INSERT INTO session_meta(session_id, messages) VALUES('s', 1);
@@ -604,4 +606,38 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
     other.execute_batch("ROLLBACK").unwrap();
     memory.reconnect().unwrap();
     assert_eq!(memory.load("s").unwrap()[0].message.content.as_deref(), Some("hello"));
+}
+
+#[test]
+fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    let turn = memory.append(&s, &user("go")).unwrap();
+    let step = |model: &str, input: u64, cached: u64, cost: Option<u64>| {
+        let mut message = answer("x");
+        message.meta.model = Some(model.into());
+        message.meta.turn = Some(turn);
+        (message.meta.input_tokens, message.meta.output_tokens) = (Some(input), Some(10));
+        (message.meta.cached_tokens, message.meta.cost_nanos) = (Some(cached), cost);
+        memory.append(&s, &message).unwrap()
+    };
+    step("a", 1_000, 0, Some(1_500_000));
+    step("a", 2_000, 900, Some(500_000));
+    // The cache was missed though the step before was a moment ago.
+    let last = step("a", 3_000, 100, Some(0));
+    step("b", 5, 0, None);
+    memory.fork(&s, Some(last)).unwrap();
+    let rows = memory.usage(Some("/p"), None, UsageBy::Model).unwrap();
+    let shown: Vec<_> = rows.iter().map(|r| (r.key.as_str(), r.steps, r.input, r.cache_read, r.cost_nanos)).collect();
+    assert_eq!(shown, [("a", 3, 6_000, 1_000, 2_000_000), ("b", 1, 5, 0, 0)]);
+    assert_eq!((rows[0].missed, rows[0].unpriced, rows[1].unpriced), (1, 0, 1));
+    let by = |by| memory.usage(Some("/p"), Some(&s), by).unwrap();
+    assert_eq!((by(UsageBy::Turn).len(), by(UsageBy::Session)[0].steps), (1, 4));
+    assert_eq!(by(UsageBy::Turn)[0].key, turn.to_string());
+    assert_eq!(memory.usage(Some("/other"), None, UsageBy::Day).unwrap(), []);
+    let mut total = UsageRow::default();
+    rows.iter().for_each(|row| total.add(row));
+    let table = usage_table(&rows, &total, "2026-01-01");
+    assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains("≈$0.0020+"), "{table}");
 }

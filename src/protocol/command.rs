@@ -51,6 +51,8 @@ pub enum Command {
     Ask(QueryId, Query),
     /// Summarise the conversation so far; the summary is shown before it counts.
     Compact,
+    /// Send the whole conversation again, in place of its summary.
+    UndoCompact,
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
@@ -260,6 +262,10 @@ pub enum Query {
     Rules,
     /// Edits asked, landed, refused by model and format; tokens.
     Stats,
+    /// Tokens and dollars of the session by turn and by model.
+    Usage,
+    /// What the context window holds, by part.
+    Context,
     /// The effective configuration with where each value comes from.
     Config,
 }

@@ -101,8 +101,10 @@ pub struct Status {
     pub format: String,
     /// Tokens of the session so far, in and out.
     pub tokens: u64,
-    /// Dollars, for models with a configured price.
+    /// Dollars, for models with a price.
     pub cost: Option<f64>,
+    /// Tokens of the last request, and the context window they count against.
+    pub context: Option<(u64, u64)>,
     /// Active rules.
     pub rules: Vec<RuleChip>,
     /// Changesets and files in the archive, once counted.

@@ -38,7 +38,7 @@ impl Answer {
             Delta::Seal { kind, index, json } => self.seal(*kind, *index, json),
             Delta::Usage(usage) => self.usage = Some(*usage),
             Delta::End(reason) => self.end = Some(*reason),
-            Delta::Retrying(_) => {}
+            Delta::Notice(_) | Delta::Retrying(_) => {}
         }
     }
 

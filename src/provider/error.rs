@@ -10,6 +10,12 @@ pub struct Error {
     pub message: String,
     /// What that means and what to do next; one or two sentences.
     pub hint: String,
+    /// The status of the answer, where there was one.
+    pub status: Option<u16>,
+    /// The server's own name for the request.
+    pub request_id: Option<String>,
+    /// The context window that the server named, in tokens.
+    pub limit: Option<u32>,
 }
 
 /// Kinds of failure.
@@ -17,11 +23,15 @@ pub struct Error {
 pub enum Kind {
     /// No key is set where one is needed.
     NoKey,
-    /// The server does not accept the key (401, 403).
+    /// The server does not accept the key (401).
     Auth,
+    /// The key has no right to this (403).
+    Permission,
     /// The server knows no such address or model (404).
     NotFound,
-    /// Still asked to wait after every try, or for longer than nebula waits by itself (429).
+    /// What the key may use is used up (402).
+    Quota,
+    /// Still rate limited after every try, or for longer than nebula waits by itself (429).
     RateLimited,
     /// The server failed (5xx), after every try.
     Server,
@@ -42,10 +52,30 @@ pub enum Kind {
     Recording,
 }
 
+impl Kind {
+    /// Its name in events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::NoKey | Kind::Auth => "key",
+            Kind::Permission => "permission",
+            Kind::NotFound => "model",
+            Kind::Quota => "quota",
+            Kind::RateLimited => "rate",
+            Kind::Server => "overloaded",
+            Kind::Broken { after_first_token: false } => "network",
+            Kind::Broken { after_first_token: true } => "broken",
+            Kind::ContextTooLong => "context",
+            Kind::BadRequest => "request",
+            Kind::BadAnswer => "answer",
+            Kind::Settings | Kind::Recording => "settings",
+        }
+    }
+}
+
 impl Error {
     /// Puts an error together.
     pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
+        Self { kind, message: message.into(), hint: hint.into(), status: None, request_id: None, limit: None }
     }
 
     /// Whether going on from what arrived, or asking again, may help without changing anything.

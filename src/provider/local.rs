@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::{OpenAi, Provider};
+use super::connect::connect;
 use crate::config::Connection;
 
 /// The usual ports, and who listens there.
@@ -27,7 +27,7 @@ pub struct LocalServer {
 impl LocalServer {
     /// How to reach it.
     pub fn connection(&self) -> Connection {
-        connection(self.port)
+        connection(self.port, &self.name)
     }
 }
 
@@ -74,20 +74,20 @@ pub async fn find_on(ports: &[(u16, &str)]) -> Vec<LocalServer> {
 
 async fn probe(port: u16, name: &str) -> Option<LocalServer> {
     timeout(TO_CONNECT, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await.ok()?.ok()?;
-    let provider = OpenAi::new(&connection(port)).ok()?;
+    let provider = connect(&connection(port, name)).ok()?;
     let models = timeout(TO_LIST, provider.models()).await.ok()?.ok()?;
+    let models: Vec<String> = models.into_iter().map(|model| model.name).collect();
     (!models.is_empty()).then(|| LocalServer { name: name.into(), port, models })
 }
 
-fn connection(port: u16) -> Connection {
+fn connection(port: u16, name: &str) -> Connection {
+    let (provider, path) = if name == "Ollama" { ("ollama", "") } else { ("openai", "/v1") };
     Connection {
-        provider: "openai".into(),
-        base_url: format!("http://127.0.0.1:{port}/v1"),
+        provider: provider.into(),
+        base_url: format!("http://127.0.0.1:{port}{path}"),
         custom_url: true,
-        key_variable: None,
-        key: None,
-        withheld: None,
-        headers: Vec::new(),
+        wire: if path.is_empty() { "ollama" } else { "chat" }.into(),
+        ..Connection::default()
     }
 }
 

@@ -95,6 +95,18 @@ impl Wire {
         }
     }
 
+    /// Its name for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Wire::Chat => "Chat Completions",
+            Wire::Responses => "OpenAI's Responses",
+            Wire::Anthropic => "Anthropic's Messages",
+            Wire::Gemini => "Gemini's generateContent",
+            Wire::Ollama => "Ollama's own format",
+            Wire::Replay => "recordings",
+        }
+    }
+
     /// The format of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wire| wire.name() == name)

@@ -11,6 +11,8 @@ pub struct Usage {
     pub cache_read: u64,
     /// Of the input: written to the provider's cache.
     pub cache_write: u64,
+    /// Of what was written to the cache: for an hour.
+    pub cache_write_1h: u64,
     /// Written by the model.
     pub output: u64,
     /// Of the output: thinking.
@@ -26,9 +28,11 @@ impl Usage {
     /// The same, where no part is larger than the whole.
     pub(super) fn consistent(self) -> Self {
         let cache_read = self.cache_read.min(self.input);
+        let cache_write = self.cache_write.min(self.input - cache_read);
         Usage {
             cache_read,
-            cache_write: self.cache_write.min(self.input - cache_read),
+            cache_write,
+            cache_write_1h: self.cache_write_1h.min(cache_write),
             thinking: self.thinking.min(self.output),
             ..self
         }
@@ -80,7 +84,10 @@ mod tests {
 
     #[test]
     fn no_part_is_larger_than_the_whole() {
-        let wild = Usage { input: 10, cache_read: 8, cache_write: 8, output: 3, thinking: 9 };
-        assert_eq!(wild.consistent(), Usage { input: 10, cache_read: 8, cache_write: 2, output: 3, thinking: 3 });
+        let wild = Usage { input: 10, cache_read: 8, cache_write: 8, cache_write_1h: 8, output: 3, thinking: 9 };
+        assert_eq!(
+            wild.consistent(),
+            Usage { input: 10, cache_read: 8, cache_write: 2, cache_write_1h: 2, output: 3, thinking: 3 }
+        );
     }
 }

@@ -23,6 +23,15 @@ pub fn plural(n: usize, word: &str) -> String {
     format!("{} {word}{end}", thousands(n))
 }
 
+/// Tokens in short: `812`, `12.4k`, `1.2M`.
+pub fn tokens(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..999_950 => format!("{:.1}k", n as f64 / 1e3),
+        _ => format!("{:.1}M", n as f64 / 1e6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +43,7 @@ mod tests {
             ("0".into(), "999".into(), "1,204".into(), "1,234,567".into())
         );
         assert_eq!((plural(1, "line"), plural(38, "line")), ("1 line".into(), "38 lines".into()));
+        assert_eq!((tokens(812), tokens(12_380), tokens(1_240_000)), ("812".into(), "12.4k".into(), "1.2M".into()));
         assert_eq!((plural(1, "patch"), plural(2, "patch")), ("1 patch".into(), "2 patches".into()));
     }
 }

@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::Parts;
 use nebula::protocol::{Command, EventBody, Item, Question, SessionChoice, TurnEnd};
+use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
 use serde_json::json;
 
@@ -42,7 +43,7 @@ impl Provider for Narrow {
         stream::iter([Ok(Delta::Text(answer)), Ok(Delta::End(EndReason::Stop))]).boxed()
     }
 
-    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>> {
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 }
@@ -93,7 +94,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
     for i in 0..4 {
         world = world.file(&format!("f{i}.txt"), &long);
     }
-    configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
+    configure(&world, &json!({"compact": "off", "models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all");
     assert!(matches!(live.end().await, TurnEnd::Failed { .. }), "what it called is larger than the window");
@@ -132,6 +133,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_window_that_nobody_told_of_is_found() {
     let world = World::new();
+    configure(&world, &json!({"compact": "off"}));
     let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
     let unasked = Arc::new(Replay::from_steps(Vec::new()));
     let parts = Parts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
@@ -147,5 +149,69 @@ async fn a_window_that_nobody_told_of_is_found() {
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&model.seen.lock().expect("not poisoned").pop().expect("a request"));
     assert!(sent[0].contains(" messages") && sent[1..] == ["go on"], "{sent:?}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is_deleted() {
+    let long = "a line of some length\n".repeat(1500);
+    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let mut world = World::new().model(steps.chain([huge, say("In short."), say("All read."), say("Yes.")]));
+    for i in 0..2 {
+        world = world.file(&format!("f{i}.txt"), &long);
+    }
+    configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
+    let mut live = world.start();
+    live.submit("read them all, `verbatim`");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = texts(&live.requests().pop().expect("a request"));
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    // The facts are memory's, the rest is the model's.
+    let facts = ["> read them all, `verbatim`", "- f0.txt", "- f1.txt", "In short."];
+    assert!(facts.iter().all(|fact| sent[0].contains(fact)), "{}", sent[0]);
+    assert!(sent[1].starts_with("Go on with the task"), "{}", sent[1]);
+    live.submit("is it there?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(texts(&live.requests().pop().expect("a request")).len(), 4);
+    // All messages are sent again, and are too many again; the recording has no answer left.
+    live.send(Command::UndoCompact);
+    live.submit("and now?");
+    live.end().await;
+    let undone = live.requests().pop().expect("a request");
+    assert!(undone.messages[0].text().starts_with("read them all"), "{}", undone.messages[0].text());
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
+    let world = World::new();
+    let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
+    let unasked = Arc::new(Replay::from_steps(Vec::new()));
+    let parts = Parts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let mut live = world.start_with(parts, unasked);
+    for i in 0..10 {
+        live.submit(&format!("{i} {}", "word ".repeat(400)));
+        assert_eq!(live.end().await, TurnEnd::Done, "message {i}");
+    }
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_much_again() {
+    let told = |mut step: Vec<Delta>| {
+        step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 0)));
+        step
+    };
+    let steps = (0..3).map(|_| told(call("listFiles", json!({"directory": "."})))).chain([told(say("Done."))]);
+    let world = World::new().model(steps);
+    let price = json!({"input": 1.5, "output": 2});
+    configure(&world, &json!({"budget": 2.0, "models": {"recording": {"price": price}}}));
+    let mut live = world.start();
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Asking("the budget of $2.00 is used up ($3.00)".into()));
+    live.send(Command::Continue(nebula::protocol::Continuation::Resume));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(live.requests().len(), 4);
     live.close().await;
 }

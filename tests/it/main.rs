@@ -31,4 +31,5 @@ mod strand;
 mod streams;
 mod support;
 mod tls;
+mod wires;
 mod words;

@@ -12,6 +12,7 @@ use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
     Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, TurnEnd,
 };
+use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
 use nebula::tools::{Args, Progress, RunResult, Running, Tool, ToolContext, ToolKind, ToolOutput, Verb};
 use serde_json::{Value, json};
@@ -57,8 +58,8 @@ impl Provider for Led {
         futures_util::stream::unfold(deltas, |mut deltas| async { Some((Ok(deltas.recv().await?), deltas)) }).boxed()
     }
 
-    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, Error>> {
-        Box::pin(ready(Ok(vec!["led".into()])))
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        Box::pin(ready(Ok(vec![Model { name: "led".into(), ..Model::default() }])))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use nebula::config::{Connection, Secret};
 use nebula::provider::{
-    Answer, Delta, EndReason, Error, Kind, Message, OpenAi, Provider, Recording, Request, ToolSpec, connect, find_on,
+    Answer, Delta, EndReason, Error, Kind, Message, Provider, Recording, Request, ToolSpec, connect, find_on,
 };
 use serde_json::json;
 use tokio::net::TcpSocket;
@@ -26,13 +26,13 @@ fn connection(server: &MockServer) -> Connection {
         custom_url: true,
         key_variable: Some("OPENAI_API_KEY".into()),
         key: Some(Secret::new("sk-very-secret")),
-        withheld: None,
-        headers: Vec::new(),
+        wire: "chat".into(),
+        ..Connection::default()
     }
 }
 
-fn provider(server: &MockServer) -> OpenAi {
-    OpenAi::new(&connection(server)).unwrap()
+fn provider(server: &MockServer) -> Arc<dyn Provider> {
+    connect(&connection(server)).unwrap()
 }
 
 fn hello() -> Request {
@@ -40,7 +40,7 @@ fn hello() -> Request {
 }
 
 /// Everything a provider answers; pauses between tries are cut short.
-async fn all(provider: &OpenAi) -> Vec<Result<Delta, Error>> {
+async fn all(provider: &Arc<dyn Provider>) -> Vec<Result<Delta, Error>> {
     let request = hello();
     let skip = request.skip_backoff.clone();
     provider
@@ -146,8 +146,8 @@ async fn trouble_before_the_first_token_is_tried_again() {
     assert_eq!(
         waits,
         [
-            why(2, "127.0.0.1:PORT asks to wait (429)"),
-            why(3, "127.0.0.1:PORT failed (503)"),
+            why(2, "127.0.0.1:PORT: rate limited (429)"),
+            why(3, "127.0.0.1:PORT is overloaded (503)"),
             why(4, "127.0.0.1:PORT closed the connection"),
             why(5, "127.0.0.1:PORT closed the connection"),
         ]
@@ -170,7 +170,7 @@ async fn after_five_requests_it_is_over() {
 #[tokio::test]
 async fn a_long_wait_is_the_persons_to_decide() {
     let error = error_of(answer("429 Too Many Requests", "retry-after: 720\r\n", "{}")).await;
-    assert!(error.message.ends_with("asks to wait (429), 12 min"), "{error}");
+    assert!(error.message.ends_with("rate limited (429), 12 min"), "{error}");
     let quota = "{\"error\":{\"message\":\"You exceeded your quota\",\"code\":\"insufficient_quota\"}}";
     assert!(error_of(answer("429 Too Many Requests", "", quota)).await.message.contains("quota of this key"));
 }
@@ -200,7 +200,8 @@ async fn refusals_name_what_is_wrong() {
     let status = |status: &str, body: &str| answer(status, "", body);
     let error = error_of(status("401 Unauthorized", "{\"error\":{\"message\":\"bad key sk-very-secret\"}}")).await;
     assert_eq!(error.kind, Kind::Auth);
-    assert!(error.message.starts_with("OPENAI_API_KEY was not accepted (401 from 127.0.0.1:"), "{error}");
+    assert!(error.message.starts_with("127.0.0.1:"), "{error}");
+    assert!(error.message.ends_with(" rejected the key (401): OPENAI_API_KEY"), "{error}");
     let error = error_of(status("403 Forbidden", "{\"error\":\"not for sk-very-secret\\u001b[31m\"}")).await;
     assert!(error.hint.ends_with("It says: not for … [31m"), "{}", error.hint);
     let error =
@@ -215,7 +216,7 @@ async fn refusals_name_what_is_wrong() {
     let error = error_of(status("400 Bad Request", "{\"detail\":\"no\\nsuch\\tthing\"}")).await;
     assert_eq!((error.kind, error.hint.as_str()), (Kind::BadRequest, "It says: no such thing"));
     let error = error_of(answer("301 Moved Permanently", "location: https://x.example/v1\r\n", "")).await;
-    assert!(error.message.ends_with("sends on to https://x.example/v1 (301)"), "{error}");
+    assert!(error.message.ends_with("redirects to https://x.example/v1 (301)"), "{error}");
 }
 
 #[tokio::test]
@@ -301,7 +302,7 @@ async fn nobody_there() {
     let (_taken, port) = closed();
     let connection =
         Connection { base_url: format!("http://127.0.0.1:{port}/v1"), ..connection(&MockServer::start(vec![]).await) };
-    let error = all(&OpenAi::new(&connection).unwrap()).await.pop().unwrap().unwrap_err();
+    let error = all(&connect(&connection).unwrap()).await.pop().unwrap().unwrap_err();
     assert!(error.message.contains("cannot be reached"), "{error}");
     assert!(error.hint.contains("Start the server"), "{}", error.hint);
 }
@@ -311,13 +312,14 @@ async fn models_and_local_servers() {
     let list = "{\"object\":\"list\",\"data\":[{\"id\":\"b\"},{\"id\":\"a\"},{\"id\":\"models/c\"}]}";
     let models = || answer("200 OK", "content-type: application/json\r\n", list);
     let server = MockServer::start(vec![models(), models()]).await;
-    assert_eq!(provider(&server).models().await.unwrap(), ["a", "b", "c"]);
+    let names = provider(&server).models().await.unwrap().into_iter().map(|model| model.name).collect::<Vec<_>>();
+    assert_eq!(names, ["a", "b", "c"]);
     assert_eq!(server.seen()[0].line, "GET /v1/models");
     let other = MockServer::start(vec![answer("200 OK", "", "<html>a web site</html>")]).await;
     let (_taken, closed) = closed();
-    let found = find_on(&[(closed, "nobody"), (other.port(), "site"), (server.port(), "Ollama")]).await;
+    let found = find_on(&[(closed, "nobody"), (other.port(), "site"), (server.port(), "vLLM")]).await;
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].name.as_str(), found[0].port, found[0].models.len()), ("Ollama", server.port(), 3));
+    assert_eq!((found[0].name.as_str(), found[0].port, found[0].models.len()), ("vLLM", server.port(), 3));
     assert_eq!(found[0].connection().base_url, server.url());
 }
 
@@ -329,8 +331,8 @@ fn a_key_is_needed_but_not_on_loopback_and_never_shown() {
         custom_url: true,
         key_variable: Some("OPENAI_API_KEY".into()),
         key: key.map(Secret::new),
-        withheld: None,
-        headers: Vec::new(),
+        wire: "chat".into(),
+        ..Connection::default()
     };
     for url in ["http://localhost:1/v1", "http://127.8.0.1/v1", "http://[::1]:8080/v1", "http://a.localhost"] {
         assert!(connect(&connection(url, None)).is_ok(), "{url}");
@@ -365,7 +367,7 @@ fn thinking_and_calling() -> Vec<Act> {
 }
 
 /// Asks and joins the answer.
-async fn joined(provider: &OpenAi, request: &Request) -> Answer {
+async fn joined(provider: &Arc<dyn Provider>, request: &Request) -> Answer {
     let mut answer = Answer::default();
     let mut deltas = provider.stream(request.clone());
     while let Some(delta) = deltas.next().await {

@@ -89,12 +89,12 @@ fn a_certificate_that_is_trusted_lets_an_answer_through() {
 fn a_certificate_that_is_not_trusted_is_told_with_its_cause_at_once() {
     let port = server();
     for (name, trusted, why) in [
-        ("localhost", "other.pem", "nobody this computer trusts has signed it"),
+        ("localhost", "other.pem", "no authority this computer trusts has signed it"),
         ("127.0.0.1", "ca.pem", "it is another server's"),
     ] {
         let (code, out, err) = task(name, port, trusted);
         assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
-        let says = format!("nebula: the certificate of {name}:{port} is not trusted: {why}");
+        let says = format!("nebula: untrusted certificate of {name}:{port}: {why}");
         assert!(err.starts_with(&says) && err.contains("SSL_CERT_FILE"), "{err}");
         assert_eq!(err.lines().count(), 1, "{err}");
     }

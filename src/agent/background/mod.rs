@@ -3,5 +3,6 @@
 pub mod adopt;
 pub mod archive_size;
 pub mod maintenance;
+pub mod model_facts;
 pub mod reconcile;
 pub mod watch;

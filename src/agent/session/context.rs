@@ -14,6 +14,7 @@ use crate::protocol::{
 };
 use crate::provider::SkipBackoff;
 use crate::shell::{Commands, Sealed, Told};
+use crate::text::number;
 use crate::tools::{Tool, ToolKind};
 
 /// One session beside its conversation; before a session is open, the one in waiting.
@@ -97,6 +98,8 @@ struct StatusData {
     rules: Vec<RuleChip>,
     tokens: u64,
     cost: Option<f64>,
+    /// What the last request held, in tokens, by part, and the window it was made for.
+    context: Option<(Vec<(&'static str, u64)>, u64)>,
 }
 
 impl SessionContext {
@@ -175,6 +178,28 @@ impl SessionContext {
         shown.cost = totals.cost;
     }
 
+    /// Shows what the request that goes out now holds, in tokens, by part, and the window it is made for.
+    pub fn show_context(&self, parts: Vec<(&'static str, u64)>, window: u64) {
+        lock(&self.shown).context = Some((parts, window));
+    }
+
+    /// What the last request held, by part, as a table.
+    pub fn context_table(&self) -> String {
+        let Some((parts, window)) = lock(&self.shown).context.clone() else {
+            return "Nothing was asked in this session yet.".into();
+        };
+        let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
+        let share = |tokens: u64| (tokens * 100).checked_div(window).unwrap_or(0);
+        let mut text = String::from("| part | tokens | of the window |\n|---|---:|---:|\n");
+        for (name, tokens) in &parts {
+            text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
+        }
+        let (sum, whole) = (number::tokens(used), number::tokens(window));
+        text.push_str(&format!("| **together** | **{sum} of {whole}** | **{}%** |\n", share(used)));
+        text.push_str("\nCounted from bytes, corrected by what the provider reported.\n");
+        text
+    }
+
     /// Shows these rules from now on; whether they are others than before.
     pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
         let mut shown = lock(&self.shown);
@@ -199,6 +224,7 @@ impl SessionContext {
             format: settings.format.name().into(),
             tokens: shown.tokens,
             cost: shown.cost,
+            context: shown.context.map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), window)),
             rules: shown.rules,
             archive: *lock(&self.services.archive_counts),
             banner: self.services.banner(),

@@ -30,6 +30,8 @@ pub struct Conversation {
     pub in_play: Vec<String>,
     /// Tokens and dollars so far.
     pub totals: memory::Totals,
+    /// What was spent when the person last let the session go on beyond its budget.
+    pub granted: memory::Totals,
     /// The user message that began the present or last turn.
     pub turn: Option<i64>,
     /// The model that was asked last.
@@ -62,6 +64,7 @@ impl Conversation {
             seen: HashMap::new(),
             in_play: Vec::new(),
             totals: memory::Totals::default(),
+            granted: memory::Totals::default(),
             turn: None,
             model: None,
             summary: None,

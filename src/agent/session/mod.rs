@@ -11,5 +11,6 @@ pub mod rag;
 pub mod records;
 pub mod request;
 pub mod settings;
+pub mod summary_facts;
 pub mod system_prompt;
 pub mod transcript;

@@ -4,24 +4,23 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::model_facts;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::rag;
 use crate::agent::session::records::{AttachedRecord, write_attached};
 use crate::agent::session::system_prompt;
+use crate::context;
 use crate::context::attach::compose;
 use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, EventBody, Item, Level, Mode, Prompt, PromptRow, TurnEnd};
-use crate::provider::{Blob, Body, Capabilities, Message, Request, Role, Usage};
-use crate::text::time;
+use crate::protocol::{Attached, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, TurnEnd};
+use crate::provider::models::{self, Effort};
+use crate::provider::{Blob, Body, Capabilities, Error, Message, Request, Role, Usage};
+use crate::text::{number, time};
 
-/// The context window of a model of which nothing is configured, in tokens.
-const DEFAULT_WINDOW: u32 = 128_000;
-/// That of the models nebula begins with.
-const WIDE_WINDOW: u32 = 1_047_576;
 /// What a tool's schema costs beside its description, in bytes.
 const SCHEMA: usize = 300;
 
@@ -105,6 +104,7 @@ fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
 
 /// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
 pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
+    session.granted = session.totals;
     if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
         let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
         session.add_hidden(context, text);
@@ -122,15 +122,70 @@ pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation
     }
 }
 
+/// The context window of the model in use, for people.
+pub fn window_words(context: &SessionContext) -> String {
+    number::thousands(window(context) as usize)
+}
+
+/// The context window of the model in use, in bytes of text.
+pub fn window_bytes(context: &SessionContext, session: &Conversation) -> usize {
+    session.window.bytes(u64::from(window(context)))
+}
+
 /// The context window of the model in use, in tokens.
 fn window(context: &SessionContext) -> u32 {
-    let model = context.model();
-    let known = if model.starts_with("gpt-4.1") { WIDE_WINDOW } else { DEFAULT_WINDOW };
-    lock(&context.services.config).model_config(&model).context_window.unwrap_or(known)
+    model_facts::window(&model_facts::facts(&context.services, &context.model()))
+}
+
+/// Why there is no next request.
+pub enum Unbuilt {
+    /// The conversation does not fit, also without old results.
+    TooLong,
+    /// The turn ends.
+    Stopped(TurnEnd),
+}
+
+/// The end of a turn whose session has used up its budget; going on after it grants as much again.
+async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Option<TurnEnd> {
+    let (dollars, tokens) = {
+        let config = lock(&context.services.config);
+        (config.budget, config.budget_tokens)
+    };
+    let (granted, spent) = (session.granted, session.totals);
+    let cost = spent.cost.unwrap_or(0.0);
+    let title = match (dollars, tokens) {
+        (Some(budget), _) if cost - granted.cost.unwrap_or(0.0) >= budget => {
+            format!("the budget of ${budget:.2} is used up (${cost:.2})")
+        }
+        (None, Some(budget)) if spent.input + spent.output - granted.input - granted.output >= budget => {
+            let used = number::thousands((spent.input + spent.output) as usize);
+            format!("the budget of {} tokens is used up ({used})", number::thousands(budget as usize))
+        }
+        _ => return None,
+    };
+    let detail = "Going on grants as much again.";
+    context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
+    Some(TurnEnd::Asking(title))
+}
+
+/// Learns the window from a refusal of a request for its length: the one that the server names, else three quarters of what
+/// was sent. Whether the next request will be shorter.
+pub fn learn_window(context: &SessionContext, session: &Conversation, error: &Error) -> bool {
+    let sent = session.window.sent();
+    let guess = u32::try_from(sent / 4 * 3).unwrap_or(u32::MAX);
+    let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(window(context)))).unwrap_or(guess);
+    if learnt < 256 || learnt >= window(context) {
+        return false;
+    }
+    model_facts::learn_window(&context.services, &context.model(), learnt);
+    true
 }
 
 /// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
-pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, TurnEnd> {
+pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, Unbuilt> {
+    if let Some(end) = over_budget(context, session).await {
+        return Err(Unbuilt::Stopped(end));
+    }
     // A local server that is being looked for may be the model: the search takes a second at most.
     let _ = context.services.looking.subscribe().wait_for(|looking| !looking).await;
     let system = system_prompt::system(context, session).await;
@@ -139,6 +194,8 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(context))));
+    let parts = parts(session, system.len(), beside - system.len(), &fitted.messages);
+    context.show_context(parts, u64::from(window(context)));
     if !fitted.newly_left_out.is_empty() {
         for left_out in &fitted.newly_left_out {
             if let Some(path) = &left_out.path {
@@ -155,19 +212,46 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
         context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
     }
     if fitted.too_long {
-        let message = "the conversation does not fit the model's context window".to_string();
-        let hint = "/compact summarises it; /new begins another.".to_string();
-        context.events.notice(Level::Error, &message, &hint).await;
-        return Err(TurnEnd::Failed { message, hint, resumable: false });
+        return Err(Unbuilt::TooLong);
     }
     Ok(Request {
         model,
         system,
         messages: takeable(session, fitted.messages, capabilities(context)),
         tools,
-        max_output: None,
         skip_backoff: context.skip_backoff.clone(),
+        ..asked(context, session, fitted.estimate)
     })
+}
+
+/// What a request holds, in tokens, by part.
+fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Message>]) -> Vec<(&'static str, u64)> {
+    let of = |role: Role| -> usize {
+        let own: Vec<Arc<Message>> = messages.iter().filter(|m| m.role == role).cloned().collect();
+        context::request::size(&own)
+    };
+    let tokens = |bytes: usize| session.window.tokens(bytes);
+    vec![
+        ("system prompt and rules", tokens(system)),
+        ("tools", tokens(tools)),
+        ("your messages and attached files", tokens(of(Role::User))),
+        ("the model's answers", tokens(of(Role::Assistant))),
+        ("results of tools", tokens(of(Role::Tool))),
+    ]
+}
+
+/// A request with what holds for every one of the session's: what is known of the model, how much it is to think, and how
+/// long its answer may be where its window is known. `estimate` is the size of the request in tokens.
+pub fn asked(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
+    let model = context.model();
+    let facts = model_facts::facts(&context.services, &model);
+    let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
+    let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
+    // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
+    let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
+    let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(answer));
+    let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
+    Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
 }
 
 /// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
@@ -184,7 +268,7 @@ pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system
 fn capabilities(context: &SessionContext) -> Capabilities {
     let (provider, model) = (context.services.connection().provider, context.model());
     let known = provider.map_or_else(|| Capabilities::by_name(&model), |p| p.capabilities(&model));
-    let said = lock(&context.services.config).model_config(&model);
+    let said = model_facts::facts(&context.services, &model);
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
@@ -216,12 +300,27 @@ fn takeable(session: &mut Conversation, messages: Vec<Arc<Message>>, capabilitie
     messages.into_iter().map(&mut plain).collect()
 }
 
+/// What a step cost, in dollars: by the configured price, else by the server's list or the table. A server on this computer
+/// costs nothing, and a model without a price nothing that is known.
+pub fn cost_of(context: &SessionContext, model: &str, usage: &Usage) -> Option<f64> {
+    let known = model_facts::known(&context.services, model);
+    let local = context.services.connection().provider.is_some_and(|provider| provider.local());
+    let price = if local { known.configured.price } else { known.facts().price };
+    price.map(|price| models::cost(&price, usage))
+}
+
+/// What memory keeps of it: billionths of a dollar, 0 for a server on this computer.
+pub fn cost_nanos(context: &SessionContext, model: &str, usage: &Usage) -> Option<u64> {
+    let local = || context.services.connection().provider.is_some_and(|provider| provider.local());
+    let cost = cost_of(context, model, usage).or_else(|| local().then_some(0.0));
+    cost.map(|dollars| (dollars * 1e9).round() as u64)
+}
+
 /// Adds the tokens of a step to the session's.
 pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Conversation, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     let model = context.model();
-    let price = lock(&context.services.config).model_config(&model).price;
-    let cost = price.map(|p| p.of(usage.input, usage.output));
+    let cost = cost_of(context, &model, &usage);
     session.totals.input += usage.input;
     session.totals.output += usage.output;
     if let Some(cost) = cost {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::background::model_facts;
 use crate::agent::model;
 use crate::agent::services::lock;
 use crate::agent::session::context::{SessionContext, consent};
@@ -52,6 +53,9 @@ fn choose_model(context: &SessionContext, name: &str) {
         services.memory.post(move |memory| memory.set_model(&id, &name));
     }
     services.persist("model", name);
+    if let Some(provider) = services.connection().provider {
+        model_facts::look_up(services, provider, name.to_string());
+    }
 }
 
 async fn choose_format(context: &SessionContext, name: &str) {

@@ -1,6 +1,8 @@
-//! `/compact`: the conversation so far is summarised; the summary is shown, and counts only once the person says so.
+//! The conversation so far is summarised: by `/compact`, where the summary counts only once the person says so, and by itself
+//! where what is to be sent does not fit. What the person said and what happened to files is taken from memory, the rest is
+//! the model's prose. Nothing is deleted, and `/compact undo` sends the whole conversation again.
 //!
-//! It goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is over. What is
+//! `/compact` goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is over. What is
 //! summarised is what would be sent, so that it helps when the context window is full, and where that is still too
 //! much, the newest of it.
 
@@ -13,12 +15,13 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::request;
+use crate::agent::session::{summary_facts, system_prompt};
 use crate::agent::turn::step;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
-use crate::protocol::{EventBody, Item, Level, Question, TurnEnd};
-use crate::provider::{Answer, Delta, Error, Kind, Message, Request};
+use crate::protocol::{EventBody, Item, Level, Mode, Question, TurnEnd};
+use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
@@ -34,7 +37,8 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
         return TurnEnd::Interrupted;
     }
     match summary {
-        Ok((text, left_out)) => {
+        Ok((prose, left_out)) => {
+            let text = with_facts(context, session, &prose).await;
             offer(context, session, text, left_out, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
@@ -43,6 +47,91 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             TurnEnd::Failed { message, hint, resumable: false }
         }
     }
+}
+
+/// What became of a conversation that does not fit.
+pub enum Fitting {
+    /// A summary stands for it.
+    Summarised,
+    /// Nothing does.
+    Not(TurnEnd),
+}
+
+/// Summarises a conversation that does not fit, as the configuration says: at once, after a question, or not at all.
+pub async fn by_itself(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    again: bool,
+    stop: &CancellationToken,
+) -> Fitting {
+    let mode = lock(&context.services.config).compact.clone();
+    if again {
+        let message =
+            format!("this task does not fit {}'s window ({})", context.model(), request::window_words(context));
+        return does_not_fit(context, message, &largest(session)).await;
+    }
+    if mode == "off" {
+        let message = "the conversation does not fit the model's context window".to_string();
+        return does_not_fit(context, message, "/compact summarises it; /new begins another.").await;
+    }
+    context.events.notice(Level::Info, "the context window is full: summarising the conversation", "").await;
+    let summary = summarise(context, session, stop).await;
+    if stop.is_cancelled() {
+        context.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
+        return Fitting::Not(TurnEnd::Interrupted);
+    }
+    let (prose, left_out) = match summary {
+        Ok(made) => made,
+        Err(Error { message, hint, .. }) => {
+            return does_not_fit(context, format!("the conversation could not be summarised: {message}"), &hint).await;
+        }
+    };
+    let text = with_facts(context, session, &prose).await;
+    if mode == "ask" {
+        offer(context, session, text, left_out, stop).await;
+    } else {
+        show(context, &text, left_out).await;
+        count(context, session, text);
+        let title = "the summary stands for the conversation so far";
+        context.events.notice(Level::Info, title, "Memory keeps every message; /compact undo sends them again.").await;
+    }
+    match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {
+        true => {
+            session.add_hidden(context, "Go on with the task from where the summary leaves it.");
+            Fitting::Summarised
+        }
+        false => Fitting::Not(TurnEnd::Interrupted),
+    }
+}
+
+async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> Fitting {
+    context.events.notice(Level::Error, &message, hint).await;
+    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false })
+}
+
+/// The three largest things that would be sent, for the person.
+fn largest(session: &Conversation) -> String {
+    let from = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
+    let name = |message: &Message| match message.role {
+        Role::User => "a message of yours",
+        Role::Assistant => "an answer",
+        Role::Tool => "a result",
+    };
+    let sizes = session.messages.iter().skip(from).map(|m| (session.window.tokens(m.text().len()), name(m)));
+    let mut sizes: Vec<(u64, &str)> = sizes
+        .chain(session.summary.iter().map(|(text, _)| (session.window.tokens(text.len()), "the summary")))
+        .collect();
+    sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
+    let told: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
+    format!("The largest parts: {}.", told.join(", "))
+}
+
+/// The facts from memory in front of what the model wrote.
+async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose: &str) -> String {
+    let id = session.id.clone();
+    let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
+    let room = request::window_bytes(context, session) / 4;
+    format!("{}\n{prose}", summary_facts::facts(&rows, room))
 }
 
 /// The model's summary, and how many of the oldest messages did not fit and are not in it.
@@ -56,16 +145,22 @@ async fn summarise(
         let templates = Templates::new(&services.workspace, lock(&services.config).paths.folder());
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
     });
-    let system = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
+    let instructions = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
+    // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and no
+    // server meets calls without their tools.
+    let system = system_prompt::system(context, session).await;
+    let tools = session.tool_specs(context.settings().mode == Mode::Agent);
     let kept = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(context, session, system.len());
-    messages.push(Arc::new(Message::user("Summarise this conversation now, as your instructions say.")));
+    let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
+    messages.push(Arc::new(Message::user(now)));
     let mut room = size(&messages).min(room);
     loop {
         let (newest, left_out) = newest(&messages, kept, room);
         let model = context.keep_model();
-        let (system, skip_backoff) = (system.as_str().into(), context.skip_backoff.clone());
-        let request = Request { model, system, messages: newest, skip_backoff, ..Request::default() };
+        let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
+        let asked = request::asked(context, session, 0);
+        let request = Request { model, system, tools, messages: newest, skip_backoff, ..asked };
         match listen(context, request, stop).await {
             Ok(answer) => {
                 request::add_usage(context, session, answer.usage).await;
@@ -118,12 +213,7 @@ async fn offer(
     left_out: usize,
     stop: &CancellationToken,
 ) {
-    let missing = match left_out {
-        0 => String::new(),
-        1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
-        n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
-    };
-    context.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
+    show(context, &text, left_out).await;
     let id = context.events.question();
     let reply = context.approvals.await_reply(id);
     let choices = vec![
@@ -143,6 +233,22 @@ async fn offer(
     if said.as_deref() != Some(USE_IT) {
         return;
     }
+    count(context, session, text);
+    context.say(Level::Info, "the summary counts from the next message on", "").await;
+}
+
+/// Shows a summary in the chat.
+async fn show(context: &SessionContext, text: &str, left_out: usize) {
+    let missing = match left_out {
+        0 => String::new(),
+        1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
+        n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
+    };
+    context.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
+}
+
+/// From here on the summary is sent in place of the conversation so far.
+fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     let Some(upto) = session.rows.last().copied() else { return };
     let (id, summary) = (session.id.clone(), memory::Summary { text: text.clone(), upto });
     context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
@@ -150,5 +256,4 @@ async fn offer(
     session.window.reset();
     // What was read is known no more: the texts are not in what is sent.
     session.seen.clear();
-    context.say(Level::Info, "the summary counts from the next message on", "").await;
 }

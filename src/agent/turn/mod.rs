@@ -19,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::request;
+use crate::agent::session::request::{self, Unbuilt};
+use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
@@ -76,9 +77,14 @@ pub async fn run(
     (session, Ok((turn, end)))
 }
 
+/// A conversation that does not fit again after fewer steps than this will not fit at all.
+const COMPACT_AGAIN: u32 = 3;
+
 async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let mut repeats = Repeats::default();
     let mut count = 0;
+    // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
+    let (mut summarised, mut shortened) = (None, false);
     loop {
         let limit = lock(&context.services.config).max_steps;
         if limit > 0 && count == limit {
@@ -91,7 +97,15 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         count += 1;
         let request = match stop.run_until_cancelled(request::build(context, session)).await {
             Some(Ok(request)) => request,
-            Some(Err(end)) => return end,
+            Some(Err(Unbuilt::Stopped(end))) => return end,
+            Some(Err(Unbuilt::TooLong)) => {
+                let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
+                match compact::by_itself(context, session, again, stop).await {
+                    Fitting::Summarised => summarised = Some(count),
+                    Fitting::Not(end) => return end,
+                }
+                continue;
+            }
             None => return interrupted(context).await,
         };
         let step = step::stream(context, session, request, stop).await;
@@ -99,6 +113,14 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             session.window.counted(usage.input);
         }
         request::add_usage(context, session, step.usage).await;
+        if let Ended::Broken(error) = &step.ended
+            && error.kind == ErrorKind::ContextTooLong
+            && step.row.is_none()
+            && !std::mem::replace(&mut shortened, true)
+            && request::learn_window(context, session, error)
+        {
+            continue;
+        }
         if step.silent {
             return said_nothing(context, count == 1).await;
         }

@@ -13,13 +13,14 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
+use crate::agent::session::request;
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::streaming_edit::{self, StreamingEdit};
 use crate::edit::stream::{EditId, End, Parser, Piece};
 use crate::edit::{Edit, Format};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, EventBody, Item, ItemId, Mode};
+use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
 use crate::provider::{self, Answer, Delta, EndReason, Message, Origin, Request, ToolCall};
 use crate::tools::ToolKind;
 
@@ -232,6 +233,7 @@ impl<'a> StepReader<'a> {
             }
             // What a limit or a filter cut may look whole once it is mended, and is not.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
+            Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
             Delta::Part | Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
         }
     }
@@ -264,6 +266,8 @@ impl<'a> StepReader<'a> {
             cached_tokens: self.answer.usage.map(|u| u.cache_read),
             written_tokens: self.answer.usage.map(|u| u.cache_write),
             thinking_tokens: self.answer.usage.map(|u| u.thinking),
+            hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
+            cost_nanos: self.answer.usage.and_then(|u| request::cost_nanos(self.context, &self.model, &u)),
             ..MessageMeta::default()
         }
     }

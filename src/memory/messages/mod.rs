@@ -91,8 +91,12 @@ pub struct MessageMeta {
     pub cached_tokens: Option<u64>,
     /// Of the tokens sent, those the provider wrote to its cache.
     pub written_tokens: Option<u64>,
+    /// Of the tokens written to the cache, those for an hour.
+    pub hour_tokens: Option<u64>,
     /// Of the tokens received, those of thinking.
     pub thinking_tokens: Option<u64>,
+    /// What it cost, in billionths of a dollar; `None`: no price is known.
+    pub cost_nanos: Option<u64>,
     /// JSON: `[{path, lines, bytes}]`.
     pub attached: Option<String>,
     /// JSON of whoever wrote it.

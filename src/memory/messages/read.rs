@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory, count};
 const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0), m.role, m.content, m.tool_calls,
     m.tool_results, x.state, x.typed, x.turn, x.thinking, x.model, x.format, x.input_tokens, x.output_tokens,
     x.cached_tokens, x.attached, x.extra,
-    x.written_tokens, x.thinking_tokens";
+    x.written_tokens, x.thinking_tokens, x.hour_tokens, x.cost_nanos";
 
 impl Memory {
     /// All messages of a session in their order.
@@ -146,6 +146,8 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {
                 extra: row.get(16)?,
                 written_tokens: number(17)?,
                 thinking_tokens: number(18)?,
+                hour_tokens: number(19)?,
+                cost_nanos: number(20)?,
             },
             blobs: Vec::new(),
             parts: Vec::new(),

@@ -148,9 +148,10 @@ pub(in crate::memory) fn copy(tx: &Transaction<'_>, from: &str, to: &str, upto: 
     )?;
     let mut meta = tx.prepare(
         "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,
-           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, indexed)
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, hour_tokens, cost_nanos, attached, extra,
+           indexed, copied)
          SELECT ?1, at_ms, state, typed, ?3, thinking, model, format, input_tokens,
-           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, 0
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, hour_tokens, cost_nanos, attached, extra, 0, 1
          FROM message_meta WHERE message_id = ?2",
     )?;
     let mut blobs = tx.prepare(
@@ -191,8 +192,8 @@ fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> 
     let never_indexed = message.role == Role::Tool;
     tx.prepare_cached(
         "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,
-           output_tokens, cached_tokens, written_tokens, thinking_tokens, attached, extra, indexed)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+           output_tokens, cached_tokens, written_tokens, thinking_tokens, hour_tokens, cost_nanos, attached, extra, indexed)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?
     .execute(params![
         id,
@@ -208,6 +209,8 @@ fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> 
         meta.cached_tokens.map(int),
         meta.written_tokens.map(int),
         meta.thinking_tokens.map(int),
+        meta.hour_tokens.map(int),
+        meta.cost_nanos.map(int),
         meta.attached,
         meta.extra,
         never_indexed,

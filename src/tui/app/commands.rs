@@ -150,6 +150,8 @@ impl App {
             "/prompt" => self.open_prompts(""),
             "/rules" => self.open_page("rules", Query::Rules),
             "/stats" => self.open_page("stats", Query::Stats),
+            "/usage" => self.open_page("usage", Query::Usage),
+            "/context" => self.open_page("context", Query::Context),
             "/config" => self.open_page("configuration", Query::Config),
             "/commit" if self.session.drafting => Vec::new(),
             "/commit" => {
@@ -157,6 +159,7 @@ impl App {
                 vec![Effect::Send(Command::DraftCommit)]
             }
             "/trust" => set(Setting::Trust),
+            "/compact" if rest == "undo" => vec![Effect::Send(Command::UndoCompact)],
             "/compact" => vec![Effect::Send(Command::Compact)],
             "/export" => self.export(rest),
             "/mouse" => self.set_mouse(match rest {

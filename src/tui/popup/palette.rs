@@ -108,9 +108,17 @@ pub const COMMANDS: &[Info] = &[
         "You edit and approve the message before anything happens.",
         None,
     ),
-    info("/compact", "", "summarise the conversation so far", "Preview, then replace.", None),
+    info(
+        "/compact",
+        "[undo]",
+        "summarise the conversation so far",
+        "Preview, then replace; undo sends all again.",
+        None,
+    ),
     info("/export", "[md|json|html]", "export this session to a file", "In the workspace root.", None),
     info("/stats", "", "edit success by model and format", "Edits applied, not found and rejected; tokens.", None),
+    info("/usage", "", "tokens and cost of this session", "By turn and by model.", None),
+    info("/context", "", "what the context window holds", "Tokens by part, and the window's size.", None),
     info("/config", "", "the configuration, and where it comes from", "Each key with its value and origin.", None),
     info(
         "/trust",

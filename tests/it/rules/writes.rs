@@ -9,7 +9,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("shell", "logs of commands, states on their way to the archive"),
     ("memory", "the databases and their locks"),
     ("config/file.rs", "the person's own configuration"),
-    ("provider/replay.rs", "recordings"),
+    ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
     ("tui/run.rs", "the text that an editor opens"),
     ("strand/store", "a Strand project's log and checkpoints"),

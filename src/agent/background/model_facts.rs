@@ -1,0 +1,108 @@
+//! What is known of models: asked of their server without holding anything up, kept for an hour, corrected by refusals.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agent::services::{Report, Services, lock};
+use crate::config::model_cache;
+use crate::provider::models::{Facts, Known, Model};
+use crate::provider::{Provider, Wire};
+use crate::text::time;
+
+/// The context window of a model of which nothing is known, in tokens.
+const DEFAULT_WINDOW: u32 = 128_000;
+/// The window Ollama loads a model with where nothing is configured, at most.
+const OLLAMA_WINDOW: u32 = 32_768;
+/// How long what a server said is not asked again.
+const FRESH: i64 = 60 * 60 * 1_000;
+/// A server on this computer says what it knows from memory.
+const TO_DESCRIBE: Duration = Duration::from_secs(2);
+
+/// All that is known of a model at the connected provider.
+pub fn known(services: &Services, model: &str) -> Known {
+    let configured = lock(&services.config).model_config(model);
+    let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
+    let models = lock(&services.models);
+    Known::new(model, &configured, models.listed(&place, model), models.learnt(&place, model))
+}
+
+/// What holds for a model, with the window that is counted with where nobody says one.
+pub fn facts(services: &Services, model: &str) -> Facts {
+    let known = known(services, model);
+    let mut facts = known.facts();
+    let ollama = services.connection().provider.is_some_and(|p| p.origin(model).wire == Wire::Ollama);
+    if ollama && known.configured.window.is_none() {
+        facts.window = Some(facts.window.unwrap_or(OLLAMA_WINDOW).min(OLLAMA_WINDOW));
+    }
+    facts
+}
+
+/// The context window of a model, in tokens.
+pub fn window(facts: &Facts) -> u32 {
+    facts.window.unwrap_or(DEFAULT_WINDOW)
+}
+
+/// A server refused a request for its length, and named the window.
+pub fn learn_window(services: &Services, model: &str, window: u32) {
+    let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
+    let facts = Facts { window: Some(window), ..Facts::default() };
+    lock(&services.models).learn(&place, model, facts);
+}
+
+/// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request, for
+/// two seconds at most; others are not, and are asked once an hour.
+pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: String) {
+    if provider.recorded() {
+        return;
+    }
+    let services = Arc::clone(services);
+    if provider.local() {
+        services.looking.send_replace(true);
+        tokio::spawn(async move {
+            describe(&services, &*provider, &model).await;
+            services.report(Report::Looked);
+        });
+    } else {
+        tokio::spawn(async move { refresh(&services, &*provider).await });
+    }
+}
+
+/// Takes down what a server on this computer says of one model.
+pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
+    let said = tokio::time::timeout(TO_DESCRIBE, provider.describe(model)).await;
+    if let Ok(facts) = said {
+        lock(&services.models).list(&provider.place(), [Model { name: model.into(), facts }]);
+    }
+}
+
+/// Takes the list of a provider from the file, and asks for it where that is older than an hour.
+async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
+    let (place, paths) = (provider.place(), lock(&services.config).paths.clone());
+    let read = paths.clone();
+    let Ok(kept) = tokio::task::spawn_blocking(move || model_cache::read(&read)).await else { return };
+    let entry = &kept[&place];
+    lock(&services.models).list(&place, of_json(&entry["models"]));
+    let now = time::now();
+    if entry["at"].as_i64().is_some_and(|at| (0..FRESH).contains(&(now - at))) {
+        return;
+    }
+    let Ok(models) = provider.models().await else { return };
+    let entry = json!({"at": now, "models": models.iter().map(to_json).collect::<Vec<_>>()});
+    lock(&services.models).list(&place, models);
+    let mut kept = if kept.is_object() { kept } else { json!({}) };
+    kept[&place] = entry;
+    let _ = tokio::task::spawn_blocking(move || model_cache::write(&paths, &kept)).await;
+}
+
+fn to_json(model: &Model) -> Value {
+    let mut value = model.facts.json();
+    value["name"] = model.name.as_str().into();
+    value
+}
+
+fn of_json(models: &Value) -> Vec<Model> {
+    let model = |value: &Value| Some(Model { name: value["name"].as_str()?.into(), facts: Facts::read(value) });
+    models.as_array().into_iter().flatten().filter_map(model).collect()
+}

@@ -1,0 +1,157 @@
+//! Adding up what answers took: tokens and dollars by session, day, model or turn.
+
+use rusqlite::params;
+
+use super::{Error, Memory, count};
+use crate::text::number::tokens;
+
+/// What is added up in one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageBy {
+    /// A session.
+    Session,
+    /// A day, in UTC.
+    Day,
+    /// A model.
+    Model,
+    /// A message of the person and all steps that it led to.
+    Turn,
+}
+
+/// Tokens and dollars of several steps.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UsageRow {
+    /// The session's id, the day, the model, or the id of the message that began the turn.
+    pub key: String,
+    /// Answers.
+    pub steps: u64,
+    /// Tokens sent.
+    pub input: u64,
+    /// Of them: read from the provider's cache.
+    pub cache_read: u64,
+    /// Of them: written to it.
+    pub cache_write: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Of them: thinking.
+    pub thinking: u64,
+    /// Billionths of a dollar, of the steps whose price is known.
+    pub cost_nanos: u64,
+    /// Steps without a price.
+    pub unpriced: u64,
+    /// Steps that read less than half of what the step before read from the cache, within five minutes.
+    pub missed: u64,
+}
+
+impl UsageRow {
+    /// Adds the counts of another row.
+    pub fn add(&mut self, other: &UsageRow) {
+        self.steps += other.steps;
+        self.input += other.input;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.output += other.output;
+        self.thinking += other.thinking;
+        self.cost_nanos += other.cost_nanos;
+        self.unpriced += other.unpriced;
+        self.missed += other.missed;
+    }
+}
+
+impl Memory {
+    /// What answers took, in this project or (`None`) everywhere, of one session or of all; in the order of time.
+    pub fn usage(&self, project: Option<&str>, session: Option<&str>, by: UsageBy) -> Result<Vec<UsageRow>, Error> {
+        let key = match by {
+            UsageBy::Session => "session",
+            UsageBy::Day => "date(at / 1000, 'unixepoch')",
+            UsageBy::Model => "model",
+            UsageBy::Turn => "turn",
+        };
+        let store = self.store();
+        let mut statement = store.conn.prepare(&format!(
+            "WITH steps AS (
+               SELECT m.id, m.session_id AS session, x.at_ms AS at, coalesce(x.model, '') AS model,
+                 coalesce(x.turn, 0) AS turn, coalesce(x.input_tokens, 0) AS input,
+                 coalesce(x.cached_tokens, 0) AS cached, coalesce(x.written_tokens, 0) AS written,
+                 coalesce(x.output_tokens, 0) AS output, coalesce(x.thinking_tokens, 0) AS thinking, x.cost_nanos AS cost,
+                 lag(x.cached_tokens) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS before,
+                 lag(x.at_ms) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS earlier
+               FROM messages m JOIN message_meta x ON x.message_id = m.id JOIN sessions s ON s.id = m.session_id
+               WHERE m.role = 'assistant' AND x.copied = 0 AND (x.input_tokens > 0 OR x.output_tokens > 0)
+                 AND (?1 IS NULL OR s.project_path = ?1) AND (?2 IS NULL OR m.session_id = ?2))
+             SELECT {key}, count(*), sum(input), sum(cached), sum(written), sum(output), sum(thinking),
+               coalesce(sum(cost), 0), sum(cost IS NULL),
+               sum(before > 0 AND cached * 2 < before AND at - earlier < 300000)
+             FROM steps GROUP BY 1 ORDER BY min(id)"
+        ))?;
+        let mut rows = statement.query(params![project, session])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let number = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.map_or(0, count));
+            found.push(UsageRow {
+                key: match row.get_ref(0)? {
+                    rusqlite::types::ValueRef::Integer(n) => n.to_string(),
+                    text => text.as_str().unwrap_or_default().to_string(),
+                },
+                steps: number(1)?,
+                input: number(2)?,
+                cache_read: number(3)?,
+                cache_write: number(4)?,
+                output: number(5)?,
+                thinking: number(6)?,
+                cost_nanos: number(7)?,
+                unpriced: number(8)?,
+                missed: number(9)?,
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// A line for each row and one for all; the column of keys is as wide as the longest. `as_of` is the date of the built-in
+/// prices.
+pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str) -> String {
+    let wide = rows.iter().map(|r| r.key.chars().count()).max().unwrap_or(0).max("total".len());
+    let mut text = format!("{}\n\n", head(total));
+    text.push_str(&format!(
+        "{:<wide$} {:>6} {:>8} {:>7} {:>8} {:>8} {:>10} {:>7}\n",
+        "", "steps", "in", "cached", "out", "thought", "cost", "missed"
+    ));
+    for row in rows.iter().chain([total]) {
+        text.push_str(&format!(
+            "{:<wide$} {:>6} {:>8} {:>6}% {:>8} {:>8} {:>10} {:>7}\n",
+            row.key,
+            row.steps,
+            tokens(row.input),
+            cached(row),
+            tokens(row.output),
+            tokens(row.thinking),
+            dollars(row),
+            row.missed
+        ));
+    }
+    if total.cost_nanos > 0 {
+        text.push_str(&format!(
+            "\nPrices that neither the configuration nor the server's list names are those of {as_of}; a sum with + holds steps \
+             without a price.\n"
+        ));
+    }
+    text
+}
+
+/// `12.4k in · 3.1k out · 81% cached`.
+fn head(row: &UsageRow) -> String {
+    format!("{} in · {} out · {}% cached", tokens(row.input), tokens(row.output), cached(row))
+}
+
+fn cached(row: &UsageRow) -> u64 {
+    (row.cache_read * 100).checked_div(row.input).unwrap_or(0)
+}
+
+fn dollars(row: &UsageRow) -> String {
+    match (row.cost_nanos, row.unpriced) {
+        (0, 0) => String::new(),
+        (0, _) => "+".into(),
+        (nanos, unpriced) => format!("≈${:.4}{}", nanos as f64 / 1e9, if unpriced > 0 { "+" } else { "" }),
+    }
+}

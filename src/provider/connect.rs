@@ -1,0 +1,87 @@
+//! From a connection to the provider that speaks its wire format.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use super::models::{self, Model, Thinking};
+use super::transport::is_loopback;
+use super::wire::{self, Anthropic, Chat, Gemini, Ollama, Responses};
+use super::{Deltas, Error, Kind, Origin, Provider, Request, Wire};
+use crate::config::{Connection, KeyUse};
+
+/// The provider that `connection` describes. Asks nothing over the network.
+///
+/// # Errors
+/// No key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]). A recording is
+/// opened with [`super::Replay::open`]: it needs a file, not a connection.
+pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
+    if let Some(KeyUse { variable, server }) = &connection.withheld {
+        return Err(Error::new(
+            Kind::Settings,
+            format!(
+                "{variable} was not sent to {server}: this folder's configuration asks for it, and you have not agreed yet"
+            ),
+            "Run `nebula model` here at a terminal, which asks you once, or set baseUrl and apiKeyEnv in your own configuration.",
+        ));
+    }
+    if connection.provider == "replay" {
+        return Err(Error::new(
+            Kind::Settings,
+            "the provider replay needs a recording",
+            "Start with --replay FILE, or see one with nebula demo.",
+        ));
+    }
+    Ok(match Wire::parse(&connection.wire) {
+        Some(Wire::Responses) => Arc::new(wire::Client::<Responses>::new(connection)?),
+        Some(Wire::Anthropic) => Arc::new(wire::Client::<Anthropic>::new(connection)?),
+        Some(Wire::Gemini) => Arc::new(wire::Client::<Gemini>::new(connection)?),
+        Some(Wire::Ollama) => Arc::new(wire::Client::<Ollama>::new(connection)?),
+        _ if connection.provider == "openai" && !connection.custom_url => {
+            Arc::new(OpenAi { chat: wire::Client::new(connection)?, responses: wire::Client::new(connection)? })
+        }
+        _ => Arc::new(wire::Client::<Chat>::new(connection)?),
+    })
+}
+
+/// OpenAI at its own address: models that think are asked through Responses, where what they thought can be sent back.
+struct OpenAi {
+    chat: wire::Client<Chat>,
+    responses: wire::Client<Responses>,
+}
+
+impl OpenAi {
+    fn of(&self, model: &str) -> &dyn Provider {
+        match models::by_name(model).thinking {
+            None | Some(Thinking::None) => &self.chat,
+            Some(_) => &self.responses,
+        }
+    }
+}
+
+impl Provider for OpenAi {
+    fn name(&self) -> &str {
+        self.chat.name()
+    }
+
+    fn place(&self) -> String {
+        self.chat.place()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        self.of(model).origin(model)
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        self.of(&request.model).stream(request)
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        self.chat.models()
+    }
+}
+
+/// Whether `connection` leads to a server on this computer.
+pub fn is_local(connection: &Connection) -> bool {
+    reqwest::Url::parse(&connection.base_url).is_ok_and(|url| is_loopback(&url))
+}

@@ -1,0 +1,48 @@
+//! What every provider offers.
+
+use futures_util::future::BoxFuture;
+
+use super::models::{Facts, Model};
+use super::{Capabilities, Deltas, Error, Origin, Request};
+
+/// A model behind some wire format.
+pub trait Provider: Send + Sync {
+    /// The word of the configuration (`openai`, `replay`).
+    fn name(&self) -> &str;
+
+    /// Where the answers come from, for people: a host (`api.openai.com`), a local server's name, a recording's file.
+    fn place(&self) -> String;
+
+    /// Whether the answers are a recording.
+    fn recorded(&self) -> bool {
+        false
+    }
+
+    /// What a model takes beside text, as far as its name tells. The configuration may know better.
+    fn capabilities(&self, model: &str) -> Capabilities {
+        Capabilities::by_name(model)
+    }
+
+    /// Whether the answers come from this computer and cost nothing.
+    fn local(&self) -> bool {
+        false
+    }
+
+    /// Where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
+    fn origin(&self, model: &str) -> Origin;
+
+    /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.
+    fn stream(&self, request: Request) -> Deltas;
+
+    /// The models on offer, sorted by name, with what the server says of them.
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>>;
+
+    /// What the server says of one model, asked for where its list does not say the window.
+    fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        let (listed, model) = (self.models(), model.to_string());
+        Box::pin(async move {
+            let listed = listed.await.unwrap_or_default();
+            listed.into_iter().find(|m| m.name == model).map(|m| m.facts).unwrap_or_default()
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! The pieces of an answer as it arrives.
+
+use futures_util::stream::BoxStream;
+
+use super::{Error, PartKind, Usage};
+
+/// The answer to a request as it arrives.
+pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    /// More text.
+    Text(String),
+    /// More of what the model thinks.
+    Thinking(String),
+    /// More of a call.
+    Call {
+        /// Which call of this answer, from 0; calls of one answer never share it.
+        index: usize,
+        /// Its id, in its first piece.
+        id: Option<String>,
+        /// The tool, in its first piece.
+        name: Option<String>,
+        /// The next part of its arguments; may be empty.
+        arguments: String,
+    },
+    /// What follows begins a new part, also where it is of the same kind.
+    Part,
+    /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where there is
+    /// none (or right after [`Delta::Part`]), of a new one without a word.
+    Seal {
+        /// Its kind.
+        kind: PartKind,
+        /// For a call: which of this answer.
+        index: usize,
+        /// The JSON, byte for byte.
+        json: String,
+    },
+    /// Tokens of this request; a later one replaces an earlier one.
+    Usage(Usage),
+    /// The answer is whole. Comes once, and nothing but usage comes after it.
+    End(EndReason),
+    /// Something the person should know: one line.
+    Notice(String),
+    /// The request failed and is tried again after a pause. Any other delta ends the pause.
+    Retrying(Wait),
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The model was done.
+    Stop,
+    /// It reached its limit of tokens: the end of the text is missing.
+    Length,
+    /// It waits for the results of its calls.
+    Calls,
+    /// The server held back the rest.
+    Filter,
+    /// Anything else, and servers that do not say.
+    Other,
+}
+
+/// A pause before the next try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The number of the next try; the first request was 1.
+    pub attempt: u32,
+    /// Of how many at most.
+    pub of: u32,
+    /// When it happens, in unix milliseconds.
+    pub until: i64,
+    /// What happened, in one line: `api.openai.com asks to wait (429)`.
+    pub why: String,
+}

@@ -1,0 +1,100 @@
+//! What is known of one model.
+
+use serde_json::{Value, json};
+
+use super::{Effort, Thinking};
+use crate::config::Price;
+
+/// A model on offer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// What its server says of it.
+    pub facts: Facts,
+}
+
+/// What is known of a model beside its name; `None`: nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// Tokens that fit it.
+    pub window: Option<u32>,
+    /// Tokens of its longest answer.
+    pub max_output: Option<u32>,
+    /// In which form it takes how much it is to think.
+    pub thinking: Option<Thinking>,
+    /// The efforts it knows.
+    pub efforts: Option<Vec<Effort>>,
+    /// Whether it takes images.
+    pub images: Option<bool>,
+    /// Whether it takes PDFs.
+    pub pdfs: Option<bool>,
+    /// Dollars a million tokens.
+    pub price: Option<Price>,
+    /// Whether cache marks are sent to it in the chat format.
+    pub cache_marks: Option<bool>,
+    /// Since when it is not served any more, in the server's words.
+    pub retired: Option<String>,
+}
+
+impl Facts {
+    /// These, field by field, and the `other` ones where these say nothing.
+    pub fn or(self, other: Facts) -> Facts {
+        Facts {
+            window: self.window.or(other.window),
+            max_output: self.max_output.or(other.max_output),
+            // A form without its efforts, or the reverse, would mix two sources.
+            efforts: if self.thinking.is_some() { self.efforts } else { self.efforts.or(other.efforts) },
+            thinking: self.thinking.or(other.thinking),
+            images: self.images.or(other.images),
+            pdfs: self.pdfs.or(other.pdfs),
+            price: self.price.or(other.price),
+            cache_marks: self.cache_marks.or(other.cache_marks),
+            retired: self.retired.or(other.retired),
+        }
+    }
+
+    /// The names of the fields that are known.
+    pub fn known(&self) -> Vec<&'static str> {
+        let fields = [
+            ("contextWindow", self.window.is_some()),
+            ("maxOutput", self.max_output.is_some()),
+            ("thinking", self.thinking.is_some()),
+            ("images", self.images.is_some()),
+            ("pdfs", self.pdfs.is_some()),
+            ("price", self.price.is_some()),
+            ("retired", self.retired.is_some()),
+        ];
+        fields.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect()
+    }
+
+    /// As JSON: the fields that are known.
+    pub fn json(&self) -> Value {
+        let price = self.price.as_ref().map(
+            |p| json!({"input": p.input, "output": p.output, "cacheRead": p.cache_read, "cacheWrite": p.cache_write}),
+        );
+        json!({
+            "contextWindow": self.window, "maxOutput": self.max_output, "thinking": self.thinking.map(Thinking::word),
+            "images": self.images, "pdfs": self.pdfs, "price": price, "retired": self.retired,
+        })
+    }
+
+    /// Reads back what [`Facts::json`] wrote, or what the table or a file holds.
+    pub fn read(value: &Value) -> Facts {
+        let number = |name: &str| value[name].as_u64().and_then(|n| u32::try_from(n).ok());
+        let efforts = value["efforts"]
+            .as_array()
+            .map(|words| words.iter().filter_map(Value::as_str).filter_map(Effort::parse).collect());
+        Facts {
+            window: number("contextWindow"),
+            max_output: number("maxOutput"),
+            thinking: value["thinking"].as_str().and_then(Thinking::parse),
+            efforts,
+            images: value["images"].as_bool(),
+            pdfs: value["pdfs"].as_bool(),
+            price: Price::read(&value["price"]),
+            cache_marks: None,
+            retired: value["retired"].as_str().map(Into::into),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What holds for a model, field by field: the configuration, else its server, else the table, else what errors taught.
+
+use super::{Facts, Thinking, by_name};
+use crate::config::ModelConfig;
+
+/// Where each kind of knowledge is from, in the order in which it counts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Known {
+    /// The person's configuration.
+    pub configured: Facts,
+    /// The server's own list.
+    pub listed: Facts,
+    /// The dated table.
+    pub table: Facts,
+    /// What refusals taught.
+    pub learnt: Facts,
+}
+
+impl Known {
+    /// All that is known of a model of this name.
+    pub fn new(model: &str, configured: &ModelConfig, listed: Facts, learnt: Facts) -> Self {
+        Known { configured: of_config(configured), listed, table: by_name(model), learnt }
+    }
+
+    /// What holds.
+    pub fn facts(&self) -> Facts {
+        let all = [&self.listed, &self.table, &self.learnt].into_iter().cloned();
+        // What a refusal said of the window is newer than what a list or the table says.
+        let mut facts = all.fold(self.configured.clone(), Facts::or);
+        if self.configured.window.is_none() {
+            facts.window = [self.learnt.window, facts.window].into_iter().flatten().min();
+        }
+        facts
+    }
+
+    /// Where each known field is from.
+    pub fn origins(&self) -> Vec<(&'static str, &'static str)> {
+        let sources =
+            [("config", &self.configured), ("server", &self.listed), ("table", &self.table), ("learnt", &self.learnt)];
+        let mut origins: Vec<(&'static str, &'static str)> = Vec::new();
+        for (source, facts) in sources {
+            for field in facts.known() {
+                if origins.iter().all(|(known, _)| *known != field) {
+                    origins.push((field, source));
+                }
+            }
+        }
+        origins
+    }
+}
+
+/// What the configuration says of a model.
+fn of_config(config: &ModelConfig) -> Facts {
+    Facts {
+        window: config.context_window,
+        max_output: config.max_output,
+        thinking: config.thinking.as_deref().and_then(Thinking::parse),
+        images: config.images,
+        pdfs: config.pdfs,
+        price: config.price.clone(),
+        cache_marks: config.cache_marks,
+        ..Facts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_counts_first_and_what_a_refusal_taught_of_the_window_before_the_table() {
+        let window = |n| Facts { window: Some(n), ..Facts::default() };
+        let config = ModelConfig { context_window: Some(9_000), ..ModelConfig::default() };
+        let known = Known::new("gpt-4o", &config, window(5_000), window(4_000));
+        assert_eq!(known.facts().window, Some(9_000));
+        let known = Known::new("gpt-4o", &ModelConfig::default(), Facts::default(), window(4_000));
+        assert_eq!(known.facts().window, Some(4_000));
+        let known = Known::new("gpt-4o", &ModelConfig::default(), window(5_000), Facts::default());
+        assert_eq!((known.facts().window, known.facts().max_output), (Some(5_000), Some(16_384)));
+        assert!(known.origins().contains(&("contextWindow", "server")));
+        assert!(known.origins().contains(&("maxOutput", "table")));
+    }
+}

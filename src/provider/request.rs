@@ -1,0 +1,57 @@
+//! The values of a request.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::Message;
+use super::models::{Effort, Facts};
+
+/// One question to a model: the whole conversation so far.
+///
+/// Messages are shared, so that a provider can tell by identity which of them it has serialised before: hand the
+/// same `Arc` over in each request, and make a new one where a message changes.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The model's name.
+    pub model: String,
+    /// The system prompt; empty for none.
+    pub system: Arc<str>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// What the model may call.
+    pub tools: Arc<[ToolSpec]>,
+    /// At most so many tokens of answer; `None`: the server's default.
+    pub max_output: Option<u32>,
+    /// How much the model is to think; `None`: as it does by itself.
+    pub effort: Option<Effort>,
+    /// What is known of the model beside its name.
+    pub facts: Facts,
+    /// Names the conversation, for providers that cache by it; empty for none.
+    pub conversation: Arc<str>,
+    /// Ends a pause between tries early.
+    pub skip_backoff: SkipBackoff,
+}
+
+/// What a model is told of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// When and how to use it.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// Ends pauses between tries: clones share the same pauses.
+#[derive(Debug, Clone, Default)]
+pub struct SkipBackoff(pub(super) Arc<Notify>);
+
+impl SkipBackoff {
+    /// Ends the pause that is under way, if one is; a later pause is not shortened.
+    pub fn now(&self) {
+        self.0.notify_waiters();
+    }
+}

@@ -1,0 +1,382 @@
+//! The HTTP side that the wire formats share: the client, and what its failures mean in words.
+
+use std::net::IpAddr;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use super::key_command::KeyCommand;
+use super::retry::{Again, Failure};
+use crate::config::{Connection, Secret};
+use crate::provider::{Error, Kind, Wire};
+
+/// To make a connection.
+const CONNECT: Duration = Duration::from_secs(20);
+/// To the first byte of an answer: a large prompt takes a small machine minutes.
+pub(in crate::provider) const FIRST_BYTE: Duration = Duration::from_secs(10 * 60);
+/// From one piece of an answer to the next.
+pub(in crate::provider) const NEXT_BYTE: Duration = Duration::from_secs(3 * 60);
+/// The most that is read of an answer that is no stream, in bytes.
+pub(in crate::provider) const LARGEST: usize = 64 << 20;
+
+/// Where a key goes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::provider) enum Auth {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// A header of its own.
+    Header(&'static str),
+}
+
+/// A server, and what is needed to ask it.
+pub(in crate::provider) struct Server {
+    base: Url,
+    /// Host and port as people write them.
+    pub host: String,
+    /// The format that is spoken, for words.
+    wire: Wire,
+    /// The variable that holds the key.
+    pub(super) variable: Option<String>,
+    auth: Auth,
+    key: Mutex<Option<Secret>>,
+    /// Prints the key, where no variable holds it.
+    command: Option<KeyCommand>,
+    pub(super) headers: HeaderMap,
+    loopback: bool,
+    /// Made with the first request: it reads the system's certificates.
+    client: OnceLock<Client>,
+}
+
+impl Server {
+    /// Checks the connection's URL, headers and key; asks nothing yet.
+    pub fn new(connection: &Connection, wire: Wire, auth: Auth) -> Result<Self, Error> {
+        let settings = |message: String, hint: &str| Error::new(Kind::Settings, message, hint);
+        let base = Url::parse(&connection.base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .ok_or_else(|| {
+                settings(
+                    format!("{} has no usable URL: {:?}", connection.provider, connection.base_url),
+                    "Set baseUrl, or OPENAI_BASE_URL, to a URL such as http://127.0.0.1:8080/v1.",
+                )
+            })?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in &connection.headers {
+            let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
+            let Some((header, mut value)) = header else {
+                return Err(settings(format!("the header {name:?} cannot be sent"), "Correct it under headers."));
+            };
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        let server = Self {
+            host: host(&base),
+            wire,
+            loopback: is_loopback(&base),
+            variable: connection.key_variable.clone(),
+            auth,
+            key: Mutex::new(connection.key.clone()),
+            command: KeyCommand::new(&connection.key_command).filter(|_| connection.key.is_none()),
+            base,
+            headers,
+            client: OnceLock::new(),
+        };
+        if let Some(key) = &connection.key {
+            server.check_key(key)?;
+        }
+        if !server.loopback && connection.key.is_none() && server.command.is_none() && !server.has_own_key() {
+            return Err(server.no_key());
+        }
+        Ok(server)
+    }
+
+    /// The request with the key in its header. The first one runs the command that prints the key, if one is configured.
+    pub async fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
+        if self.key().is_none()
+            && let Some(command) = &self.command
+        {
+            self.set_key(command.run().await.map_err(never)?)?;
+        }
+        let Some(key) = self.key() else { return Ok(request) };
+        let (name, mut value) = self.check_key(&key).map_err(never)?;
+        if self.headers.contains_key(&name) {
+            return Ok(request);
+        }
+        value.set_sensitive(true);
+        Ok(request.header(name, value))
+    }
+
+    /// After a 401: the key once more from its command, if there is one that was not asked again before. Whether another
+    /// request may help.
+    pub async fn renew_key(&self) -> Result<bool, Failure> {
+        match &self.command {
+            Some(command) if command.may_run_again() => {
+                self.set_key(command.run().await.map_err(never)?)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn set_key(&self, key: Secret) -> Result<(), Failure> {
+        self.check_key(&key).map_err(never)?;
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(key);
+        Ok(())
+    }
+
+    /// The key, once it is known.
+    pub(super) fn key(&self) -> Option<Secret> {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The header that carries the key.
+    fn check_key(&self, key: &Secret) -> Result<(HeaderName, HeaderValue), Error> {
+        if key.reveal().starts_with("sk-ant-oat") {
+            return Err(Error::new(
+                Kind::Settings,
+                "this is a subscription token; api.anthropic.com takes it from its own client only",
+                "Set ANTHROPIC_API_KEY, or another provider.",
+            ));
+        }
+        let (name, text) = match self.auth {
+            Auth::Bearer => (reqwest::header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
+            Auth::Header(name) => (HeaderName::from_static(name), key.reveal().to_string()),
+        };
+        let value = HeaderValue::try_from(text).map_err(|_| {
+            let variable = self.variable.as_deref().unwrap_or("the key");
+            let message = format!("{variable} holds characters that no key has");
+            Error::new(Kind::Settings, message, "Set it again, without line breaks, and start nebula again.")
+        })?;
+        Ok((name, value))
+    }
+
+    /// The URL of `path` below the base, whose query stays.
+    pub fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        let below = format!("{}/{path}", self.base.path().trim_end_matches('/'));
+        url.set_path(&below);
+        url
+    }
+
+    /// Whether it is on this computer.
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+
+    /// The format that is spoken.
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// The base, for words.
+    pub(super) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// The URL of a path of the server, wherever the base leads.
+    pub fn root(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url.set_query(None);
+        url
+    }
+
+    /// Scheme, host and port.
+    pub fn place(&self) -> String {
+        self.base.origin().ascii_serialization()
+    }
+
+    /// The client; an error only where the system's TLS or proxy settings cannot be used.
+    pub fn client(&self) -> Result<&Client, Error> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Fails only where a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(Duration::from_secs(30))
+            // A redirected POST loses its body, and a key would go where nobody sent it.
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("nebula/", env!("CARGO_PKG_VERSION")))
+            .default_headers(self.headers.clone());
+        if self.loopback {
+            builder = builder.no_proxy();
+            // Hundreds of certificates that a plain connection to this computer never looks at.
+            if self.base.scheme() == "http" {
+                builder = builder.tls_certs_only([]);
+            }
+        }
+        let client = builder.build().map_err(|why| {
+            Error::new(
+                Kind::Settings,
+                format!("no connection can be made from here: {}", root(&why)),
+                "Check the proxy settings and the certificates of this computer.",
+            )
+        })?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// What a request that got no answer, or not all of it, means.
+    pub fn broken(&self, why: &reqwest::Error) -> Failure {
+        let host = &self.host;
+        let cause = root(why);
+        if why.is_connect() && cause.contains("certificate") {
+            let message = format!("untrusted certificate of {host}: {}", distrust(&cause));
+            let hint = "Your message is saved. Add its authority to this computer's certificates, or name a PEM file \
+                        with it in SSL_CERT_FILE, and start nebula again.";
+            return Failure { error: Error::new(Kind::Settings, message, hint), again: Again::Never };
+        }
+        let (message, hint) = if why.is_connect() {
+            let hint = if self.loopback {
+                "Your message is saved. Start the server, or choose another provider."
+            } else {
+                "Your message is saved. Check the network and the URL."
+            };
+            (format!("{host} cannot be reached: {cause}"), hint)
+        } else if why.is_timeout() {
+            (format!("{host} does not answer"), "Your message is saved.")
+        } else {
+            (format!("{host} closed the connection"), "Your message is saved.")
+        };
+        Failure { error: Error::new(BROKEN, message, hint), again: Again::Later }
+    }
+
+    /// The stream ended before the answer did.
+    pub fn closed(&self) -> Failure {
+        let message = format!("{} closed the connection", self.host);
+        Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
+    }
+
+    /// Nothing came for too long.
+    pub fn silent(&self) -> Failure {
+        let message = format!("{} stopped answering", self.host);
+        Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
+    }
+
+    /// The server's answer is not what it should be.
+    pub fn bad_answer(&self, what: &str) -> Failure {
+        let message = format!("{} answers with {what}", self.host);
+        let hint = format!("Check that baseUrl is the address of a server that speaks {}.", self.wire.words());
+        Failure { error: Error::new(Kind::BadAnswer, message, hint), again: Again::Never }
+    }
+
+    fn no_key(&self) -> Error {
+        let message = match &self.variable {
+            Some(variable) => format!("no key for {}: {variable} is not set", self.host),
+            None => format!("no key for {}: apiKeyEnv names no variable", self.host),
+        };
+        Error::new(Kind::NoKey, message, "Set it and start nebula again, or start a local server.")
+    }
+
+    /// Whether the configured headers authorize the requests by themselves.
+    pub(super) fn has_own_key(&self) -> bool {
+        let own = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+        self.key().is_none() && own.iter().any(|name| self.headers.contains_key(*name))
+    }
+
+    /// A server's words, fit for one line of the screen: no control characters, not long, no key.
+    pub(super) fn clean(&self, text: &str) -> String {
+        let text = match &self.key() {
+            // A stand-in such as `x`, as local servers take it, is no secret and would take every `x` with it.
+            Some(key) if key.reveal().len() >= 8 => text.replace(key.reveal(), "…"),
+            _ => text.to_string(),
+        };
+        let mut words = String::new();
+        for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+            if words.chars().count() + word.chars().count() > 300 {
+                words.push_str(" …");
+                break;
+            }
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+        }
+        words
+    }
+}
+
+const BROKEN: Kind = Kind::Broken { after_first_token: false };
+
+/// A failure that no other request mends.
+pub(in crate::provider) fn never(error: Error) -> Failure {
+    Failure { error, again: Again::Never }
+}
+
+/// The whole body, up to `limit` bytes; more, or a broken connection, is `None`.
+pub(in crate::provider) async fn read_limited(mut response: Response, limit: usize) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Ok(Ok(chunk)) = tokio::time::timeout(Duration::from_secs(20), response.chunk()).await {
+        let Some(chunk) = chunk else { return Some(body) };
+        body.extend_from_slice(&chunk);
+        if body.len() > limit {
+            break;
+        }
+    }
+    None
+}
+
+/// The innermost reason, which is the one that helps.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut reason = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    reason.to_string()
+}
+
+/// Why a certificate is not trusted, in words.
+fn distrust(cause: &str) -> &str {
+    let reasons = [
+        ("UnknownIssuer", "no authority this computer trusts has signed it"),
+        ("CaUsedAsEndEntity", "it is an authority's own, which no server may show"),
+        // Some are named, and some told in a sentence.
+        ("NotValidForName", "it is another server's"),
+        ("not valid for name", "it is another server's"),
+        ("NotValidYet", "it is not valid yet, by this computer's clock"),
+        ("not valid yet", "it is not valid yet, by this computer's clock"),
+        ("Expired", "it has expired, by this computer's clock"),
+        ("certificate expired", "it has expired, by this computer's clock"),
+        ("Revoked", "it was revoked"),
+    ];
+    let known = reasons.into_iter().find(|(name, _)| cause.contains(name)).map(|(_, words)| words);
+    known.unwrap_or_else(|| cause.trim_start_matches("invalid peer certificate: "))
+}
+
+/// Host, and port where it is not the usual one.
+fn host(url: &Url) -> String {
+    match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (host, _) => host.unwrap_or_default().into(),
+    }
+}
+
+/// The URL without name, password and query.
+pub(super) fn plain(url: &Url) -> String {
+    format!("{}://{}{}", url.scheme(), host(url), url.path())
+}
+
+pub(in crate::provider) fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
+        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_is_distrusted_in_words() {
+        let unknown = "invalid peer certificate: UnknownIssuer";
+        assert_eq!(distrust(unknown), "no authority this computer trusts has signed it");
+        assert_eq!(distrust("invalid peer certificate: NotValidForNameContext { .. }"), "it is another server's");
+        assert_eq!(distrust("invalid peer certificate: BadEncoding"), "BadEncoding");
+    }
+}

@@ -1,0 +1,17 @@
+//! What the wire formats share below their own: HTTP, the key, retries, and answers that arrive as events.
+
+mod async_stream;
+mod event_stream;
+mod http;
+mod key_command;
+mod lines;
+mod refusal;
+mod retry;
+mod sse;
+
+pub(super) use async_stream::async_stream;
+pub(super) use event_stream::{Framing, Out, Progress, Reader, Trouble, read};
+pub(super) use http::{Auth, FIRST_BYTE, LARGEST, Server, is_loopback, never, read_limited};
+pub(super) use refusal::numbers;
+pub(super) use retry::{Again, Attempt, Failure, retry};
+pub(super) use sse::Event;

@@ -1,0 +1,341 @@
+//! What a server's refusals mean: from status, code and words to a kind of error, its words for the person, and whether
+//! another request may help.
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Response, StatusCode, Url};
+use serde_json::Value;
+
+use super::http::{Server, plain, read_limited};
+use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
+use crate::provider::{Error, Kind};
+
+/// What came with a refusal beside its words.
+#[derive(Default)]
+struct Circumstances {
+    wait: Option<Duration>,
+    /// The server says that no other request helps.
+    final_word: bool,
+    location: Option<String>,
+    request_id: Option<String>,
+}
+
+impl Server {
+    /// Reads the body of an answer that is a refusal, and says what it means.
+    pub async fn refused(&self, response: Response, model: &str) -> Failure {
+        let status = response.status();
+        let mut with = self.circumstances(response.headers());
+        let url = response.url().clone();
+        let body = read_limited(response, 64 << 10).await.unwrap_or_default();
+        let told = ErrorBody::read(&body);
+        with.wait = with.wait.or(told.delay);
+        self.explain(status, &told, &with, &url, model)
+    }
+
+    /// What an error object inside a stream means; it has no status of its own but may name one.
+    pub fn complaint(&self, error: &Value, model: &str) -> Failure {
+        let told = ErrorBody::of(error);
+        let status = told.code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+        let status = status.filter(|status| !status.is_success()).unwrap_or_else(|| told.status());
+        let with = Circumstances { wait: told.delay, ..Circumstances::default() };
+        self.explain(status, &told, &with, self.base(), model)
+    }
+
+    fn circumstances(&self, headers: &HeaderMap) -> Circumstances {
+        let header = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let wait = header("retry-after-ms").and_then(retry_after_ms);
+        let request_id = header("request-id").or_else(|| header("x-request-id"));
+        Circumstances {
+            wait: wait.or_else(|| header("retry-after").and_then(retry_after_now)),
+            final_word: header("x-should-retry").is_some_and(|said| said.trim() == "false"),
+            location: header("location").map(|to| self.clean(to)),
+            request_id: request_id.map(|id| self.clean(id)).filter(|id| !id.is_empty()),
+        }
+    }
+
+    fn explain(&self, status: StatusCode, told: &ErrorBody, with: &Circumstances, url: &Url, model: &str) -> Failure {
+        let code = status.as_u16();
+        let says = self.clean(&told.message);
+        let quoted = if says.is_empty() { UNSAID.into() } else { format!("It says: {says}") };
+        let (mut error, again) = self.meaning(code, told, with, url, model, &quoted);
+        (error.status, error.request_id) = (Some(code), with.request_id.clone());
+        let again = match again {
+            Again::Later if with.final_word => Again::Never,
+            Again::Later => with.wait.map_or(Again::Later, Again::After),
+            other => other,
+        };
+        Failure { error, again }
+    }
+
+    fn meaning(
+        &self,
+        code: u16,
+        told: &ErrorBody,
+        with: &Circumstances,
+        url: &Url,
+        model: &str,
+        quoted: &str,
+    ) -> (Error, Again) {
+        let host = &self.host;
+        let never = |kind, message: String, hint: &str| (Error::new(kind, message, hint), Again::Never);
+        match code {
+            401 => (self.key_refused(code, quoted), Again::Never),
+            400 if told.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            403 if told.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            403 => never(
+                Kind::Permission,
+                format!("{host} does not permit this ({code}): {}", self.lets_in()),
+                &format!("The key has no right to this model or address. {quoted}"),
+            ),
+            404 | 400 | 422 if told.is_about_model(model) => never(
+                Kind::NotFound,
+                format!("there is no model {model} at {host} ({code})"),
+                "Choose another, or start with --model NAME.",
+            ),
+            404 | 405 => never(
+                Kind::NotFound,
+                format!("there is nothing at {} ({code})", plain(url)),
+                &format!("Check baseUrl: it must be a server that speaks {}.", self.wire().words()),
+            ),
+            300..=399 => {
+                let to = with.location.clone().unwrap_or_else(|| "another address".into());
+                let message = format!("{host} redirects to {to} ({code})");
+                never(Kind::NotFound, message, "Set baseUrl or OPENAI_BASE_URL to that address.")
+            }
+            402 | 429 if code == 402 || told.is_about_quota() => never(
+                Kind::Quota,
+                format!("the quota of this key is used up ({code} from {host})"),
+                "Add to it, or choose another model or provider. Your message is saved.",
+            ),
+            413 => (self.too_long(model, told, quoted), Again::Never),
+            400 | 422 if told.is_about_length() => (self.too_long(model, told, quoted), Again::Never),
+            429 => {
+                let hint = "Your message is saved. Ask again later, or choose another model.";
+                (Error::new(Kind::RateLimited, format!("{host}: rate limited (429)"), hint), Again::Later)
+            }
+            503 | 529 => {
+                let message = format!("{host} is overloaded ({code})");
+                (Error::new(Kind::Server, message, format!("Your message is saved. {quoted}")), Again::Later)
+            }
+            408 | 425 | 500..=599 => {
+                let message = format!("{host} failed ({code})");
+                (Error::new(Kind::Server, message, format!("Your message is saved. {quoted}")), Again::Later)
+            }
+            _ => never(Kind::BadRequest, format!("{host} refuses the request ({code})"), quoted),
+        }
+    }
+
+    fn too_long(&self, model: &str, told: &ErrorBody, quoted: &str) -> Error {
+        let hint = format!("/compact makes it shorter; a model with a larger context window takes it whole. {quoted}");
+        let error = Error::new(Kind::ContextTooLong, format!("the conversation does not fit {model}"), hint);
+        Error { limit: told.window(), ..error }
+    }
+
+    /// What is to authorize the requests, by name.
+    fn lets_in(&self) -> &str {
+        match self.variable.as_deref() {
+            Some(variable) if !self.has_own_key() => variable,
+            _ => "headers in the configuration",
+        }
+    }
+
+    fn key_refused(&self, code: u16, quoted: &str) -> Error {
+        let host = &self.host;
+        match (self.variable.as_deref(), self.key().is_some()) {
+            (Some(variable), false) if !self.has_own_key() => {
+                let hint = match quoted {
+                    UNSAID => "Set it and start nebula again; this session will be here.".to_string(),
+                    _ => format!("Set it and start nebula again; this session will be here. {quoted}"),
+                };
+                Error::new(Kind::Auth, format!("{host} wants a key ({code}), and {variable} is not set"), hint)
+            }
+            (Some(variable), true) => Error::new(
+                Kind::Auth,
+                format!("{host} rejected the key ({code}): {variable}"),
+                format!(
+                    "The key is set, but the server does not take it. Set a valid one and start nebula again; this session will be here. {quoted}"
+                ),
+            ),
+            _ => Error::new(
+                Kind::Auth,
+                format!("{host} rejected the key ({code}): {}", self.lets_in()),
+                format!("Check headers in the configuration. {quoted}"),
+            ),
+        }
+    }
+}
+
+/// What stands for a server's words where there are none.
+const UNSAID: &str = "The server does not say why.";
+
+/// What a server says about a failure.
+#[derive(Debug, Default)]
+struct ErrorBody {
+    message: String,
+    /// `code`, else `type`, else `status`.
+    code: String,
+    /// All of `code`, `type`, `status` and the reasons in the details.
+    reasons: String,
+    /// How long it asks to wait.
+    delay: Option<Duration>,
+}
+
+impl ErrorBody {
+    /// From the body of a refusal: JSON in one of the usual shapes, or any text.
+    fn read(body: &[u8]) -> Self {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Array(mut list)) if list.len() == 1 => Self::of(&list.remove(0)),
+            Ok(value) => Self::of(&value),
+            Err(_) => {
+                let text = String::from_utf8_lossy(body);
+                let message = if text.trim_start().starts_with('<') { String::new() } else { text.into_owned() };
+                Self { message, ..Self::default() }
+            }
+        }
+    }
+
+    fn of(value: &Value) -> Self {
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let text = |name: &str| match error.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let message = error.as_str().map(Into::into).or_else(|| text("message")).or_else(|| text("detail"));
+        let message = message.or_else(|| error.get("detail").map(listed).filter(|text| !text.is_empty()));
+        let code = text("code").or_else(|| text("type")).or_else(|| text("status"));
+        let details = || error.get("details").and_then(Value::as_array).into_iter().flatten();
+        let mut reasons: Vec<String> = ["code", "type", "status"].into_iter().filter_map(text).collect();
+        reasons.extend(details().filter_map(|d| Some(d.get("reason")?.as_str()?.to_string())));
+        let quotas = details().filter_map(|d| d.get("violations")?.as_array()).flatten();
+        reasons.extend(quotas.filter_map(|v| Some(v.get("quotaId")?.as_str()?.to_string())));
+        let delay = details().find_map(|d| d.get("retryDelay")?.as_str()?.strip_suffix('s')?.parse().ok());
+        Self {
+            message: message.unwrap_or_default(),
+            code: code.unwrap_or_default(),
+            reasons: reasons.join(" "),
+            delay: delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        }
+    }
+
+    /// The status that stands for an error inside a stream.
+    fn status(&self) -> StatusCode {
+        let all = self.reasons.as_str();
+        let has = |words: &[&str]| words.iter().any(|word| all.contains(word));
+        match () {
+            () if has(&["rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED", "insufficient_quota"]) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            () if has(&["overloaded_error", "UNAVAILABLE"]) => StatusCode::SERVICE_UNAVAILABLE,
+            () if has(&["context_length_exceeded", "invalid_request_error", "INVALID_ARGUMENT"]) => {
+                StatusCode::BAD_REQUEST
+            }
+            () if has(&["authentication_error", "UNAUTHENTICATED"]) => StatusCode::UNAUTHORIZED,
+            () if has(&["permission_error", "PERMISSION_DENIED"]) => StatusCode::FORBIDDEN,
+            () if has(&["billing_error"]) => StatusCode::PAYMENT_REQUIRED,
+            () if has(&["not_found_error", "NOT_FOUND"]) => StatusCode::NOT_FOUND,
+            () if has(&["request_too_large"]) => StatusCode::PAYLOAD_TOO_LARGE,
+            () => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn is_about_model(&self, model: &str) -> bool {
+        if model.is_empty() {
+            return false;
+        }
+        let message = self.message.to_lowercase();
+        matches!(self.code.as_str(), "model_not_found" | "invalid_model" | "not_found_error")
+            || (message.contains("model") && (message.contains(&model.to_lowercase()) || message.contains("load")))
+                && ["not found", "not exist", "unknown", "no model", "invalid model"]
+                    .iter()
+                    .any(|part| message.contains(part))
+            // Ollama and Gemini: `model 'x' not found`, `models/x is not found for API version`.
+            || message.contains(&format!("models/{}", model.to_lowercase())) && message.contains("not found")
+    }
+
+    fn is_about_key(&self) -> bool {
+        ["API_KEY_INVALID", "authentication_error", "UNAUTHENTICATED"].iter().any(|word| self.reasons.contains(word))
+            || self.message.contains("API key not valid")
+    }
+
+    fn is_about_quota(&self) -> bool {
+        self.reasons.contains("insufficient_quota") || self.reasons.contains("PerDay")
+    }
+
+    fn is_about_length(&self) -> bool {
+        const WORDS: [&str; 9] = [
+            "context length",
+            "context window",
+            "context size",
+            "maximum context",
+            "too many tokens",
+            "prompt is too long",
+            "exceeds the maximum number of tokens",
+            "input is too long",
+            "exceed_context_size",
+        ];
+        let message = self.message.to_lowercase();
+        self.reasons.contains("context_length_exceeded")
+            || self.reasons.contains("exceed_context_size")
+            || WORDS.iter().any(|part| message.contains(part))
+    }
+
+    /// The window that a refusal for length names: the smallest number in it that a window can be, where it names a larger
+    /// one too, as the size of what was sent.
+    fn window(&self) -> Option<u32> {
+        let mut numbers = numbers(&self.message).filter(|n| *n >= 256).collect::<Vec<_>>();
+        numbers.sort_unstable();
+        numbers.dedup();
+        match numbers.as_slice() {
+            [] => None,
+            [one] => self.message.to_lowercase().contains("maximum").then_some(*one),
+            [least, ..] => Some(*least),
+        }
+    }
+}
+
+/// The whole numbers in a text, with or without commas between their digits.
+pub(in crate::provider) fn numbers(text: &str) -> impl Iterator<Item = u32> {
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != ',');
+    words.filter_map(|word| word.replace(',', "").parse().ok())
+}
+
+/// The complaints that a server with a checked form lists, each with the field it is about.
+fn listed(detail: &Value) -> String {
+    let one = |entry: &Value| {
+        let words = entry.get("msg")?.as_str()?;
+        let field = entry.get("loc").and_then(|at| at.as_array()?.last()?.as_str());
+        Some(field.map_or_else(|| words.to_string(), |field| format!("{field}: {words}")))
+    };
+    detail.as_array().into_iter().flatten().filter_map(one).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_refusal_for_length_names_the_window() {
+        let window = |message: &str| ErrorBody { message: message.into(), ..ErrorBody::default() }.window();
+        assert_eq!(
+            window("This model's maximum context length is 16,384 tokens. However, you requested 63012 tokens"),
+            Some(16_384)
+        );
+        assert_eq!(window("prompt is too long: 210000 tokens > 200000 maximum"), Some(200_000));
+        assert_eq!(window("the request exceeds the available context size"), None);
+    }
+
+    #[test]
+    fn details_tell_how_long_to_wait_and_which_quota_is_used_up() {
+        let body = ErrorBody::of(
+            &json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow", "details": [
+                {"@type": "…QuotaFailure", "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]},
+                {"@type": "…RetryInfo", "retryDelay": "37.5s"}
+            ]}}),
+        );
+        assert_eq!(body.delay, Some(Duration::from_millis(37_500)));
+        assert!(body.is_about_quota());
+    }
+}

@@ -1,0 +1,255 @@
+//! What to try again, and when: trouble before the first token is met with pauses that grow, trouble after it ends
+//! the answer.
+
+use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+
+use super::async_stream::async_stream;
+use crate::provider::{Delta, Deltas, Error, Kind, SkipBackoff, Wait};
+
+/// Requests of one step, in all.
+pub(super) const TRIES: u32 = 5;
+/// A server may ask to wait so long; for longer the person is asked.
+const LONGEST: Duration = Duration::from_secs(5 * 60);
+/// The first pause that grows; jitter takes up to half of it away.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// One request that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::provider) struct Failure {
+    /// What the person is told if it stays at that. Its message also stands beside the pause.
+    pub error: Error,
+    /// Whether another request may help.
+    pub again: Again,
+}
+
+/// Whether another request may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::provider) enum Again {
+    /// No.
+    Never,
+    /// Yes, at once: the request will be another one.
+    Now,
+    /// Yes, after a pause.
+    Later,
+    /// Yes, after the pause the server asks for.
+    After(Duration),
+}
+
+/// One request's answer.
+pub(in crate::provider) type Attempt = BoxStream<'static, Result<Delta, Failure>>;
+
+/// Asks through `attempt` until an answer begins, at most [`TRIES`] times.
+pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attempt + Send + Sync + 'static) -> Deltas {
+    async_stream(move |out| async move {
+        for number in 1.. {
+            let mut answer = attempt();
+            let mut begun = false;
+            let failure = loop {
+                match answer.next().await {
+                    Some(Ok(delta)) => {
+                        begun |= matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
+                        if out.send(Ok(delta)).await.is_err() {
+                            return;
+                        }
+                    }
+                    Some(Err(failure)) => break failure,
+                    None => return,
+                }
+            };
+            // The request is over before the pause begins.
+            drop(answer);
+            let pause = match pause(&failure, begun, number) {
+                Ok(pause) => pause,
+                Err(error) => {
+                    let _ = out.send(Err(error)).await;
+                    return;
+                }
+            };
+            if !pause.is_zero() {
+                let mut hurried = pin!(skip.0.notified());
+                // From here on a skip counts, also one that answers the message below.
+                hurried.as_mut().enable();
+                let wait =
+                    Wait { attempt: number + 1, of: TRIES, until: until(pause), why: failure.error.message.clone() };
+                if out.send(Ok(Delta::Retrying(wait))).await.is_err() {
+                    return;
+                }
+                let _ = tokio::time::timeout(pause, hurried).await;
+            }
+        }
+    })
+}
+
+/// How long to wait after the request of this number, or the error to give up with.
+fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error> {
+    let error = &failure.error;
+    if begun {
+        return Err(broken_off(error));
+    }
+    if number >= TRIES && failure.again != Again::Never {
+        let message = format!("{}, after {TRIES} tries", error.message);
+        return Err(Error { message, ..error.clone() });
+    }
+    match failure.again {
+        Again::Never => Err(error.clone()),
+        Again::Now => Ok(Duration::ZERO),
+        Again::After(pause) if pause > LONGEST => Err(Error::new(
+            error.kind,
+            format!("{}, {} min", error.message, pause.as_secs().div_ceil(60)),
+            "Your message is saved. Ask again then, or choose another model.",
+        )),
+        Again::After(pause) => Ok(pause.max(Duration::from_millis(100))),
+        Again::Later => Ok(jitter(FIRST * 2u32.pow(number - 1))),
+    }
+}
+
+/// After the first token the answer is broken off, whatever the reason; only the reason is told.
+fn broken_off(error: &Error) -> Error {
+    let message = match error.kind {
+        Kind::Broken { .. } => format!("the answer broke off: {}", error.message),
+        _ => format!("the answer broke off; {}", error.message),
+    };
+    let said = error.hint.find("It says: ").map_or("", |at| &error.hint[at..]);
+    let hint = format!("What arrived is kept above. {said}");
+    Error::new(Kind::Broken { after_first_token: true }, message, hint.trim_end())
+}
+
+/// Between a half of `pause` and all of it, so that many clients do not come back at one time.
+fn jitter(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0u8) % 1000;
+    pause.mul_f64(0.5 + random as f64 / 2000.0)
+}
+
+/// Unix milliseconds at the end of a pause that begins now.
+fn until(pause: Duration) -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from((now + pause).as_millis()).unwrap_or(i64::MAX)
+}
+
+/// What a `retry-after-ms` header asks for.
+pub(super) fn retry_after_ms(value: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(value.trim().parse::<f64>().ok()? / 1_000.0).ok()
+}
+
+/// The same of a `Retry-After` header, as of now.
+pub(super) fn retry_after_now(value: &str) -> Option<Duration> {
+    retry_after(value, SystemTime::now())
+}
+
+/// What a `Retry-After` header asks for: seconds, or a date. A date that is past is no pause.
+fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::EndReason;
+    use futures_util::stream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use tokio::time::Instant;
+
+    fn failure(again: Again) -> Failure {
+        Failure { error: Error::new(Kind::Server, "example.com failed (503)", ""), again }
+    }
+
+    /// A stream whose n-th attempt gives what `script` says.
+    fn run(
+        skip: SkipBackoff,
+        script: impl Fn(u32) -> Vec<Result<Delta, Failure>> + Send + Sync + 'static,
+    ) -> (Deltas, Arc<AtomicU32>) {
+        let count = Arc::new(AtomicU32::new(0));
+        let counter = count.clone();
+        let deltas = retry(skip, move || stream::iter(script(counter.fetch_add(1, Ordering::SeqCst) + 1)).boxed());
+        (deltas, count)
+    }
+
+    fn good() -> Vec<Result<Delta, Failure>> {
+        vec![Ok(Delta::Text("a".into())), Ok(Delta::End(EndReason::Stop))]
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn five_requests_at_most_with_growing_pauses() {
+        let begin = Instant::now();
+        let (deltas, count) = run(SkipBackoff::default(), |_| vec![Err(failure(Again::Later))]);
+        let got: Vec<_> = deltas.collect().await;
+        assert_eq!(count.load(Ordering::SeqCst), 5);
+        assert_eq!(got.len(), 5);
+        let numbers: Vec<_> = got[..4]
+            .iter()
+            .map(|item| match item {
+                Ok(Delta::Retrying(wait)) => (wait.attempt, wait.of),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(numbers, [(2, 5), (3, 5), (4, 5), (5, 5)]);
+        assert_eq!(got[4].as_ref().unwrap_err().message, "example.com failed (503), after 5 tries");
+        // 1 + 2 + 4 + 8 seconds, less at most half.
+        assert!((7.5..15.1).contains(&begin.elapsed().as_secs_f64()), "{:?}", begin.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_server_says_how_long_up_to_five_minutes() {
+        let begin = Instant::now();
+        let script = |n| if n == 1 { vec![Err(failure(Again::After(Duration::from_secs(77))))] } else { good() };
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
+        assert_eq!(got.len(), 3);
+        assert_eq!(begin.elapsed().as_secs(), 77);
+        let script = |_| vec![Err(failure(Again::After(Duration::from_secs(301))))];
+        let got: Vec<_> = run(SkipBackoff::default(), script).0.collect().await;
+        assert_eq!(got.len(), 1);
+        assert!(got[0].as_ref().unwrap_err().message.ends_with("6 min"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_person_ends_the_pause() {
+        let skip = SkipBackoff::default();
+        skip.now();
+        let begin = Instant::now();
+        let script = |n| if n == 1 { vec![Err(failure(Again::After(Duration::from_secs(100))))] } else { good() };
+        let (mut deltas, _) = run(skip.clone(), script);
+        assert!(matches!(deltas.next().await, Some(Ok(Delta::Retrying(_)))));
+        skip.now();
+        assert_eq!(deltas.next().await, Some(Ok(Delta::Text("a".into()))));
+        assert_eq!(begin.elapsed().as_secs(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_tried_again_after_the_first_token() {
+        let script = |_| vec![Ok(Delta::Text("a".into())), Err(failure(Again::Later))];
+        let (deltas, count) = run(SkipBackoff::default(), script);
+        let got: Vec<_> = deltas.collect().await;
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+        assert_eq!(got[1].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: true });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_cannot_help_is_not_tried() {
+        let (deltas, count) = run(SkipBackoff::default(), |_| vec![Err(failure(Again::Never))]);
+        assert_eq!(deltas.count().await, 1);
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn seconds_dates_and_nonsense() {
+        let now = UNIX_EPOCH + Duration::from_secs(784_111_777);
+        assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(retry_after(" 0.5 ", now), Some(Duration::from_millis(500)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:50:37 GMT", now), Some(Duration::from_secs(60)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:40:37 GMT", now), Some(Duration::ZERO));
+        assert_eq!(retry_after("soon", now), None);
+        assert_eq!(retry_after("-3", now), None);
+        assert_eq!(retry_after("1e300", now), None);
+    }
+}

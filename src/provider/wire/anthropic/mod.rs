@@ -1,0 +1,81 @@
+//! Anthropic's Messages.
+
+mod reader;
+mod request;
+
+use reqwest::Url;
+use serde_json::Value;
+use tokio_util::bytes::Bytes;
+
+use self::reader::AnthropicReader;
+use self::request::Cache;
+use super::format::{Asked, Format, Page};
+use super::learnt::Learnt;
+use crate::config::Connection;
+use crate::provider::models::listed;
+use crate::provider::transport::{Auth, Reader, Server};
+use crate::provider::{Request, Wire};
+
+/// What is asked of a model of which nothing is known.
+const USUAL: u32 = 16_384;
+/// No model is asked for more.
+const LARGEST: u32 = 64_000;
+
+/// The format, with what was serialised before.
+pub(in crate::provider) struct Anthropic {
+    cache: Cache,
+}
+
+impl Format for Anthropic {
+    const WIRE: Wire = Wire::Anthropic;
+    const VERSION: &'static str = "/v1";
+    const SEALS: &'static [&'static str] = &["signature", "thinking", "block"];
+    const THINKS: &'static [&'static str] = &["thinking", "output_config", "effort"];
+
+    fn new(connection: &Connection) -> Self {
+        Anthropic { cache: Cache::new(connection.cache_hour) }
+    }
+
+    fn auth(connection: &Connection) -> Auth {
+        match connection.key_variable.as_deref() {
+            Some("ANTHROPIC_AUTH_TOKEN") => Auth::Bearer,
+            _ => Auth::Header("x-api-key"),
+        }
+    }
+
+    fn headers() -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn address(&self, server: &Server, _request: &Request) -> Url {
+        server.url("v1/messages")
+    }
+
+    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+        self.cache.body(request, asked).into()
+    }
+
+    fn reader(request: &Request) -> Box<dyn Reader> {
+        Box::new(AnthropicReader::new(request.messages.len()))
+    }
+
+    /// The longest answer of the model, which this format wants to be told.
+    fn most(request: &Request, learnt: &Learnt) -> Option<u32> {
+        Some(learnt.most(request, request.facts.max_output.unwrap_or(USUAL).min(LARGEST)))
+    }
+
+    fn list(server: &Server, page: Option<&str>) -> Url {
+        let mut url = server.url("v1/models");
+        url.query_pairs_mut().append_pair("limit", "1000");
+        if let Some(id) = page {
+            url.query_pairs_mut().append_pair("after_id", id);
+        }
+        url
+    }
+
+    fn page(list: &Value) -> Page {
+        let entries = list["data"].as_array().into_iter().flatten();
+        let next = list["last_id"].as_str().filter(|_| list["has_more"] == true).map(Into::into);
+        Page { models: entries.filter_map(listed).collect(), next }
+    }
+}

@@ -1,0 +1,360 @@
+//! A request as Messages wants it: turns of blocks, every result right behind its call, cache marks at the newest turns.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::arguments;
+use super::super::format::Asked;
+use super::super::written::{Ids, Target, Written, opened, turns};
+use crate::provider::models::{Effort, Thinking};
+use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
+
+/// The blocks of the newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    written: Written,
+    /// What is cached is kept for an hour.
+    hour: bool,
+}
+
+/// Blocks between two cache marks: the server looks back no farther.
+const REACH: usize = 15;
+
+impl Cache {
+    /// Marks say how long what is cached is kept: five minutes, or an hour.
+    pub fn new(hour: bool) -> Self {
+        Cache { written: Written::default(), hour }
+    }
+
+    /// The body of `request`.
+    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+        self.written.update(target, &request.messages, |message, ids| {
+            let own = asked.learnt.sends_seals(message, Wire::Anthropic, asked.place, &request.model);
+            match message.role {
+                Role::Assistant => answered(message, own, ids),
+                Role::User => message.parts.iter().filter_map(said).collect(),
+                Role::Tool => result(message, ids).into_iter().collect(),
+            }
+        });
+        // This format wants to be told, and its `Format::most` always does.
+        let most = asked.most.unwrap_or(4_096);
+        let mut head = json!({"model": request.model, "stream": true, "max_tokens": most});
+        if asked.learnt.thinks(&request.model) {
+            think(&mut head, request, most, self.in_loop_without_thinking());
+        }
+        if !request.tools.is_empty() {
+            head["tools"] = request.tools.iter().map(tool).collect();
+        }
+        if !request.system.is_empty() {
+            head["system"] = json!([{"type": "text", "text": &*request.system, "cache_control": self.mark()}]);
+        }
+        let mut body = opened(&head);
+        body.push_str(",\"messages\":[");
+        self.append_turns(&mut body);
+        body.push_str("]}");
+        body
+    }
+
+    fn mark(&self) -> Value {
+        if self.hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) }
+    }
+
+    /// Whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that is
+    /// told to think by budget wants each of them to begin with what it thought.
+    fn in_loop_without_thinking(&self) -> bool {
+        let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);
+        let mut answers = since.filter(|piece| piece.message.has_calls());
+        answers.any(|piece| piece.json.first().is_some_and(|json| !json.contains("thinking\"")))
+    }
+
+    /// Neighbouring messages of one role are one turn.
+    fn append_turns(&self, body: &mut String) {
+        let (marks, mut at) = (self.marks(), 0);
+        let mark = format!(",\"cache_control\":{}}}", self.mark());
+        let open = |role: &str| format!("{{\"role\":\"{role}\",\"content\":[");
+        turns(body, self.written.pieces(), role_of, open, |body, block| {
+            match marks.contains(&at) {
+                // In place of the closing brace.
+                true => body.extend([&block[..block.len() - 1], mark.as_str()]),
+                false => body.push_str(block),
+            }
+            at += 1;
+        });
+    }
+
+    /// The blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the one before,
+    /// and one between them where the server would not look far enough back. With the system prompt's that is four at most.
+    fn marks(&self) -> Vec<usize> {
+        // First and last block of each user turn.
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        let (mut at, mut before) = (0, "");
+        for piece in self.written.pieces() {
+            let (start, role) = (at, role_of(&piece.message));
+            at += piece.json.len();
+            match turns.last_mut() {
+                Some(turn) if role == "user" && before == "user" => turn.1 = at - 1,
+                _ if role == "user" => turns.push((start, at - 1)),
+                _ => {}
+            }
+            before = role;
+        }
+        let mut marks: Vec<usize> = turns.iter().rev().take(2).map(|turn| turn.1).collect();
+        if let (Some((start, newest)), Some(older)) = (turns.last(), marks.get(1).copied())
+            && newest - older > REACH
+        {
+            // An answer's own blocks go back untouched: the mark stands in the newest user turn, or nowhere.
+            marks.extend(Some(newest - REACH).filter(|mark| mark >= start));
+        }
+        marks
+    }
+}
+
+/// How much the model is to think, in the form it takes that.
+fn think(head: &mut Value, request: &Request, most: u32, in_loop_without_thinking: bool) {
+    let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
+    match (request.facts.thinking, effort) {
+        (Some(Thinking::Adaptive), Some(Effort::None)) => head["thinking"] = json!({"type": "disabled"}),
+        (Some(Thinking::Adaptive), effort) => {
+            head["thinking"] = json!({"type": "adaptive", "display": "summarized"});
+            if let Some(effort) = effort {
+                head["output_config"] = json!({"effort": effort.word()});
+            }
+        }
+        (Some(Thinking::Budget), Some(effort)) if !in_loop_without_thinking => {
+            let budget = match effort {
+                Effort::None => return,
+                Effort::Low => 2_048,
+                Effort::Medium => 8_192,
+                Effort::High => 16_384,
+                Effort::XHigh => 32_768,
+                Effort::Max => most,
+            };
+            let budget = budget.min(most.saturating_sub(1));
+            if budget >= 1_024 {
+                head["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Results are the person's side of the conversation.
+fn role_of(message: &Message) -> &'static str {
+    if message.role == Role::Assistant { "assistant" } else { "user" }
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters})
+}
+
+/// The blocks of an answer: as they came, or what of them anyone may read.
+fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
+    let mut blocks: Vec<(bool, String)> = Vec::new();
+    for part in &message.parts {
+        let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
+        match (&part.body, seal) {
+            (Body::Call(call), seal) => {
+                // A sealed call has its own id in it.
+                let id = if own { call.id.clone() } else { ids.rename() };
+                ids.open(&call.id, Some(id.clone()), &call.name);
+                blocks.push((false, seal.unwrap_or_else(|| tool_use(call, &id))));
+            }
+            (body, Some(seal)) => blocks.push((matches!(body, Body::Thinking(_) | Body::Other), seal)),
+            (Body::Text(text), None) if !text.trim().is_empty() => {
+                blocks.push((false, json!({"type": "text", "text": text}).to_string()));
+            }
+            _ => {}
+        }
+    }
+    // No answer may end in what was only thought, as one that was cut off may.
+    while blocks.last().is_some_and(|(thought, _)| *thought) {
+        blocks.pop();
+    }
+    blocks.into_iter().map(|(_, json)| json).collect()
+}
+
+fn tool_use(call: &ToolCall, id: &str) -> String {
+    let block = opened(&json!({"type": "tool_use", "id": id, "name": call.name}));
+    format!("{block},\"input\":{}}}", arguments::object(call))
+}
+
+/// A block of what the person said.
+fn said(part: &Part) -> Option<String> {
+    match &part.body {
+        Body::Text(text) if !text.trim().is_empty() => Some(json!({"type": "text", "text": text}).to_string()),
+        Body::Blob(file) => Some(blob(file).to_string()),
+        _ => None,
+    }
+}
+
+/// The result of a call, under the name the call goes by.
+fn result(message: &Message, ids: &mut Ids) -> Option<String> {
+    let told = message.tool_result()?;
+    let id = ids.close(&told.call)?.sent?;
+    let mut content = Vec::new();
+    if !told.text.trim().is_empty() {
+        content.push(json!({"type": "text", "text": told.text}));
+    }
+    content.extend(message.blobs().map(blob));
+    let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+    if !told.ok {
+        block["is_error"] = true.into();
+    }
+    Some(block.to_string())
+}
+
+fn blob(blob: &Blob) -> Value {
+    let kind = if blob.mime.starts_with("image/") { "image" } else { "document" };
+    let data = STANDARD.encode(&blob.bytes);
+    json!({"type": kind, "source": {"type": "base64", "media_type": blob.mime, "data": data}})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::learnt::Learnt;
+    use super::*;
+    use crate::provider::models::{self, Facts};
+    use crate::provider::{Origin, PartKind, Span};
+
+    const PLACE: &str = "https://api.anthropic.com";
+
+    fn request(messages: Vec<Message>) -> Request {
+        let messages = messages.into_iter().map(Arc::new).collect();
+        Request { model: "claude-x".into(), messages, ..Request::default() }
+    }
+
+    fn text(cache: &mut Cache, request: &Request) -> String {
+        cache.body(
+            request,
+            &Asked {
+                place: PLACE,
+                host: "api.anthropic.com",
+                learnt: &Learnt::default(),
+                most: Some(request.facts.max_output.unwrap_or(16_384)),
+            },
+        )
+    }
+
+    fn body(cache: &mut Cache, request: &Request) -> Value {
+        serde_json::from_str(&text(cache, request)).expect("JSON")
+    }
+
+    /// An answer that thinks, says and calls, sealed by the server at `place`.
+    fn answer(place: &str, id: &str) -> Message {
+        let call = ToolCall { id: id.into(), name: "list".into(), arguments: "{\"n\":1.0}".into() };
+        let span = |kind, bytes, seal: &str| Span { kind, bytes, seal: Some(seal.into()) };
+        let spans = vec![
+            span(PartKind::Thinking, 2, "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"s\"}"),
+            span(PartKind::Other, 0, "{\"type\":\"redacted_thinking\",\"data\":\"x\"}"),
+            span(PartKind::Text, 2, "{\"type\":\"text\",\"text\":\"so\"}"),
+            span(
+                PartKind::Call,
+                0,
+                "{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"list\",\"input\":{\"n\":1.0}}",
+            ),
+        ];
+        let mut message = Message::answer("so", "hm", vec![call], spans);
+        let origin = Origin { wire: Wire::Anthropic, place: place.into(), model: "claude-x".into() };
+        message.origin = Some(Arc::new(origin));
+        message
+    }
+
+    #[test]
+    fn own_answers_go_back_as_they_came_and_others_without_seals() {
+        let own = request(vec![Message::user("hi"), answer(PLACE, "toolu_1"), Message::tool("toolu_1", "a.rs")]);
+        let text = text(&mut Cache::default(), &own);
+        for seal in own.messages[1].seals() {
+            assert!(text.contains(&**seal), "{text}");
+        }
+        let other = request(vec![
+            Message::user("hi"),
+            answer("https://elsewhere.example", "odd id!"),
+            Message::result(crate::provider::ToolResult { call: "odd id!".into(), text: "no".into(), ok: false }),
+        ]);
+        let sent = body(&mut Cache::default(), &other);
+        assert_eq!(
+            sent["messages"][1]["content"],
+            json!([{"type": "text", "text": "so"},
+                   {"type": "tool_use", "id": "call_1", "name": "list", "input": {"n": 1.0}}])
+        );
+        assert_eq!(sent["messages"][2]["content"][0]["tool_use_id"], "call_1");
+        assert_eq!(sent["messages"][2]["content"][0]["is_error"], true);
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_does_not_end_in_what_was_thought() {
+        let mut cut = answer(PLACE, "toolu_1");
+        cut.parts.rotate_left(2);
+        cut.parts.retain(|part| !matches!(part.body, Body::Call(_)));
+        let sent = body(&mut Cache::default(), &request(vec![Message::user("hi"), cut, Message::user("go on")]));
+        assert_eq!(sent["messages"][1]["content"], json!([{"type": "text", "text": "so"}]));
+    }
+
+    #[test]
+    fn neighbours_of_one_role_are_one_turn_and_marks_stand_at_the_newest_two() {
+        let png = Blob { mime: "image/png".into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
+        let mut request = request(vec![
+            Message::user("hi"),
+            answer(PLACE, "toolu_1"),
+            Message::tool("toolu_1", "a.rs").with_blobs([png]),
+            Message::assistant(" ", vec![]),
+            Message::user("and?"),
+        ]);
+        request.system = "be brief".into();
+        let parameters = json!({"type": "object"});
+        request.tools = [ToolSpec { name: "list".into(), description: "lists".into(), parameters }].into();
+        let mut cache = Cache::default();
+        let sent = body(&mut cache, &request);
+        let roles: Vec<_> = sent["messages"].as_array().expect("turns").iter().map(|turn| &turn["role"]).collect();
+        assert_eq!(roles, ["user", "assistant", "user"]);
+        let last = sent["messages"][2]["content"].as_array().expect("blocks");
+        assert_eq!((&last[0]["type"], &last[1]["type"], last.len()), (&json!("tool_result"), &json!("text"), 2));
+        assert_eq!(last[0]["content"][1]["source"]["data"], "YWJj");
+        let marked = |v: &Value| v.get("cache_control").is_some();
+        assert!(marked(&sent["system"][0]) && marked(&last[1]) && !marked(&last[0]));
+        assert!(marked(&sent["messages"][0]["content"][0]));
+        assert_eq!(sent["tools"][0]["input_schema"]["type"], "object");
+        assert_eq!((&sent["max_tokens"], sent.get("thinking")), (&json!(16_384), None));
+        // What was written before shows in nothing but speed.
+        request.messages.push(Arc::new(Message::assistant("yes", vec![])));
+        request.messages.push(Arc::new(Message::user("more")));
+        assert_eq!(body(&mut cache, &request), body(&mut Cache::default(), &request));
+        request.messages.truncate(1);
+        assert_eq!(body(&mut cache, &request), body(&mut Cache::default(), &request));
+    }
+
+    #[test]
+    fn how_much_to_think_in_the_form_the_model_takes() {
+        let head = |model: &str, effort: Option<Effort>| {
+            let facts = models::by_name(model);
+            let mut request = request(vec![Message::user("hi")]);
+            (request.model, request.effort, request.facts) = (model.into(), effort, facts);
+            let sent = body(&mut Cache::default(), &request);
+            (sent["thinking"].clone(), sent["output_config"]["effort"].clone(), sent["max_tokens"].clone())
+        };
+        let adaptive = json!({"type": "adaptive", "display": "summarized"});
+        assert_eq!(head("claude-opus-4-6", None), (adaptive.clone(), Value::Null, json!(64_000)));
+        assert_eq!(head("claude-opus-4-6", Some(Effort::XHigh)).1, "high");
+        assert_eq!(head("claude-opus-4-6", Some(Effort::None)).0, json!({"type": "disabled"}));
+        assert_eq!(head("claude-sonnet-4-5", None).0, Value::Null);
+        let budget = |effort| head("claude-sonnet-4-5", Some(effort)).0["budget_tokens"].clone();
+        assert_eq!([budget(Effort::Low), budget(Effort::High), budget(Effort::Max)], [2_048, 16_384, 63_999]);
+        assert_eq!(head("claude-3-5-haiku-latest", Some(Effort::High)), (Value::Null, Value::Null, json!(8_192)));
+        assert_eq!(head("claude-x", None).0, adaptive);
+    }
+
+    #[test]
+    fn a_budget_is_not_asked_for_in_the_middle_of_another_models_calls() {
+        let mut request =
+            request(vec![Message::user("hi"), answer("https://other.example", "x"), Message::tool("x", "")]);
+        request.effort = Some(Effort::High);
+        request.facts = Facts { max_output: Some(64_000), ..models::by_name("claude-sonnet-4-5") };
+        assert_eq!(body(&mut Cache::default(), &request).get("thinking"), None);
+        request.messages.push(Arc::new(Message::user("more")));
+        assert!(body(&mut Cache::default(), &request).get("thinking").is_some());
+    }
+}

@@ -1,0 +1,122 @@
+//! Chat Completions: OpenAI's first wire format, which nearly every other server speaks too.
+
+mod reader;
+mod reasoning;
+mod request;
+mod words;
+
+use reqwest::Url;
+use serde_json::Value;
+use tokio_util::bytes::Bytes;
+
+use self::reader::ChatReader;
+use self::request::{Cache, Dialect, SentReasoning, carries_reasoning};
+use super::format::{Asked, Format, Page, Probe};
+use crate::config::Connection;
+use crate::provider::models::{Facts, listed};
+use crate::provider::transport::{Auth, Reader, Server};
+use crate::provider::{Request, Wire};
+
+/// The format, with what was serialised before.
+pub(in crate::provider) struct Chat {
+    cache: Cache,
+    /// The server has refused `stream_options` once.
+    no_usage: bool,
+    /// What the server's refusals taught about the reasoning of earlier answers.
+    reasoning: SentReasoning,
+}
+
+impl Chat {
+    fn dialect(&self, request: &Request, asked: &Asked) -> Dialect {
+        let host = asked.host;
+        let own = host == "api.openai.com";
+        Dialect {
+            usage: !self.no_usage,
+            completion_tokens: own,
+            conversation: own,
+            reasoning: self.reasoning,
+            marks: request
+                .facts
+                .cache_marks
+                .unwrap_or(host == "openrouter.ai" && request.model.starts_with("anthropic/")),
+            effort: request.effort.filter(|_| asked.learnt.thinks(&request.model)),
+            most: asked.most,
+        }
+    }
+}
+
+impl Format for Chat {
+    const WIRE: Wire = Wire::Chat;
+    const VERSION: &'static str = "/v1";
+    const VERSIONED: bool = false;
+    const SEALS: &'static [&'static str] = &[];
+    const THINKS: &'static [&'static str] = &["reasoning_effort"];
+
+    fn new(_connection: &Connection) -> Self {
+        Chat { cache: Cache::default(), no_usage: false, reasoning: SentReasoning::default() }
+    }
+
+    fn auth(_connection: &Connection) -> Auth {
+        Auth::Bearer
+    }
+
+    fn address(&self, server: &Server, _request: &Request) -> Url {
+        server.url("chat/completions")
+    }
+
+    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+        let dialect = self.dialect(request, asked);
+        self.cache.body(request, dialect, asked.place)
+    }
+
+    fn reader(request: &Request) -> Box<dyn Reader> {
+        Box::new(ChatReader::new(request.messages.len()))
+    }
+
+    /// A server that does not know a field, or misses one, is asked again as it wants it.
+    fn learn(&mut self, request: &Request, asked: &Asked, says: &str) -> bool {
+        let dialect = self.dialect(request, asked);
+        if dialect.usage && says.contains("stream_options") {
+            self.no_usage = true;
+            return true;
+        }
+        // `reasoning_effort` is another field, and learnt as every format does.
+        let about_reasoning = says.replace("reasoning_effort", "").contains("reasoning");
+        if dialect.reasoning == SentReasoning::AsItCame && about_reasoning {
+            self.reasoning = match carries_reasoning(request, dialect, asked.place) {
+                true => SentReasoning::Nowhere,
+                false => SentReasoning::Everywhere,
+            };
+            return true;
+        }
+        false
+    }
+
+    fn list(server: &Server, _page: Option<&str>) -> Url {
+        server.url("models")
+    }
+
+    fn page(list: &Value) -> Page {
+        let entries = list.get("data").or_else(|| list.get("models")).unwrap_or(list).as_array().into_iter().flatten();
+        Page { models: entries.filter_map(listed).collect(), next: None }
+    }
+
+    /// Servers on this computer that list their models without their windows: llama.cpp and LM Studio.
+    fn probes(server: &Server, model: &str) -> Vec<Probe> {
+        if !server.is_loopback() {
+            return Vec::new();
+        }
+        let probe = |path: &str, read| Probe { url: server.root(path), body: None, read };
+        vec![
+            probe("/props", of_props),
+            probe(&format!("/api/v0/models/{model}"), |told| listed(told).map(|model| model.facts).unwrap_or_default()),
+        ]
+    }
+}
+
+/// What llama.cpp says of the model it has loaded.
+fn of_props(told: &Value) -> Facts {
+    let window = told["default_generation_settings"]["n_ctx"].as_u64().or_else(|| told["n_ctx"].as_u64());
+    let images = told["modalities"]["vision"].as_bool();
+    Facts { window: window.and_then(|n| u32::try_from(n).ok()).filter(|n| *n >= 256), images, ..Facts::default() }
+}

@@ -1,0 +1,516 @@
+//! Reads the chunks of a Chat Completions answer, streamed or whole, as the servers of this format really write
+//! them: without ids, without indices, with all arguments at once, with arguments as objects.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::reasoning_tags::ReasoningTags;
+use super::reasoning::Reasoning;
+use super::words::words;
+use crate::provider::transport::{Event, Progress, Reader, Trouble};
+use crate::provider::usage::{Usage, count};
+use crate::provider::{Delta, EndReason};
+
+/// A value of which no form breaks the chunk off that holds it.
+type Any = Option<Box<RawValue>>;
+
+/// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
+#[derive(Deserialize, Default)]
+struct Chunk {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    usage: Any,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: Any,
+    #[serde(default)]
+    delta: Option<Said>,
+    #[serde(default)]
+    message: Option<Said>,
+    #[serde(default)]
+    finish_reason: Any,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    reasoning_content: Option<Value>,
+    #[serde(default)]
+    reasoning: Option<Value>,
+    #[serde(default)]
+    reasoning_details: Option<Value>,
+    #[serde(default)]
+    refusal: Any,
+    #[serde(default)]
+    tool_calls: Option<Vec<Piece>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+    Unknown(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<Value>,
+    #[serde(default)]
+    thinking: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    #[serde(default)]
+    index: Any,
+    #[serde(default)]
+    id: Any,
+    #[serde(default)]
+    function: Option<Function>,
+}
+
+#[derive(Deserialize, Default)]
+struct Function {
+    #[serde(default)]
+    name: Any,
+    #[serde(default)]
+    arguments: Any,
+}
+
+/// A string or a number as text; nothing for what is neither, or empty.
+fn text(value: &Any) -> Option<String> {
+    let raw = value.as_ref()?.get();
+    let text = match serde_json::from_str(raw) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Number(_)) => raw.to_string(),
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The number of a choice or a call; nothing for what is none, as −1.
+fn number(value: &Any) -> Option<u64> {
+    value.as_ref()?.get().trim_matches('"').parse().ok()
+}
+
+/// The arguments of a call: a string holds them, or they stand there as they are.
+fn arguments(value: &Any) -> String {
+    let Some(raw) = value else { return String::new() };
+    match raw.get() {
+        "null" => String::new(),
+        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
+fn usage(value: &RawValue) -> Option<Usage> {
+    let told: Value = serde_json::from_str(value.get()).ok()?;
+    let (input, output) = (count(&told["prompt_tokens"]), count(&told["completion_tokens"]));
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let (of_prompt, of_output) = (&told["prompt_tokens_details"], &told["completion_tokens_details"]);
+    let usage = Usage {
+        input: input.unwrap_or_default(),
+        cache_read: count(&of_prompt["cached_tokens"]).or(count(&told["prompt_cache_hit_tokens"])).unwrap_or_default(),
+        cache_write: count(&of_prompt["cache_write_tokens"]).unwrap_or_default(),
+        output: output.unwrap_or_default(),
+        thinking: count(&of_output["reasoning_tokens"]).unwrap_or_default(),
+        ..Usage::default()
+    };
+    Some(usage.consistent())
+}
+
+/// A call as far as it is known.
+#[derive(Default)]
+struct Slot {
+    index: Option<u64>,
+    id: Option<String>,
+    /// Told to the consumer: that takes a name.
+    told: bool,
+    arguments: String,
+}
+
+/// The state of one answer.
+pub(super) struct ChatReader {
+    /// Begins the ids that are made up; differs from step to step.
+    stem: String,
+    slots: Vec<Slot>,
+    thoughts: ReasoningTags,
+    reasoning: Reasoning,
+    end: Option<EndReason>,
+    done: bool,
+}
+
+impl Reader for ChatReader {
+    fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        if event.data.trim() == "[DONE]" {
+            self.done = true;
+            return Ok(());
+        }
+        // Some servers send events of their own names, such as `ping`, beside the answer.
+        let ours = matches!(event.name.as_str(), "" | "message" | "error" | "completion" | "chunk");
+        match self.chunk(&event.data, out) {
+            Err(Trouble::Unreadable(_)) if event.name == "error" => {
+                let told = serde_json::from_str(&event.data).unwrap_or_else(|_| event.data.as_str().into());
+                Err(Trouble::Told(told))
+            }
+            Err(Trouble::Unreadable(_)) if !ours || event.data.trim().is_empty() => Ok(()),
+            taken => taken,
+        }
+    }
+
+    fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        self.chunk(json, out)?;
+        self.done = true;
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.done, &self.end) {
+            (true, _) => Progress::Done,
+            (false, Some(_)) => Progress::Ended,
+            (false, None) => Progress::Open,
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<Delta>) {
+        self.thoughts.finish(out);
+        for at in 0..self.slots.len() {
+            if !self.slots[at].told {
+                // A call without a name is the consumer's to refuse, with the model listening.
+                self.tell(at, "", out);
+            }
+        }
+        out.extend(std::mem::take(&mut self.reasoning).seal());
+        let end = self.end.unwrap_or(EndReason::Other);
+        let calls = !self.slots.is_empty() && matches!(end, EndReason::Stop | EndReason::Other);
+        out.push(Delta::End(if calls { EndReason::Calls } else { end }));
+    }
+}
+
+impl ChatReader {
+    /// For an answer to a conversation of so many messages.
+    pub fn new(messages: usize) -> Self {
+        Self {
+            stem: format!("call_{messages}"),
+            slots: Vec::new(),
+            thoughts: ReasoningTags::default(),
+            reasoning: Reasoning::default(),
+            end: None,
+            done: false,
+        }
+    }
+
+    /// Takes a chunk in and appends what it says to `out`.
+    fn chunk(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        let chunk: Chunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(Trouble::Told(error));
+        }
+        if chunk.choices.is_none() && chunk.usage.is_none() {
+            return Err(Trouble::Unreadable("it holds no choices".into()));
+        }
+        // Only one answer is asked for; a second one would be mixed into it.
+        let choices = chunk.choices.into_iter().flatten();
+        for choice in choices.filter(|choice| number(&choice.index).unwrap_or(0) == 0) {
+            if let Some(said) = choice.delta {
+                self.said(said, false, out);
+            }
+            if let Some(said) = choice.message {
+                self.said(said, true, out);
+            }
+            if let Some(reason) = text(&choice.finish_reason) {
+                self.end = Some(match reason.as_str() {
+                    "stop" => EndReason::Stop,
+                    "length" | "max_tokens" | "model_length" => EndReason::Length,
+                    "tool_calls" | "function_call" => EndReason::Calls,
+                    "content_filter" => EndReason::Filter,
+                    _ => EndReason::Other,
+                });
+            }
+        }
+        out.extend(chunk.usage.as_deref().and_then(usage).map(Delta::Usage));
+        Ok(())
+    }
+
+    fn said(&mut self, said: Said, whole: bool, out: &mut Vec<Delta>) {
+        let thinking = self.reasoning.push(said.reasoning_content, said.reasoning, said.reasoning_details);
+        if !thinking.is_empty() {
+            out.push(Delta::Thinking(thinking));
+        }
+        match said.content {
+            Some(Content::Text(text)) => self.thoughts.push(&text, out),
+            Some(Content::Parts(parts)) => parts.into_iter().for_each(|part| self.part(part, out)),
+            Some(Content::Unknown(_)) | None => {}
+        }
+        out.extend(text(&said.refusal).map(Delta::Text));
+        for piece in said.tool_calls.into_iter().flatten() {
+            self.piece(piece, whole, out);
+        }
+    }
+
+    /// One entry of a content that is a list.
+    fn part(&mut self, part: Part, out: &mut Vec<Delta>) {
+        let thinking = part.thinking.as_ref().map(words).filter(|text| !text.is_empty());
+        out.extend(thinking.map(Delta::Thinking));
+        if let Some(Value::String(text)) = part.text {
+            self.thoughts.push(&text, out);
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, whole: bool, out: &mut Vec<Delta>) {
+        let function = piece.function.unwrap_or_default();
+        let (index, id, name) = (number(&piece.index), text(&piece.id), text(&function.name));
+        let arguments = arguments(&function.arguments);
+        let at = match self.slot(index, id.as_deref(), name.is_some()).filter(|_| !whole) {
+            Some(at) => at,
+            None => {
+                self.slots.push(Slot { index, ..Slot::default() });
+                self.slots.len() - 1
+            }
+        };
+        let slot = &mut self.slots[at];
+        if slot.id.is_none() {
+            slot.id = id;
+        }
+        slot.arguments.push_str(&arguments);
+        if slot.told {
+            if !arguments.is_empty() {
+                out.push(Delta::Call { index: at, id: None, name: None, arguments });
+            }
+        } else if let Some(name) = name {
+            self.tell(at, &name, out);
+        }
+    }
+
+    /// The call that a piece goes on with; `None`: it begins one.
+    fn slot(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
+        let found = match (index, id) {
+            (Some(_), _) => self.slots.iter().rposition(|slot| slot.index == index)?,
+            (None, Some(_)) => return self.slots.iter().rposition(|slot| slot.id.as_deref() == id),
+            (None, None) => self.slots.len().checked_sub(1)?,
+        };
+        let slot = &self.slots[found];
+        // Some servers give every call the index 0, or none: another id, or a name after whole arguments, tells.
+        let another = match (id, &slot.id) {
+            (Some(new), Some(old)) => new != old,
+            _ => named && slot.told && (index.is_none() || is_whole(&slot.arguments)),
+        };
+        (!another).then_some(found)
+    }
+
+    /// The first piece of a call: with an id of its own, and all arguments so far.
+    fn tell(&mut self, at: usize, name: &str, out: &mut Vec<Delta>) {
+        let taken = |id: &String| self.slots[..at].iter().any(|slot| slot.id.as_ref() == Some(id));
+        let given = self.slots[at].id.clone().filter(|id| !taken(id));
+        let id = given.unwrap_or_else(|| format!("{}_{at}", self.stem));
+        let slot = &mut self.slots[at];
+        slot.told = true;
+        out.push(Delta::Call { index: at, id: Some(id), name: Some(name.into()), arguments: slot.arguments.clone() });
+    }
+}
+
+fn is_whole(arguments: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::Answer;
+    use serde_json::json;
+
+    fn read(chunks: &[Value]) -> Answer {
+        let (mut reader, mut out) = (ChatReader::new(3), Vec::new());
+        for chunk in chunks {
+            reader.chunk(&chunk.to_string(), &mut out).unwrap();
+        }
+        reader.finish(&mut out);
+        let mut answer = Answer::default();
+        out.iter().for_each(|delta| answer.push(delta));
+        answer
+    }
+
+    fn pieces(calls: Value) -> Value {
+        json!({"choices": [{"delta": {"tool_calls": calls}}]})
+    }
+
+    fn calls(chunks: &[Value]) -> Vec<(String, String, String)> {
+        read(chunks).calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+    }
+
+    fn call(id: &str, name: &str, arguments: &str) -> (String, String, String) {
+        (id.into(), name.into(), arguments.into())
+    }
+
+    #[test]
+    fn pieces_by_index() {
+        let got = calls(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": ""}}])),
+            pieces(json!([{"index": 0, "function": {"arguments": "{\"x\""}}])),
+            pieces(json!([{"index": 1, "id": "b", "function": {"name": "read", "arguments": "{"}},
+                          {"index": 0, "function": {"arguments": ":1}"}}])),
+            pieces(json!([{"index": 1, "function": {"arguments": "}"}}])),
+        ]);
+        assert_eq!(got, [call("a", "list", "{\"x\":1}"), call("b", "read", "{}")]);
+    }
+
+    #[test]
+    fn no_ids_and_no_indices() {
+        let got = calls(&[
+            pieces(json!([{"function": {"name": "list", "arguments": "{}"}}])),
+            pieces(json!([{"function": {"name": "read", "arguments": {"path": "a"}}}])),
+        ]);
+        assert_eq!(got, [call("call_3_0", "list", "{}"), call("call_3_1", "read", "{\"path\":\"a\"}")]);
+    }
+
+    #[test]
+    fn every_call_with_the_index_0() {
+        let got = calls(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "{}"}}])),
+            pieces(json!([{"index": 0, "id": "b", "function": {"name": "list", "arguments": "{}"}}])),
+        ]);
+        assert_eq!(got, [call("a", "list", "{}"), call("b", "list", "{}")]);
+        let got = calls(&[
+            pieces(json!([{"index": 0, "function": {"name": "list", "arguments": "{}"}}])),
+            pieces(json!([{"index": 0, "function": {"name": "list", "arguments": "{}"}}])),
+        ]);
+        assert_eq!(got.len(), 2);
+    }
+
+    #[test]
+    fn name_and_id_repeated_in_each_piece() {
+        let got = calls(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "{\"x\":"}}])),
+            pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "1}"}}])),
+        ]);
+        assert_eq!(got, [call("a", "list", "{\"x\":1}")]);
+    }
+
+    #[test]
+    fn a_name_that_comes_late_or_never_and_an_id_twice() {
+        let got = calls(&[
+            pieces(json!([{"index": 0, "id": "a", "function": {"arguments": "{\"x\""}}])),
+            pieces(json!([{"index": 0, "function": {"name": "list", "arguments": ":1}"}}])),
+            pieces(json!([{"index": 1, "id": "a", "function": {"arguments": "{}"}}])),
+        ]);
+        assert_eq!(got, [call("a", "list", "{\"x\":1}"), call("call_3_1", "", "{}")]);
+    }
+
+    #[test]
+    fn a_whole_answer_and_its_reasoning() {
+        let answer = read(&[json!({
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "reasoning": "hm",
+                "tool_calls": [{"id": "x", "function": {"name": "list", "arguments": "{}"}},
+                               {"id": "x", "function": {"name": "list", "arguments": "{}"}}]
+            }}, {"index": 1, "message": {"content": "other"}}],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+        })]);
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("ab", "hm"));
+        assert_eq!(answer.calls.len(), 2);
+        assert_ne!(answer.calls[0].id, answer.calls[1].id);
+        assert_eq!(answer.usage, Some(Usage::new(3, 4)));
+        assert_eq!(answer.end, Some(EndReason::Calls));
+    }
+
+    #[test]
+    fn thoughts_written_as_text_are_thinking() {
+        let text = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
+        let answer = read(&[text("<thi"), text("nk>hm</think>"), text("\n\nYes."), text(" <think>")]);
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("Yes. <think>", "hm"));
+        let call = pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "{}"}}]));
+        let answer = read(&[text("<think>never closed"), call]);
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str(), answer.calls.len()), ("", "never closed", 1));
+    }
+
+    #[test]
+    fn errors_and_strange_chunks() {
+        let take = |json: &str| ChatReader::new(0).chunk(json, &mut Vec::new());
+        assert_eq!(take("{\"error\":{\"message\":\"x\"}}"), Err(Trouble::Told(json!({"message": "x"}))));
+        assert!(matches!(take("{}"), Err(Trouble::Unreadable(_))));
+        assert!(matches!(take("{\"choices\":7}"), Err(Trouble::Unreadable(_))));
+        assert!(matches!(take("[DONE"), Err(Trouble::Unreadable(_))));
+        assert_eq!(take("{\"choices\":[],\"error\":null}"), Ok(()));
+        assert_eq!(take("{\"choices\":[{\"delta\":null,\"finish_reason\":null}]}"), Ok(()));
+    }
+
+    #[test]
+    fn no_number_breaks_an_answer_off() {
+        let usage = |told: &str| {
+            let chunk = format!(
+                "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{told}}}"
+            );
+            let (mut reader, mut out) = (ChatReader::new(0), Vec::new());
+            assert_eq!(reader.chunk(&chunk, &mut out), Ok(()), "{told}");
+            reader.finish(&mut out);
+            let mut answer = Answer::default();
+            out.iter().for_each(|delta| answer.push(delta));
+            assert_eq!((answer.text.as_str(), answer.end), ("a", Some(EndReason::Stop)), "{told}");
+            answer.usage
+        };
+        for (told, wanted) in [
+            ("{\"prompt_tokens\":12.0,\"completion_tokens\":3.4}", Some(Usage::new(12, 3))),
+            ("{\"prompt_tokens\":\"12\",\"completion_tokens\":\"3\"}", Some(Usage::new(12, 3))),
+            ("{\"prompt_tokens\":-5,\"completion_tokens\":3}", Some(Usage::new(0, 3))),
+            ("{\"prompt_tokens\":null,\"completion_tokens\":3}", Some(Usage::new(0, 3))),
+            ("{\"prompt_tokens\":1e400,\"completion_tokens\":3}", None),
+            ("{\"prompt_tokens\":[1],\"completion_tokens\":{}}", None),
+            ("{}", None),
+            ("null", None),
+            ("\"none\"", None),
+            ("[7]", None),
+            ("-1", None),
+        ] {
+            assert_eq!(usage(told), wanted, "{told}");
+        }
+        let huge = usage("{\"prompt_tokens\":99999999999999999999999,\"completion_tokens\":18446744073709551615}");
+        assert!(huge.is_some_and(|u| u.input == u.output && i64::try_from(u.input).is_ok()), "{huge:?}");
+        let cached = usage(
+            "{\"prompt_tokens\":100,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":\"64\",
+              \"cache_write_tokens\":7.0},\"completion_tokens_details\":{\"reasoning_tokens\":5}}",
+        );
+        assert_eq!(
+            cached,
+            Some(Usage { input: 100, cache_read: 64, cache_write: 7, output: 9, thinking: 5, ..Usage::default() })
+        );
+        let hit = usage("{\"prompt_tokens\":100,\"completion_tokens\":9,\"prompt_cache_hit_tokens\":640}");
+        assert_eq!(hit, Some(Usage { cache_read: 100, ..Usage::new(100, 9) }));
+    }
+
+    #[test]
+    fn no_index_or_id_breaks_a_call_off() {
+        for index in ["-1", "null", "\"0\"", "0.0", "1e400", "1000000000", "18446744073709551616", "[]", "{}", "true"] {
+            let chunk =
+                |piece: &str| format!("{{\"choices\":[{{\"index\":{index},\"delta\":{{\"tool_calls\":[{piece}]}}}}]}}");
+            let (mut reader, mut out) = (ChatReader::new(0), Vec::new());
+            let whole = |piece: &str| chunk(piece).replacen(index, "0", 1);
+            for piece in [
+                format!("{{\"index\":{index},\"id\":7,\"function\":{{\"name\":\"list\",\"arguments\":\"{{\\\"a\"}}}}"),
+                format!("{{\"index\":{index},\"function\":{{\"name\":null,\"arguments\":\"\\\":1}}\"}}}}"),
+            ] {
+                assert_eq!(reader.chunk(&whole(&piece), &mut out), Ok(()), "{piece}");
+            }
+            reader.finish(&mut out);
+            let mut answer = Answer::default();
+            out.iter().for_each(|delta| answer.push(delta));
+            assert_eq!(answer.calls.len(), 1, "{index}: {answer:?}");
+            let call = &answer.calls[0];
+            let got = (call.id.as_str(), call.name.as_str(), call.arguments.as_str());
+            assert_eq!(got, ("7", "list", "{\"a\":1}"), "{index}");
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! A request as Chat Completions wants it.
+//!
+//! The conversation only grows, so the bytes sent before are kept, and the messages in them told by identity: a step
+//! writes what is new behind them, however long the session is.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+use tokio_util::bytes::{BufMut, Bytes, BytesMut};
+
+use super::super::arguments;
+use super::super::learnt::is_from;
+use super::super::written::Ids;
+use super::reasoning::FIELDS;
+use crate::provider::models::Effort;
+use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
+
+/// What differs between servers of this format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// The server takes `stream_options`.
+    pub usage: bool,
+    /// The limit of tokens is `max_completion_tokens`, not `max_tokens`.
+    pub completion_tokens: bool,
+    /// The server caches by a name of the conversation.
+    pub conversation: bool,
+    /// What becomes of the reasoning of earlier answers.
+    pub reasoning: SentReasoning,
+    /// Cache marks stand on the system prompt and on the newest message.
+    pub marks: bool,
+    /// How much the model is to think.
+    pub effort: Option<Effort>,
+    /// At most so many tokens of answer.
+    pub most: Option<u32>,
+}
+
+/// Which messages of the model carry their reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum SentReasoning {
+    /// Those that came with it; once one has, also those with calls that came without, with an empty one.
+    #[default]
+    AsItCame,
+    /// None: the server has refused it.
+    Nowhere,
+    /// Each with calls, if need be an empty one: the server has refused a message without.
+    Everywhere,
+}
+
+/// The newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    /// All up to the first message, and what it was made of.
+    head: Option<(Head, usize)>,
+    /// Its body, shared with whoever sends it.
+    body: Bytes,
+    /// The messages in the body.
+    messages: Vec<Written>,
+}
+
+/// A message in the body.
+struct Written {
+    message: Arc<Message>,
+    /// Where its bytes end.
+    end: usize,
+    /// Fields of reasoning that were in use up to here, each a bit.
+    fields: u8,
+    ids: Ids,
+    /// It carries a cache mark.
+    marked: bool,
+}
+
+struct Head {
+    model: String,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    dialect: Dialect,
+}
+
+impl Head {
+    fn fits(&self, request: &Request, dialect: Dialect) -> bool {
+        self.model == request.model
+            && self.dialect == dialect
+            && self.system == request.system
+            && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
+    }
+}
+
+impl Cache {
+    /// The body of `request` to the server at `place`.
+    pub fn body(&mut self, request: &Request, dialect: Dialect, place: &str) -> Bytes {
+        // Nobody else holds the body of a request that is over: it is written on where it lies.
+        let kept = std::mem::take(&mut self.body);
+        let mut bytes = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
+        let start = match &self.head {
+            Some((head, start)) if head.fits(request, dialect) => *start,
+            _ => self.begin(request, dialect, &mut bytes),
+        };
+        let same = self.unchanged(&request.messages);
+        self.messages.truncate(same);
+        bytes.truncate(self.messages.last().map_or(start, |written| written.end));
+        for (at, message) in request.messages.iter().enumerate().skip(same) {
+            let last = self.messages.last();
+            let (mut fields, mut ids) = last.map_or((0, Ids::default()), |w| (w.fields, w.ids.clone()));
+            let marked = dialect.marks && at + 1 == request.messages.len() && message.role != Role::Assistant;
+            if !message.is_blank() {
+                let reasoning = reasoning(message, request, place, dialect.reasoning, &mut fields);
+                // Ids of other servers may be none that this one takes.
+                let foreign =
+                    message.origin.as_deref().is_some_and(|o| !is_from(Some(o), Wire::Chat, place, &request.model));
+                let mut value = value(message, reasoning, foreign, &mut ids);
+                if marked {
+                    mark(&mut value);
+                }
+                push(&mut bytes, &value);
+            }
+            // Results come without a break; the files in them follow the last one.
+            if message.role == Role::Tool && request.messages.get(at + 1).is_none_or(|next| next.role != Role::Tool) {
+                let run = request.messages[..=at].iter().rev().take_while(|m| m.role == Role::Tool).count();
+                let blobs: Vec<Value> =
+                    request.messages[at + 1 - run..=at].iter().flat_map(|m| m.blobs()).map(blob).collect();
+                if !blobs.is_empty() {
+                    push(&mut bytes, &json!({"role": "user", "content": blobs}));
+                }
+            }
+            self.messages.push(Written { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
+        }
+        bytes.extend_from_slice(b"]}");
+        self.body = bytes.freeze();
+        self.body.clone()
+    }
+
+    /// How many messages of the newest request stand at the beginning of this one too.
+    fn unchanged(&self, messages: &[Arc<Message>]) -> usize {
+        let pairs = self.messages.iter().zip(messages);
+        let same = pairs.take_while(|(old, new)| Arc::ptr_eq(&old.message, new)).count();
+        // A mark stands on the newest message alone.
+        let marked = self.messages.iter().position(|written| written.marked);
+        let same = marked.filter(|_| messages.len() != self.messages.len()).map_or(same, |marked| same.min(marked));
+        // What follows the last result of a run depends on where the run ends.
+        let results = messages[..same].iter().rev().take_while(|m| m.role == Role::Tool).count();
+        let another = |m: &Arc<Message>| m.role == Role::Tool;
+        let split =
+            messages.get(same).is_some_and(another) || self.messages.get(same).is_some_and(|w| another(&w.message));
+        if split { same - results } else { same }
+    }
+
+    fn begin(&mut self, request: &Request, dialect: Dialect, bytes: &mut BytesMut) -> usize {
+        self.messages.clear();
+        bytes.clear();
+        let mut head = json!({"model": request.model, "stream": true});
+        if dialect.usage {
+            head["stream_options"] = json!({"include_usage": true});
+        }
+        if let Some(effort) = dialect.effort {
+            head["reasoning_effort"] = effort.word().into();
+        }
+        if dialect.conversation && !request.conversation.is_empty() {
+            head["prompt_cache_key"] = (&*request.conversation).into();
+        }
+        if let Some(most) = dialect.most {
+            head[if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" }] = most.into();
+        }
+        if !request.tools.is_empty() {
+            head["tools"] = request.tools.iter().map(tool).collect();
+        }
+        append(bytes, &head);
+        // In place of the closing brace.
+        bytes.truncate(bytes.len() - 1);
+        bytes.extend_from_slice(b",\"messages\":[");
+        if !request.system.is_empty() {
+            let mut system = json!({"role": "system", "content": &*request.system});
+            if dialect.marks {
+                mark(&mut system);
+            }
+            append(bytes, &system);
+        }
+        let head = Head {
+            model: request.model.clone(),
+            system: Arc::clone(&request.system),
+            tools: Arc::clone(&request.tools),
+            dialect,
+        };
+        self.head = Some((head, bytes.len()));
+        bytes.len()
+    }
+}
+
+/// Whether a request carries reasoning of earlier answers to the server at `place`.
+pub(super) fn carries_reasoning(request: &Request, dialect: Dialect, place: &str) -> bool {
+    let mut fields = 0;
+    let mut carries = |m: &Arc<Message>| !reasoning(m, request, place, dialect.reasoning, &mut fields).is_empty();
+    request.messages.iter().any(&mut carries)
+}
+
+/// Adds an entry to the list of messages. The head ends in the system message or in the opening bracket.
+fn push(bytes: &mut BytesMut, value: &Value) {
+    if bytes.last() != Some(&b'[') {
+        bytes.put_u8(b',');
+    }
+    append(bytes, value);
+}
+
+/// Writing a [`Value`] into memory cannot fail.
+fn append(bytes: &mut BytesMut, value: &Value) {
+    let _ = serde_json::to_writer(bytes.writer(), value);
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters
+    }})
+}
+
+/// The reasoning that goes with a message of the model, by field.
+fn reasoning(
+    message: &Message,
+    request: &Request,
+    place: &str,
+    sent: SentReasoning,
+    fields: &mut u8,
+) -> Map<String, Value> {
+    let mut own = Map::new();
+    if message.role != Role::Assistant || sent == SentReasoning::Nowhere {
+        return own;
+    }
+    if is_from(message.origin.as_deref(), Wire::Chat, place, &request.model) {
+        let sealed = message.seals().filter_map(|json| serde_json::from_str::<Map<String, Value>>(json).ok());
+        own.extend(sealed.flatten().filter(|(name, _)| FIELDS.contains(&name.as_str())));
+    }
+    for (bit, name) in FIELDS.iter().enumerate() {
+        *fields |= u8::from(own.contains_key(*name)) << bit;
+    }
+    if sent == SentReasoning::Everywhere && *fields == 0 {
+        *fields = 1;
+    }
+    if message.has_calls() {
+        // Only for the two fields of text: an empty list of details says nothing.
+        for (bit, name) in FIELDS.iter().enumerate().take(2) {
+            if *fields & (1 << bit) != 0 {
+                own.entry(*name).or_insert_with(|| "".into());
+            }
+        }
+    }
+    own
+}
+
+/// Puts a cache mark on the content of a message.
+fn mark(message: &mut Value) {
+    if let Value::String(text) = &message["content"] {
+        message["content"] = json!([{"type": "text", "text": text}]);
+    }
+    if let Some(last) = message["content"].as_array_mut().and_then(|parts| parts.last_mut()) {
+        last["cache_control"] = json!({"type": "ephemeral"});
+    }
+}
+
+fn value(message: &Message, reasoning: Map<String, Value>, foreign: bool, ids: &mut Ids) -> Value {
+    match message.role {
+        Role::User if message.blobs().next().is_none() => json!({"role": "user", "content": message.text()}),
+        Role::User => {
+            let text = message.text();
+            let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+            let parts: Vec<Value> = text.into_iter().chain(message.blobs().map(blob)).collect();
+            json!({"role": "user", "content": parts})
+        }
+        Role::Assistant => {
+            ids.begin();
+            let mut named = |call: &ToolCall| {
+                let id = if foreign { ids.rename() } else { call.id.clone() };
+                ids.open(&call.id, Some(id.clone()), &call.name);
+                self::call(call, &id)
+            };
+            let (text, calls) = (message.text(), message.calls().map(&mut named).collect::<Vec<_>>());
+            let mut value = if calls.is_empty() {
+                json!({"role": "assistant", "content": text})
+            } else {
+                let text = Some(text).filter(|text| !text.is_empty());
+                json!({"role": "assistant", "content": text, "tool_calls": calls})
+            };
+            if let Some(object) = value.as_object_mut() {
+                object.extend(reasoning);
+            }
+            value
+        }
+        Role::Tool => {
+            let id = message.answers().unwrap_or_default();
+            let sent = ids.close(id).and_then(|call| call.sent);
+            let id = sent.as_deref().unwrap_or(id);
+            json!({"role": "tool", "tool_call_id": id, "content": message.text()})
+        }
+    }
+}
+
+fn call(call: &ToolCall, id: &str) -> Value {
+    // Many servers read the arguments of past calls back and refuse the whole conversation where they cannot.
+    let arguments = match call.arguments.trim_start().starts_with('{') {
+        true if is_json(&call.arguments) => call.arguments.clone(),
+        _ => arguments::object(call),
+    };
+    json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+fn blob(blob: &Blob) -> Value {
+    let url = format!("data:{};base64,{}", blob.mime, STANDARD.encode(&blob.bytes));
+    if blob.mime.starts_with("image/") {
+        json!({"type": "image_url", "image_url": {"url": url}})
+    } else {
+        json!({"type": "file", "file": {"filename": blob.name, "file_data": url}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::{Origin, PartKind, Span};
+
+    const PLAIN: Dialect = Dialect {
+        usage: true,
+        completion_tokens: false,
+        conversation: false,
+        reasoning: SentReasoning::AsItCame,
+        marks: false,
+        effort: None,
+        most: None,
+    };
+    const PLACE: &str = "http://127.0.0.1:1";
+
+    fn parsed(cache: &mut Cache, request: &Request) -> Value {
+        serde_json::from_slice(&cache.body(request, PLAIN, PLACE)).unwrap()
+    }
+
+    fn request(messages: Vec<Message>) -> Request {
+        Request { model: "m".into(), messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }
+    }
+
+    #[test]
+    fn a_whole_request() {
+        let call = ToolCall { id: "c1".into(), name: "list".into(), arguments: "{\"path\":\".\"}".into() };
+        let mut request = request(vec![
+            Message::user("hi"),
+            Message::assistant("", vec![call.clone(), ToolCall { id: "c2".into(), arguments: "{\"pa".into(), ..call }]),
+            Message::tool("c1", "a\nb"),
+            Message::tool("c2", "no"),
+            Message::assistant("done", vec![]),
+        ]);
+        request.system = "be brief".into();
+        let parameters = json!({"type": "object"});
+        request.tools = [ToolSpec { name: "list".into(), description: "lists".into(), parameters }].into();
+        assert_eq!(
+            parsed(&mut Cache::default(), &request),
+            json!({
+                "model": "m", "stream": true, "stream_options": {"include_usage": true},
+                "tools": [{"type": "function", "function": {
+                    "name": "list", "description": "lists", "parameters": {"type": "object"}
+                }}],
+                "messages": [
+                    {"role": "system", "content": "be brief"},
+                    {"role": "user", "content": "hi"},
+                    {"role": "assistant", "content": null, "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "list", "arguments": "{\"path\":\".\"}"}},
+                        {"id": "c2", "type": "function", "function": {
+                            "name": "list", "arguments": "{\"unreadable\":\"{\\\"pa\"}"
+                        }},
+                    ]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "a\nb"},
+                    {"role": "tool", "tool_call_id": "c2", "content": "no"},
+                    {"role": "assistant", "content": "done"},
+                ]
+            })
+        );
+    }
+
+    #[test]
+    fn an_answer_without_a_word_is_left_out() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::assistant("", vec![]), Message::user("a")]);
+        let bytes = |cache: &mut Cache, request: &Request| parsed(cache, request)["messages"].clone();
+        assert_eq!(bytes(&mut cache, &request), json!([{"role": "user", "content": "a"}]));
+        request.messages.push(Arc::new(Message::assistant(" \n", vec![])));
+        request.messages.push(Arc::new(Message::user("b")));
+        let said = json!([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]);
+        assert_eq!(bytes(&mut cache, &request), said);
+    }
+
+    #[test]
+    fn images_and_other_files() {
+        let file = |mime: &str| Blob { mime: mime.into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
+        let message = Message::user("look").with_blobs([file("image/png"), file("application/pdf")]);
+        let body = parsed(&mut Cache::default(), &request(vec![message]));
+        assert_eq!(
+            body["messages"][0]["content"],
+            json!([
+                {"type": "text", "text": "look"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,YWJj"}},
+                {"type": "file", "file": {"filename": "n", "file_data": "data:application/pdf;base64,YWJj"}},
+            ])
+        );
+    }
+
+    #[test]
+    fn the_cache_never_shows() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
+        let mut check = |request: &Request, dialect| {
+            let fresh = Cache::default().body(request, dialect, PLACE);
+            assert_eq!(cache.body(request, dialect, PLACE), fresh);
+            // Also while the request before is being sent.
+            let (before, again) = (cache.body(request, dialect, PLACE), cache.body(request, dialect, PLACE));
+            assert_eq!((&before, &again), (&fresh, &fresh));
+        };
+        check(&request, PLAIN);
+        request.messages.push(Arc::new(Message::user("c")));
+        check(&request, PLAIN);
+        request.messages[1] = Arc::new(Message::assistant("left out", vec![]));
+        check(&request, PLAIN);
+        request.messages.truncate(1);
+        check(&request, PLAIN);
+        request.system = "s".into();
+        check(&request, PLAIN);
+        check(&request, Dialect { usage: false, completion_tokens: true, ..PLAIN });
+        request.messages.clear();
+        check(&request, PLAIN);
+        request.messages.push(Arc::new(Message::user("d")));
+        check(&request, PLAIN);
+    }
+
+    #[test]
+    fn a_body_is_written_on_where_it_lies() {
+        let mut cache = Cache::default();
+        let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
+        drop(cache.body(&request, PLAIN, PLACE));
+        // Once it has room for a little more, it stays where it is.
+        request.messages.push(Arc::new(Message::user("b")));
+        let place = cache.body(&request, PLAIN, PLACE).as_ptr();
+        request.messages.push(Arc::new(Message::user("c")));
+        let body = cache.body(&request, PLAIN, PLACE);
+        assert_eq!(body.as_ptr(), place);
+        // What is still being sent is left alone.
+        let (sending, copy) = (body.clone(), body.to_vec());
+        request.messages.push(Arc::new(Message::user("d")));
+        assert_ne!(cache.body(&request, PLAIN, PLACE).as_ptr(), place);
+        assert_eq!(sending, copy);
+    }
+
+    fn called(id: &str, reasoning: Option<&str>, model: &str) -> Message {
+        let call = ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
+        let spans = vec![
+            Span { kind: PartKind::Thinking, bytes: 2, seal: reasoning.map(Into::into) },
+            Span { kind: PartKind::Call, bytes: 0, seal: None },
+        ];
+        let mut message = Message::answer("", "hm", vec![call], spans);
+        message.origin = Some(Arc::new(Origin { wire: Wire::Chat, place: PLACE.into(), model: model.into() }));
+        message
+    }
+
+    fn reasonings(request: &Request, reasoning: SentReasoning) -> Vec<Value> {
+        let body = Cache::default().body(request, Dialect { reasoning, ..PLAIN }, PLACE);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let of_model = body["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant");
+        of_model.map(|m| m["reasoning_content"].clone()).collect()
+    }
+
+    #[test]
+    fn reasoning_goes_back_to_where_it_came_from() {
+        let sealed = Some("{\"reasoning_content\":\"hm\"}");
+        let request = request(vec![
+            called("a", None, "m"),
+            Message::tool("a", ""),
+            called("b", sealed, "other"),
+            Message::tool("b", ""),
+            called("c", sealed, "m"),
+            Message::tool("c", ""),
+            Message::assistant("text", vec![]),
+            called("d", None, "m"),
+            Message::tool("d", ""),
+        ]);
+        let none = Value::Null;
+        assert_eq!(
+            reasonings(&request, SentReasoning::AsItCame),
+            [none.clone(), none.clone(), "hm".into(), none.clone(), "".into()]
+        );
+        assert_eq!(reasonings(&request, SentReasoning::Nowhere), vec![none.clone(); 5]);
+        let everywhere: Vec<Value> = vec!["".into(), "".into(), "hm".into(), none, "".into()];
+        assert_eq!(reasonings(&request, SentReasoning::Everywhere), everywhere);
+        assert!(carries_reasoning(&request, PLAIN, PLACE));
+        assert!(!carries_reasoning(&request, PLAIN, "https://elsewhere.example"));
+    }
+
+    #[test]
+    fn files_of_results_follow_the_last_result() {
+        let png = Blob { mime: "image/png".into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
+        let mut cache = Cache::default();
+        let mut request = request(vec![called("a", None, "m"), Message::tool("a", "one").with_blobs([png])]);
+        let roles = |cache: &mut Cache, request: &Request| -> Vec<String> {
+            let body = parsed(cache, request);
+            body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap().to_string()).collect()
+        };
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "user"]);
+        request.messages.push(Arc::new(Message::tool("b", "two")));
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "tool", "user"]);
+        request.messages.push(Arc::new(Message::assistant("x", vec![])));
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "tool", "user", "assistant"]);
+        request.messages.truncate(2);
+        assert_eq!(roles(&mut cache, &request), ["assistant", "tool", "user"]);
+    }
+}

@@ -1,0 +1,243 @@
+//! A server that is spoken to in one wire format.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{RequestBuilder, Response};
+use tokio::time::timeout;
+
+use super::format::{Asked, Format, Page, Probe};
+use super::learnt::{Learnt, Lesson, Refusal};
+use super::pairs::paired;
+use crate::config::Connection;
+use crate::provider::models::{self, Facts, Model};
+use crate::provider::transport::{
+    Again, Attempt, FIRST_BYTE, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry,
+};
+use crate::provider::{Delta, Deltas, Error, Kind, Origin, Provider, Request};
+
+/// A server that speaks the format `F`.
+pub(in crate::provider) struct Client<F> {
+    name: String,
+    shared: Arc<Shared<F>>,
+}
+
+struct Shared<F> {
+    server: Server,
+    state: Mutex<State<F>>,
+}
+
+struct State<F> {
+    format: F,
+    learnt: Learnt,
+}
+
+/// So long for a list of models.
+const TO_LIST: Duration = Duration::from_secs(10);
+/// So long for what a server says of one model.
+const TO_PROBE: Duration = Duration::from_secs(2);
+/// So many pages of a list of models are asked for.
+const PAGES: usize = 20;
+
+impl<F: Format> Client<F> {
+    /// Checks `connection`; asks nothing yet.
+    pub fn new(connection: &Connection) -> Result<Self, Error> {
+        let base_url = versioned(&connection.base_url, F::VERSION, F::VERSIONED);
+        let connection = Connection { base_url, ..connection.clone() };
+        let server = Server::new(&connection, F::WIRE, F::auth(&connection))?;
+        let state = State { format: F::new(&connection), learnt: Learnt::default() };
+        Ok(Self { name: connection.provider, shared: Arc::new(Shared { server, state: Mutex::new(state) }) })
+    }
+}
+
+impl<F: Format> Provider for Client<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn place(&self) -> String {
+        self.shared.server.host.clone()
+    }
+
+    fn local(&self) -> bool {
+        self.shared.server.is_loopback()
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: F::WIRE, place: self.shared.server.place(), model: model.into() }
+    }
+
+    fn stream(&self, mut request: Request) -> Deltas {
+        let shared = Arc::clone(&self.shared);
+        let skip_backoff = request.skip_backoff.clone();
+        if let Some(messages) = paired(&request.messages) {
+            request.messages = messages;
+        }
+        // What is known elsewhere counts before the table.
+        request.facts = std::mem::take(&mut request.facts).or(models::by_name(&request.model));
+        let request = Arc::new(request);
+        retry(skip_backoff, move || attempt(Arc::clone(&shared), Arc::clone(&request)))
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        let shared = Arc::clone(&self.shared);
+        async move { shared.list().await.map_err(|failure| failure.error) }.boxed()
+    }
+
+    fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        let (shared, model) = (Arc::clone(&self.shared), model.to_string());
+        async move { shared.describe(&model).await }.boxed()
+    }
+}
+
+/// One request and its answer.
+fn attempt<F: Format>(shared: Arc<Shared<F>>, request: Arc<Request>) -> Attempt {
+    async_stream(move |out| async move {
+        if let Err(failure) = shared.ask(&request, &out).await {
+            let _ = out.send(Err(failure)).await;
+        }
+    })
+}
+
+impl<F: Format> Shared<F> {
+    async fn ask(&self, request: &Request, out: &Out) -> Result<(), Failure> {
+        let place = self.server.place();
+        let (address, body) = {
+            // The lock is held while what is new is written; nothing can panic under it.
+            let State { format, learnt } = &mut *self.state();
+            let most = F::most(request, learnt);
+            let asked = Asked { place: &place, host: &self.server.host, learnt, most };
+            (format.address(&self.server, request), format.body(request, &asked))
+        };
+        let sent = self.server.client().map_err(never)?.post(address);
+        let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream").body(body);
+        let response = self.send(sent, FIRST_BYTE).await?;
+        if response.status().is_success() {
+            let reader = F::reader(request);
+            return read(&self.server, response, F::FRAMING, reader, &request.model, out).await;
+        }
+        let mut failure = self.server.refused(response, &request.model).await;
+        if failure.error.kind == Kind::BadRequest {
+            match self.learn(request, &place, &failure.error.hint) {
+                Some(Lesson::Told(told)) => {
+                    failure.again = Again::Now;
+                    let _ = out.send(Ok(Delta::Notice(told))).await;
+                }
+                Some(Lesson::Quiet) => failure.again = Again::Now,
+                None => {}
+            }
+        } else if failure.error.status == Some(401) && self.server.renew_key().await? {
+            failure.again = Again::Now;
+        }
+        Err(failure)
+    }
+
+    async fn send(&self, mut request: RequestBuilder, patience: Duration) -> Result<Response, Failure> {
+        for (name, value) in F::headers() {
+            request = request.header(*name, *value);
+        }
+        let sent = self.server.authorized(request).await?.send();
+        let response = timeout(patience, sent).await.map_err(|_| self.server.silent())?;
+        response.map_err(|why| self.server.broken(&why))
+    }
+
+    /// What a refusal teaches, so that one more request has a chance.
+    fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
+        let State { format, learnt } = &mut *self.state();
+        let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
+        if format.learn(request, &Asked { place, host, learnt, most }, says) {
+            return Some(Lesson::Quiet);
+        }
+        let most = most.unwrap_or(u32::MAX);
+        learnt.learn(request, &Refusal { wire: F::WIRE, place, host, says, most, seals: F::SEALS, thinks: F::THINKS })
+    }
+
+    /// The models on offer, page by page. A server that never ends its list is believed so far.
+    async fn list(&self) -> Result<Vec<Model>, Failure> {
+        let mut models: Vec<Model> = Vec::new();
+        let mut page: Option<String> = None;
+        for _ in 0..PAGES {
+            let asked = self.server.client().map_err(never)?.get(F::list(&self.server, page.as_deref()));
+            let response = self.send(asked, TO_LIST).await?;
+            if !response.status().is_success() {
+                return Err(self.server.refused(response, "").await);
+            }
+            let body = read_limited(response, LARGEST).await.ok_or_else(|| self.server.closed())?;
+            let no_list = |_| self.server.bad_answer("something that is no list of models");
+            let Page { models: more, next } = F::page(&serde_json::from_slice(&body).map_err(no_list)?);
+            models.extend(more);
+            match next.filter(|next| page.as_ref() != Some(next)) {
+                Some(next) => page = Some(next),
+                None => break,
+            }
+        }
+        models.sort_by(|a, b| a.name.cmp(&b.name));
+        models.dedup_by(|a, b| a.name == b.name);
+        Ok(models)
+    }
+
+    /// What the list says of a model, and, where that is not its window, what the server answers when it is asked. One that
+    /// cannot be asked says nothing.
+    async fn describe(&self, model: &str) -> Facts {
+        let listed = self.list().await.unwrap_or_default();
+        let same = |m: &Model| m.name == model || m.name.strip_suffix(":latest") == Some(model);
+        let mut facts = listed.into_iter().find(same).map(|m| m.facts).unwrap_or_default();
+        for probe in F::probes(&self.server, model) {
+            if facts.window.is_some() {
+                break;
+            }
+            if let Some(told) = self.probe(&probe).await {
+                facts = facts.or((probe.read)(&told));
+            }
+        }
+        facts
+    }
+
+    async fn probe(&self, probe: &Probe) -> Option<serde_json::Value> {
+        let client = self.server.client().ok()?;
+        let asked = match &probe.body {
+            Some(body) => {
+                client.post(probe.url.clone()).header(CONTENT_TYPE, "application/json").body(body.to_string())
+            }
+            None => client.get(probe.url.clone()),
+        };
+        let response = self.send(asked, TO_PROBE).await.ok().filter(|response| response.status().is_success())?;
+        serde_json::from_slice(&read_limited(response, LARGEST).await?).ok()
+    }
+
+    /// Nothing panics while the lock is held.
+    fn state(&self) -> MutexGuard<'_, State<F>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether an address ends in its version or not, both reach the same server: for formats that put the version in every path
+/// it is taken off, for others it is added where the address names nothing but a host.
+fn versioned(base: &str, version: &str, in_paths: bool) -> String {
+    let plain = base.trim_end_matches('/');
+    if in_paths {
+        return plain.strip_suffix(version).unwrap_or(plain).to_string();
+    }
+    let bare = plain.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?']));
+    if bare { format!("{plain}{version}") } else { plain.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::versioned;
+
+    #[test]
+    fn addresses_with_and_without_their_version() {
+        for (base, version, in_paths, wanted) in [
+            ("https://api.anthropic.com", "/v1", true, "https://api.anthropic.com"),
+            ("https://api.anthropic.com/v1/", "/v1", true, "https://api.anthropic.com"),
+            ("http://127.0.0.1:8080", "/v1", false, "http://127.0.0.1:8080/v1"),
+            ("http://127.0.0.1:8080/v1", "/v1", false, "http://127.0.0.1:8080/v1"),
+            ("https://openrouter.ai/api/v1", "/v1", false, "https://openrouter.ai/api/v1"),
+        ] {
+            assert_eq!(versioned(base, version, in_paths), wanted);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a wire format says of itself.
+
+use reqwest::Url;
+use serde_json::Value;
+use tokio_util::bytes::Bytes;
+
+use super::learnt::Learnt;
+use crate::config::Connection;
+use crate::provider::models::{Facts, Model};
+use crate::provider::transport::{Auth, Framing, Reader, Server};
+use crate::provider::{Request, Wire};
+
+/// What a request rests on beside itself.
+pub(in crate::provider) struct Asked<'a> {
+    /// Scheme, host and port of the server: seals go back there alone.
+    pub place: &'a str,
+    /// Host and port as people write them.
+    pub host: &'a str,
+    /// What refusals taught.
+    pub learnt: &'a Learnt,
+    /// At most so many tokens of answer.
+    pub most: Option<u32>,
+}
+
+/// A page of a list of models.
+#[derive(Default)]
+pub(in crate::provider) struct Page {
+    /// Its models.
+    pub models: Vec<Model>,
+    /// Names the next page.
+    pub next: Option<String>,
+}
+
+/// A question about one model.
+pub(in crate::provider) struct Probe {
+    /// Where it is asked.
+    pub url: Url,
+    /// The body of a POST; `None`: a GET.
+    pub body: Option<Value>,
+    /// Reads the answer.
+    pub read: fn(&Value) -> Facts,
+}
+
+/// A wire format. The value holds what was serialised before, so that a step writes only what is new.
+pub(in crate::provider) trait Format: Send + Sized + 'static {
+    /// Which one.
+    const WIRE: Wire;
+    /// How events are set apart.
+    const FRAMING: Framing = Framing::Events;
+    /// The path segments that a base URL may end in or not.
+    const VERSION: &'static str;
+    /// Whether [`Format::VERSION`] is part of every path, or only of bases that have it.
+    const VERSIONED: bool = true;
+    /// Words of a refusal that is about what was sealed, in lower case.
+    const SEALS: &'static [&'static str];
+    /// Words of a refusal that is about how much to think, in lower case.
+    const THINKS: &'static [&'static str];
+
+    /// In its first state.
+    fn new(connection: &Connection) -> Self;
+
+    /// Where the key goes.
+    fn auth(connection: &Connection) -> Auth;
+
+    /// Headers of each request.
+    fn headers() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Where `request` goes.
+    fn address(&self, server: &Server, request: &Request) -> Url;
+
+    /// The body of `request`.
+    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes;
+
+    /// Reads the answer to `request`.
+    fn reader(request: &Request) -> Box<dyn Reader>;
+
+    /// At most so many tokens of answer are asked for; `None`: as many as the server allows.
+    fn most(request: &Request, learnt: &Learnt) -> Option<u32> {
+        request.max_output.map(|most| learnt.most(request, most))
+    }
+
+    /// Learns from a refusal what only this format knows; whether one more request has a chance.
+    fn learn(&mut self, _request: &Request, _asked: &Asked, _says: &str) -> bool {
+        false
+    }
+
+    /// Where the list of models is, or its page of this name.
+    fn list(server: &Server, page: Option<&str>) -> Url;
+
+    /// Reads a page of the list of models.
+    fn page(list: &Value) -> Page;
+
+    /// Where more is said of one model, where the list does not say its window; asked in this order.
+    fn probes(_server: &Server, _model: &str) -> Vec<Probe> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,205 @@
+//! Reads the chunks of a `generateContent` answer: parts with what was signed in them, each kept as it came.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::raw::RawObject;
+use crate::provider::transport::{Event, Progress, Reader, Trouble};
+use crate::provider::usage::{Usage, count};
+use crate::provider::{Delta, EndReason, PartKind};
+
+/// The state of one answer.
+#[derive(Debug, Default)]
+pub(super) struct GeminiReader {
+    /// Begins the ids that are made up; differs from step to step.
+    stem: String,
+    /// Ids of the calls so far.
+    ids: Vec<String>,
+    end: Option<EndReason>,
+    /// Why the server held back the rest.
+    why: Option<String>,
+    whole: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Chunk {
+    #[serde(default)]
+    candidates: Option<Vec<Candidate>>,
+    #[serde(default)]
+    prompt_feedback: Option<Value>,
+    #[serde(default)]
+    usage_metadata: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Candidate {
+    #[serde(default)]
+    index: Option<Value>,
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    finish_reason: Option<Value>,
+    #[serde(default)]
+    finish_message: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+struct Content {
+    #[serde(default)]
+    parts: Option<Vec<Box<RawValue>>>,
+}
+
+impl Reader for GeminiReader {
+    fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        let data = event.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        let chunk: Chunk = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        self.chunk(chunk, out)
+    }
+
+    /// Without `alt=sse` servers answer with a list of chunks.
+    fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        let unreadable = |why: serde_json::Error| Trouble::Unreadable(why.to_string());
+        let chunks: Vec<Chunk> = match json.trim_start().starts_with('[') {
+            true => serde_json::from_str(json).map_err(unreadable)?,
+            false => vec![serde_json::from_str(json).map_err(unreadable)?],
+        };
+        for chunk in chunks {
+            self.chunk(chunk, out)?;
+        }
+        self.whole = true;
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.whole, self.end) {
+            (true, Some(_)) => Progress::Done,
+            (false, Some(_)) => Progress::Ended,
+            (_, None) => Progress::Open,
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<Delta>) {
+        let end = self.end.unwrap_or(EndReason::Other);
+        if let Some(why) = self.why.take() {
+            out.push(Delta::Notice(why));
+        }
+        let calls = !self.ids.is_empty() && matches!(end, EndReason::Stop | EndReason::Other);
+        out.push(Delta::End(if calls { EndReason::Calls } else { end }));
+    }
+}
+
+impl GeminiReader {
+    /// For an answer to a conversation of so many messages.
+    pub fn new(messages: usize) -> Self {
+        GeminiReader { stem: format!("call_{messages}"), ..Self::default() }
+    }
+
+    fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(Trouble::Told(error));
+        }
+        let first = |candidate: &Candidate| candidate.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
+        for candidate in chunk.candidates.into_iter().flatten().filter(first) {
+            for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+                self.part(part.get(), out);
+            }
+            if let Some(reason) = candidate.finish_reason.as_ref().and_then(Value::as_str) {
+                self.ended(reason, candidate.finish_message.as_ref());
+            }
+        }
+        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(|feedback| feedback["blockReason"].as_str()) {
+            self.ended("SAFETY", Some(&reason.into()));
+        }
+        out.extend(chunk.usage_metadata.as_ref().and_then(usage).map(Delta::Usage));
+        Ok(())
+    }
+
+    fn part(&mut self, raw: &str, out: &mut Vec<Delta>) {
+        let Some(part) = RawObject::parse(raw) else { return };
+        let signed = part.text("thoughtSignature").is_some_and(|signature| !signature.is_empty());
+        if let Some(call) = part.raw("functionCall").and_then(RawObject::parse) {
+            return self.call(&call, raw, out);
+        }
+        let thought = part.value("thought") == true;
+        let kind = match (part.text("text"), thought) {
+            (Some(_), true) => PartKind::Thinking,
+            (Some(_), false) => PartKind::Text,
+            // Only what is signed is worth keeping of a kind that is not known.
+            (None, _) if signed => PartKind::Other,
+            (None, _) => return,
+        };
+        if signed {
+            // What was signed is never joined with its neighbours.
+            out.push(Delta::Part);
+        }
+        match (part.text("text").filter(|text| !text.is_empty()), kind) {
+            (Some(text), PartKind::Thinking) => out.push(Delta::Thinking(text)),
+            (Some(text), _) => out.push(Delta::Text(text)),
+            (None, _) => {}
+        }
+        if signed {
+            out.push(Delta::Seal { kind, index: 0, json: raw.into() });
+        }
+    }
+
+    /// A call comes whole, and is kept as it came: with the id it has, or without.
+    fn call(&mut self, call: &RawObject, raw: &str, out: &mut Vec<Delta>) {
+        let at = self.ids.len();
+        let given = call.text("id").filter(|id| !id.is_empty());
+        let usable = given.clone().filter(|id| !self.ids.contains(id));
+        let sendable = given.is_none() || usable.is_some();
+        let id = usable.unwrap_or_else(|| format!("{}_{at}", self.stem));
+        self.ids.push(id.clone());
+        let arguments = call.raw("args").filter(|args| args.starts_with('{')).unwrap_or("{}").to_string();
+        let name = Some(call.text("name").unwrap_or_default());
+        out.push(Delta::Call { index: at, id: Some(id), name, arguments });
+        if sendable {
+            out.push(Delta::Seal { kind: PartKind::Call, index: at, json: raw.into() });
+        }
+    }
+
+    fn ended(&mut self, reason: &str, message: Option<&Value>) {
+        const HELD_BACK: [&str; 8] = [
+            "SAFETY",
+            "RECITATION",
+            "LANGUAGE",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "IMAGE_SAFETY",
+            "MODEL_ARMOR",
+        ];
+        self.end = Some(match reason {
+            "STOP" => EndReason::Stop,
+            "MAX_TOKENS" => EndReason::Length,
+            reason if HELD_BACK.contains(&reason) => {
+                let told = message.and_then(Value::as_str).unwrap_or_default();
+                self.why = Some(format!("held back by the server: {reason} {told}").trim_end().to_string());
+                EndReason::Filter
+            }
+            _ => EndReason::Other,
+        });
+    }
+}
+
+fn usage(told: &Value) -> Option<Usage> {
+    let tokens = |name: &str| count(&told[name]);
+    let prompt = tokens("promptTokenCount")?;
+    let thinking = tokens("thoughtsTokenCount").unwrap_or_default();
+    let usage = Usage {
+        input: prompt + tokens("toolUsePromptTokenCount").unwrap_or_default(),
+        cache_read: tokens("cachedContentTokenCount").unwrap_or_default(),
+        output: tokens("candidatesTokenCount").unwrap_or_default() + thinking,
+        thinking,
+        ..Usage::default()
+    };
+    Some(usage.consistent())
+}

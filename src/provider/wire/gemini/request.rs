@@ -1,0 +1,178 @@
+//! A request as `generateContent` wants it: contents of parts that alternate between user and model, all responses of a step
+//! in one content, in the order of the calls.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::arguments;
+use super::super::format::Asked;
+use super::super::raw::RawObject;
+use super::super::written::{Ids, Target, Written, opened, turns};
+use crate::provider::models::{Effort, Thinking};
+use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
+
+/// The parts of the newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    written: Written,
+}
+
+/// Stands for the signature of a call that another model made.
+const SKIP: &str = "skip_thought_signature_validator";
+
+impl Cache {
+    /// The body of `request`.
+    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+        let new = is_third_generation(&request.model);
+        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+        self.written.update(target, &request.messages, |message, ids| {
+            let own = asked.learnt.sends_seals(message, Wire::Gemini, asked.place, &request.model);
+            match message.role {
+                Role::Assistant => answered(message, own, new, ids),
+                Role::User => message.parts.iter().filter_map(said).collect(),
+                Role::Tool => result(message, new, ids),
+            }
+        });
+        let mut body = opened(&head(request, asked));
+        body.push_str(if body.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
+        let open = |role: &str| format!("{{\"role\":\"{role}\",\"parts\":[");
+        turns(&mut body, self.written.pieces(), role_of, open, |body, part| body.push_str(part));
+        body.push_str("]}");
+        body
+    }
+}
+
+fn head(request: &Request, asked: &Asked) -> Value {
+    let mut head = json!({});
+    if !request.system.is_empty() {
+        head["systemInstruction"] = json!({"parts": [{"text": &*request.system}]});
+    }
+    if !request.tools.is_empty() {
+        head["tools"] = json!([{"functionDeclarations": request.tools.iter().map(tool).collect::<Vec<_>>()}]);
+    }
+    let mut config = json!({});
+    if let Some(most) = asked.most {
+        config["maxOutputTokens"] = most.into();
+    }
+    if asked.learnt.thinks(&request.model)
+        && let Some(thinking) = think(request)
+    {
+        config["thinkingConfig"] = thinking;
+    }
+    if config.as_object().is_some_and(|config| !config.is_empty()) {
+        head["generationConfig"] = config;
+    }
+    head
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters})
+}
+
+/// How much the model is to think, in the form it takes that.
+fn think(request: &Request) -> Option<Value> {
+    let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
+    let mut thinking = json!({"includeThoughts": true});
+    match (request.facts.thinking?, effort) {
+        (Thinking::Level, Some(effort)) => {
+            thinking["thinkingLevel"] = match effort {
+                Effort::None => "MINIMAL",
+                Effort::Low => "LOW",
+                Effort::Medium => "MEDIUM",
+                Effort::High | Effort::XHigh | Effort::Max => "HIGH",
+            }
+            .into();
+        }
+        (Thinking::Budget, Some(effort)) => {
+            thinking["thinkingBudget"] = match effort {
+                Effort::None => 0,
+                Effort::Low => 1_024,
+                Effort::Medium => 8_192,
+                Effort::High => 16_384,
+                Effort::XHigh => 24_576,
+                Effort::Max => -1,
+            }
+            .into();
+        }
+        (Thinking::Level | Thinking::Budget, None) => {}
+        _ => return None,
+    }
+    Some(thinking)
+}
+
+/// Whether a model checks the signatures of calls: those of generation 3 and later do.
+fn is_third_generation(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let number = name.strip_prefix("gemini-").unwrap_or_default();
+    let number: String = number.chars().take_while(char::is_ascii_digit).collect();
+    number.parse::<u32>().is_ok_and(|generation| generation >= 3)
+}
+
+fn role_of(message: &Message) -> &'static str {
+    if message.role == Role::Assistant { "model" } else { "user" }
+}
+
+/// The parts of an answer: as they came, or what of them anyone may read.
+fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<String> {
+    let foreign = message.origin.as_ref().is_none_or(|origin| origin.wire != Wire::Gemini) || !own;
+    let mut parts = Vec::new();
+    for part in &message.parts {
+        let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
+        match (&part.body, seal) {
+            (Body::Call(call), seal) => {
+                ids.open(&call.id, seal.as_deref().and_then(own_id), &call.name);
+                parts.push(seal.unwrap_or_else(|| function_call(call, new && foreign)));
+            }
+            (_, Some(seal)) => parts.push(seal),
+            (Body::Text(text), None) if !text.trim().is_empty() => parts.push(json!({"text": text}).to_string()),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The id that the server gave a call; it gets none that it did not give.
+fn own_id(part: &str) -> Option<String> {
+    let call = RawObject::parse(part)?;
+    RawObject::parse(call.raw("functionCall")?)?.text("id")
+}
+
+fn function_call(call: &ToolCall, skip: bool) -> String {
+    let inner = opened(&json!({"name": call.name}));
+    let inner = format!("{inner},\"args\":{}}}", arguments::object(call));
+    match skip {
+        true => format!("{{\"functionCall\":{inner},\"thoughtSignature\":\"{}\"}}", STANDARD.encode(SKIP)),
+        false => format!("{{\"functionCall\":{inner}}}"),
+    }
+}
+
+fn said(part: &Part) -> Option<String> {
+    match &part.body {
+        Body::Text(text) if !text.trim().is_empty() => Some(json!({"text": text}).to_string()),
+        Body::Blob(file) => Some(blob(file).to_string()),
+        _ => None,
+    }
+}
+
+/// The response to a call; files are a part of it where the model takes that, else they follow it.
+fn result(message: &Message, new: bool, ids: &mut Ids) -> Vec<String> {
+    let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
+        return Vec::new();
+    };
+    let mut response = json!({"name": call.tool, "response": {"result": told.text}});
+    if let Some(id) = call.sent {
+        response["id"] = id.into();
+    }
+    let files: Vec<Value> = message.blobs().map(blob).collect();
+    if new && !files.is_empty() {
+        response["parts"] = files.into();
+        return vec![json!({"functionResponse": response}).to_string()];
+    }
+    let response = json!({"functionResponse": response}).to_string();
+    [response].into_iter().chain(files.iter().map(Value::to_string)).collect()
+}
+
+fn blob(blob: &Blob) -> Value {
+    json!({"inlineData": {"mimeType": blob.mime, "data": STANDARD.encode(&blob.bytes)}})
+}

@@ -1,0 +1,76 @@
+//! Ollama's own format.
+
+mod reader;
+mod request;
+
+use reqwest::Url;
+use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
+
+use self::reader::OllamaReader;
+use self::request::Cache;
+use super::format::{Asked, Format, Page, Probe};
+use crate::config::Connection;
+use crate::provider::models::{Facts, Thinking, listed};
+use crate::provider::transport::{Auth, Framing, Reader, Server};
+use crate::provider::{Request, Wire};
+
+/// The format, with what was serialised before.
+pub(in crate::provider) struct Ollama {
+    cache: Cache,
+}
+
+impl Format for Ollama {
+    const WIRE: Wire = Wire::Ollama;
+    const FRAMING: Framing = Framing::Lines;
+    const VERSION: &'static str = "/api";
+    const SEALS: &'static [&'static str] = &[];
+    const THINKS: &'static [&'static str] = &["think"];
+
+    fn new(_connection: &Connection) -> Self {
+        Ollama { cache: Cache::default() }
+    }
+
+    fn auth(_connection: &Connection) -> Auth {
+        Auth::Bearer
+    }
+
+    fn address(&self, server: &Server, _request: &Request) -> Url {
+        server.url("api/chat")
+    }
+
+    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+        self.cache.body(request, asked).into()
+    }
+
+    fn reader(request: &Request) -> Box<dyn Reader> {
+        Box::new(OllamaReader::new(request.messages.len()))
+    }
+
+    fn list(server: &Server, _page: Option<&str>) -> Url {
+        server.url("api/tags")
+    }
+
+    fn page(list: &Value) -> Page {
+        Page { models: list["models"].as_array().into_iter().flatten().filter_map(listed).collect(), next: None }
+    }
+
+    fn probes(server: &Server, model: &str) -> Vec<Probe> {
+        vec![Probe { url: server.url("api/show"), body: Some(json!({"model": model})), read: shown }]
+    }
+}
+
+/// What `/api/show` says of a model.
+fn shown(told: &Value) -> Facts {
+    let info = told["model_info"].as_object();
+    let length = info.and_then(|info| info.iter().find(|(name, _)| name.ends_with(".context_length")));
+    let window = length.and_then(|(_, value)| value.as_u64()).and_then(|n| u32::try_from(n).ok());
+    let can = told["capabilities"].as_array();
+    let has = |word: &str| can.map(|can| can.iter().any(|w| w == word));
+    Facts {
+        window: window.filter(|n| *n >= 256),
+        thinking: has("thinking").filter(|thinks| !thinks).map(|_| Thinking::None),
+        images: has("vision"),
+        ..Facts::default()
+    }
+}

@@ -1,0 +1,126 @@
+//! A request as Ollama wants it: messages, calls with their arguments as objects, results with the name of the tool.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::arguments;
+use super::super::format::Asked;
+use super::super::written::{Ids, Target, Written, opened};
+use crate::provider::models::{Effort, Thinking};
+use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
+
+/// The messages of the newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    written: Written,
+}
+
+/// The window a model is loaded with where nothing is configured, at most.
+const USUAL_WINDOW: u32 = 32_768;
+
+impl Cache {
+    /// The body of `request`.
+    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+        let target = Target { model: request.model.clone(), unsealed: 0, variant: 0 };
+        self.written.update(target, &request.messages, |message, ids| {
+            let own = asked.learnt.sends_seals(message, Wire::Ollama, asked.place, &request.model);
+            match message.role {
+                Role::Assistant => vec![answered(message, own, ids)],
+                Role::User => vec![said(&message.text(), message)],
+                Role::Tool => result(message, ids),
+            }
+        });
+        let mut body = opened(&head(request, asked));
+        body.push_str(",\"messages\":[");
+        let system =
+            (!request.system.is_empty()).then(|| json!({"role": "system", "content": &*request.system}).to_string());
+        let pieces = self.written.pieces().flat_map(|piece| piece.json.iter().map(String::as_str));
+        let all: Vec<&str> = system.as_deref().into_iter().chain(pieces).collect();
+        body.push_str(&all.join(","));
+        body.push_str("]}");
+        body
+    }
+}
+
+fn head(request: &Request, asked: &Asked) -> Value {
+    let window = request.facts.window.unwrap_or(USUAL_WINDOW);
+    let mut head = json!({
+        "model": request.model, "stream": true, "options": {"num_ctx": window}, "keep_alive": "30m",
+    });
+    if let Some(most) = asked.most {
+        head["options"]["num_predict"] = most.into();
+    }
+    if let Some(effort) = request.effort
+        && asked.learnt.thinks(&request.model)
+        && request.facts.thinking != Some(Thinking::None)
+    {
+        let effort = effort.within(request.facts.efforts.as_deref().unwrap_or(&[]));
+        head["think"] = match (effort, request.facts.thinking) {
+            (Effort::None, _) => false.into(),
+            (effort, Some(Thinking::Words)) => effort.word().into(),
+            _ => true.into(),
+        };
+    }
+    if !request.tools.is_empty() {
+        head["tools"] = request.tools.iter().map(tool).collect();
+    }
+    head
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters
+    }})
+}
+
+fn answered(message: &Message, own: bool, ids: &mut Ids) -> String {
+    let mut value = json!({"role": "assistant", "content": message.text()});
+    // What was thought belongs to the calls it led to.
+    if own && message.has_calls() {
+        let sealed = message.seals().find_map(|json| serde_json::from_str::<Value>(json).ok());
+        if let Some(thinking) = sealed.as_ref().and_then(|seal| seal["thinking"].as_str()) {
+            value["thinking"] = thinking.into();
+        }
+    }
+    let calls: Vec<String> = message.calls().map(|call| called(call, ids)).collect();
+    match calls.is_empty() {
+        true => value.to_string(),
+        false => format!("{},\"tool_calls\":[{}]}}", opened(&value), calls.join(",")),
+    }
+}
+
+fn called(call: &ToolCall, ids: &mut Ids) -> String {
+    ids.open(&call.id, None, &call.name);
+    let function = opened(&json!({"name": call.name}));
+    format!("{{\"function\":{function},\"arguments\":{}}}}}", arguments::object(call))
+}
+
+fn said(text: &str, message: &Message) -> String {
+    let mut value = json!({"role": "user", "content": text});
+    let images: Vec<Value> = message.blobs().filter(is_image).map(image).collect();
+    if !images.is_empty() {
+        value["images"] = images.into();
+    }
+    value.to_string()
+}
+
+/// The result of a call; images go with a message behind it.
+fn result(message: &Message, ids: &mut Ids) -> Vec<String> {
+    let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
+        return Vec::new();
+    };
+    let mut all = vec![json!({"role": "tool", "tool_name": call.tool, "content": told.text}).to_string()];
+    if message.blobs().any(|blob| is_image(&blob)) {
+        all.push(said("The image of the result above.", message));
+    }
+    all
+}
+
+fn is_image(blob: &&Blob) -> bool {
+    blob.mime.starts_with("image/")
+}
+
+fn image(blob: &Blob) -> Value {
+    STANDARD.encode(&blob.bytes).into()
+}

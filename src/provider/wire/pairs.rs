@@ -1,0 +1,99 @@
+//! Every call has exactly one result, directly after its answer and in the order of the calls: every format wants that, and no
+//! server is shown a conversation without it.
+
+use std::sync::Arc;
+
+use crate::provider::{Message, Role, ToolResult};
+
+/// The same conversation where it is whole; else with results for calls that have none, and without those that have no call.
+pub(super) fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
+    if is_paired(messages) {
+        return None;
+    }
+    let mut out: Vec<Arc<Message>> = Vec::with_capacity(messages.len());
+    let mut at = 0;
+    while let Some(message) = messages.get(at) {
+        at += 1;
+        if message.role == Role::Tool {
+            // Results are taken with their answer; one that is left has none.
+            continue;
+        }
+        out.push(Arc::clone(message));
+        let run = messages[at..].iter().take_while(|m| m.role == Role::Tool).count();
+        let mut results: Vec<&Arc<Message>> = messages[at..at + run].iter().collect();
+        at += run;
+        for call in message.calls() {
+            let found = results.iter().position(|r| r.answers() == Some(&call.id));
+            out.push(match found {
+                Some(found) => Arc::clone(results.remove(found)),
+                None => Arc::new(Message::result(ToolResult {
+                    call: call.id.clone(),
+                    text: "interrupted by the user".into(),
+                    ok: false,
+                })),
+            });
+        }
+    }
+    Some(out)
+}
+
+fn is_paired(messages: &[Arc<Message>]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        if message.role == Role::Tool {
+            match open.first() {
+                Some(id) if message.answers() == Some(id) => drop(open.remove(0)),
+                _ => return false,
+            }
+        } else if !open.is_empty() {
+            return false;
+        } else {
+            open.extend(message.calls().map(|call| call.id.as_str()));
+        }
+    }
+    open.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::ToolCall;
+
+    fn calls(ids: &[&str]) -> Message {
+        let call = |id: &&str| ToolCall { id: (*id).into(), name: "list".into(), arguments: "{}".into() };
+        Message::assistant("", ids.iter().map(call).collect())
+    }
+
+    fn shown(messages: Vec<Message>) -> Option<Vec<String>> {
+        let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
+        let shown = |m: &Arc<Message>| match m.answers() {
+            Some(id) => format!("{id}={}", m.text()),
+            None => m.calls().map(|c| c.id.as_str()).collect::<Vec<_>>().join(" "),
+        };
+        Some(paired(&messages)?.iter().map(shown).collect())
+    }
+
+    #[test]
+    fn what_is_whole_stays_the_same() {
+        assert_eq!(
+            shown(vec![Message::user("a"), calls(&["x", "x"]), Message::tool("x", "1"), Message::tool("x", "2")]),
+            None
+        );
+        assert_eq!(shown(vec![]), None);
+    }
+
+    #[test]
+    fn results_are_put_in_order_and_missing_ones_made_up() {
+        let messages = vec![
+            Message::tool("lost", "0"),
+            calls(&["a", "b", "c"]),
+            Message::tool("c", "3"),
+            Message::tool("a", "1"),
+            Message::tool("z", "9"),
+            Message::user("u"),
+            calls(&["d"]),
+        ];
+        let wanted = ["a b c", "a=1", "b=interrupted by the user", "c=3", "", "d", "d=interrupted by the user"];
+        assert_eq!(shown(messages).expect("mended"), wanted);
+    }
+}

@@ -1,0 +1,157 @@
+//! What local models think aloud: the text between `<think>` and `</think>` at the start of an answer, which servers
+//! without a reading of their own pass on as it is.
+//!
+//! Only a tag that begins the answer counts, or one right after another thought: anywhere else it is text about tags.
+
+use crate::provider::Delta;
+
+/// The names of the tags.
+const NAMES: [&str; 2] = ["think", "thinking"];
+
+/// Takes the text of one answer apart. The same in any chunking.
+#[derive(Debug)]
+pub(super) struct ReasoningTags {
+    state: State,
+    /// What is not decided yet: the beginning of a tag.
+    held: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing but white space has come, since the start or since a thought.
+    Before { thought: bool },
+    /// Inside the tag of this name.
+    Inside(&'static str),
+    /// The answer itself.
+    Text,
+}
+
+impl Default for ReasoningTags {
+    fn default() -> Self {
+        Self { state: State::Before { thought: false }, held: String::new() }
+    }
+}
+
+impl ReasoningTags {
+    /// The next piece of text.
+    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
+        if self.state == State::Text {
+            return emit(text, Delta::Text, out);
+        }
+        self.held.push_str(text);
+        while !self.held.is_empty() && self.step(out) {}
+    }
+
+    /// No text follows: what was held is what it looks like. A thought that was never closed stays one.
+    pub(super) fn finish(&mut self, out: &mut Vec<Delta>) {
+        let held = std::mem::take(&mut self.held);
+        match self.state {
+            State::Inside(_) => emit(&held, Delta::Thinking, out),
+            State::Before { thought: true } if held.trim().is_empty() => {}
+            State::Before { .. } | State::Text => emit(&held, Delta::Text, out),
+        }
+    }
+
+    /// Goes on as far as one decision; whether another may follow at once.
+    fn step(&mut self, out: &mut Vec<Delta>) -> bool {
+        match self.state {
+            State::Text => {
+                emit(&std::mem::take(&mut self.held), Delta::Text, out);
+                false
+            }
+            State::Before { thought } => self.before(thought, out),
+            State::Inside(name) => self.inside(name, out),
+        }
+    }
+
+    fn before(&mut self, thought: bool, out: &mut Vec<Delta>) -> bool {
+        let begun = self.held.trim_start();
+        if let Some(name) = NAMES.into_iter().find(|name| begun.starts_with(&format!("<{name}>"))) {
+            let rest = begun[name.len() + 2..].to_string();
+            self.held = rest;
+            self.state = State::Inside(name);
+            return true;
+        }
+        if NAMES.iter().any(|name| format!("<{name}>").starts_with(begun)) {
+            return false;
+        }
+        if thought {
+            self.held = begun.to_string();
+        }
+        self.state = State::Text;
+        emit(&std::mem::take(&mut self.held), Delta::Text, out);
+        false
+    }
+
+    fn inside(&mut self, name: &'static str, out: &mut Vec<Delta>) -> bool {
+        let end = format!("</{name}>");
+        if let Some(at) = self.held.find(&end) {
+            emit(&self.held[..at], Delta::Thinking, out);
+            self.held.drain(..at + end.len());
+            self.state = State::Before { thought: true };
+            return true;
+        }
+        // The longest end of the text that may be the beginning of the tag waits. The tag is ASCII, so is what waits.
+        let most = end.len().min(self.held.len());
+        let waits = (1..=most).rev().find(|n| self.held.as_bytes().ends_with(&end.as_bytes()[..*n])).unwrap_or(0);
+        let told: String = self.held.drain(..self.held.len() - waits).collect();
+        emit(&told, Delta::Thinking, out);
+        false
+    }
+}
+
+fn emit(text: &str, delta: fn(String) -> Delta, out: &mut Vec<Delta>) {
+    if !text.is_empty() {
+        out.push(delta(text.to_string()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::Answer;
+
+    /// Text and thinking of an answer that comes in these pieces.
+    fn read<'a>(pieces: impl Iterator<Item = &'a str>) -> (String, String) {
+        let (mut thoughts, mut out) = (ReasoningTags::default(), Vec::new());
+        pieces.for_each(|piece| thoughts.push(piece, &mut out));
+        thoughts.finish(&mut out);
+        let mut answer = Answer::default();
+        out.iter().for_each(|delta| answer.push(delta));
+        (answer.text, answer.thinking)
+    }
+
+    #[test]
+    fn thoughts_are_told_from_the_answer_in_any_chunking() {
+        for (whole, text, thinking) in [
+            ("<think>\nhm, 日本\n</think>\n\nYes.", "Yes.", "\nhm, 日本\n"),
+            ("\n <think></think>Yes.", "Yes.", ""),
+            ("<thinking>a</think>b</thinking>c", "c", "a</think>b"),
+            ("<think>a</think>\n<think>b</think>\nc", "c", "ab"),
+            ("<think>never closed </thin", "", "never closed </thin"),
+            ("<think>closed and nothing more</think>\n", "", "closed and nothing more"),
+            ("<thin", "<thin", ""),
+            ("  a <think>b</think>", "  a <think>b</think>", ""),
+            ("<thinker>", "<thinker>", ""),
+            ("plain\n", "plain\n", ""),
+            ("<think>a</think>b <think>c</think>", "b <think>c</think>", "a"),
+            ("", "", ""),
+        ] {
+            let wanted = (text.to_string(), thinking.to_string());
+            assert_eq!(read([whole].into_iter()), wanted, "{whole:?}");
+            let letters = whole.char_indices().map(|(at, c)| &whole[at..at + c.len_utf8()]);
+            assert_eq!(read(letters), wanted, "{whole:?}, letter by letter");
+            for (cut, _) in whole.char_indices() {
+                assert_eq!(read([&whole[..cut], &whole[cut..]].into_iter()), wanted, "{whole:?} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_cannot_be_a_tag_is_told_at_once() {
+        let (mut thoughts, mut out) = (ReasoningTags::default(), Vec::new());
+        thoughts.push("Y", &mut out);
+        thoughts.push("<think>", &mut out);
+        assert_eq!(out, [Delta::Text("Y".into()), Delta::Text("<think>".into())]);
+    }
+}

@@ -1,0 +1,58 @@
+//! OpenAI's Responses.
+
+mod reader;
+mod request;
+
+use reqwest::Url;
+use serde_json::Value;
+use tokio_util::bytes::Bytes;
+
+use self::reader::ResponsesReader;
+use self::request::Cache;
+use super::format::{Asked, Format, Page};
+use crate::config::Connection;
+use crate::provider::models::listed;
+use crate::provider::transport::{Auth, Reader, Server};
+use crate::provider::{Request, Wire};
+
+/// The format, with what was serialised before.
+pub(in crate::provider) struct Responses {
+    cache: Cache,
+}
+
+impl Format for Responses {
+    const WIRE: Wire = Wire::Responses;
+    const VERSION: &'static str = "/v1";
+    const VERSIONED: bool = false;
+    const SEALS: &'static [&'static str] =
+        &["reasoning item", "encrypted", "'reasoning'", "following item", "item with id", "item '", "signature"];
+    const THINKS: &'static [&'static str] = &["reasoning", "encrypted", "effort", "summary"];
+
+    fn new(_connection: &Connection) -> Self {
+        Responses { cache: Cache::default() }
+    }
+
+    fn auth(_connection: &Connection) -> Auth {
+        Auth::Bearer
+    }
+
+    fn address(&self, server: &Server, _request: &Request) -> Url {
+        server.url("responses")
+    }
+
+    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+        self.cache.body(request, asked).into()
+    }
+
+    fn reader(request: &Request) -> Box<dyn Reader> {
+        Box::new(ResponsesReader::new(request.messages.len()))
+    }
+
+    fn list(server: &Server, _page: Option<&str>) -> Url {
+        server.url("models")
+    }
+
+    fn page(list: &Value) -> Page {
+        Page { models: list["data"].as_array().into_iter().flatten().filter_map(listed).collect(), next: None }
+    }
+}

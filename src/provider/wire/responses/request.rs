@@ -1,0 +1,136 @@
+//! A request as Responses wants it: a list of items, each call with its output behind it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::arguments;
+use super::super::format::Asked;
+use super::super::written::{Ids, Target, Written, opened};
+use crate::provider::models::Thinking;
+use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
+
+/// The items of the newest request.
+#[derive(Default)]
+pub(super) struct Cache {
+    written: Written,
+}
+
+impl Cache {
+    /// The body of `request`.
+    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+        self.written.update(target, &request.messages, |message, ids| {
+            let own = asked.learnt.sends_seals(message, Wire::Responses, asked.place, &request.model);
+            match message.role {
+                Role::Assistant => answered(message, own, ids),
+                Role::User => vec![said(message)],
+                Role::Tool => result(message, ids).into_iter().collect(),
+            }
+        });
+        let mut body = opened(&head(request, asked));
+        body.push_str(",\"input\":[");
+        let items: Vec<&str> = self.written.pieces().flat_map(|piece| piece.json.iter().map(String::as_str)).collect();
+        body.push_str(&items.join(","));
+        body.push_str("]}");
+        body
+    }
+}
+
+fn head(request: &Request, asked: &Asked) -> Value {
+    let mut head = json!({"model": request.model, "stream": true, "store": false});
+    if request.facts.thinking != Some(Thinking::None) && asked.learnt.thinks(&request.model) {
+        head["include"] = json!(["reasoning.encrypted_content"]);
+        head["reasoning"] = json!({"summary": "auto"});
+        if let Some(effort) = request.effort {
+            let effort = effort.within(request.facts.efforts.as_deref().unwrap_or(&[]));
+            head["reasoning"]["effort"] = effort.word().into();
+        }
+    }
+    if !request.conversation.is_empty() {
+        head["prompt_cache_key"] = (&*request.conversation).into();
+    }
+    if let Some(most) = asked.most {
+        head["max_output_tokens"] = most.into();
+    }
+    if !request.system.is_empty() {
+        head["instructions"] = (&*request.system).into();
+    }
+    if !request.tools.is_empty() {
+        head["tools"] = request.tools.iter().map(tool).collect();
+    }
+    head
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        "strict": false,
+    })
+}
+
+/// The items of an answer: as they came, or what of them anyone may read.
+fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
+    // What was thought goes with the item it led to, or not at all.
+    let led_to = message.parts.iter().rposition(|part| part.seal.is_some() && !is_thought(&part.body));
+    let mut items = Vec::new();
+    for (at, part) in message.parts.iter().enumerate() {
+        let seal = part.seal.as_ref().filter(|_| own).map(ToString::to_string);
+        match (&part.body, seal) {
+            (Body::Call(call), seal) => {
+                let id = if own { call.id.clone() } else { ids.rename() };
+                ids.open(&call.id, Some(id.clone()), &call.name);
+                items.push(seal.unwrap_or_else(|| function_call(call, &id)));
+            }
+            (body, Some(_)) if is_thought(body) && led_to.is_none_or(|led_to| led_to < at) => {}
+            (_, Some(seal)) => items.push(seal),
+            (Body::Text(text), None) if !text.trim().is_empty() => {
+                items.push(json!({"type": "message", "role": "assistant", "content": text}).to_string());
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+fn is_thought(body: &Body) -> bool {
+    matches!(body, Body::Thinking(_) | Body::Other)
+}
+
+fn function_call(call: &ToolCall, id: &str) -> String {
+    let arguments = arguments::object(call);
+    json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": arguments}).to_string()
+}
+
+fn said(message: &Message) -> String {
+    let part = |part: &Part| match &part.body {
+        Body::Text(text) if !text.trim().is_empty() => Some(text_part(text)),
+        Body::Blob(file) => Some(blob(file)),
+        _ => None,
+    };
+    let content: Vec<Value> = message.parts.iter().filter_map(part).collect();
+    json!({"type": "message", "role": "user", "content": content}).to_string()
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "input_text", "text": text})
+}
+
+fn result(message: &Message, ids: &mut Ids) -> Option<String> {
+    let told = message.tool_result()?;
+    let id = ids.close(&told.call)?.sent?;
+    let files: Vec<Value> = message.blobs().map(blob).collect();
+    let output = match files.is_empty() {
+        true => Value::from(told.text.as_str()),
+        false => [text_part(&told.text)].into_iter().chain(files).collect(),
+    };
+    Some(json!({"type": "function_call_output", "call_id": id, "output": output}).to_string())
+}
+
+fn blob(blob: &Blob) -> Value {
+    let url = format!("data:{};base64,{}", blob.mime, STANDARD.encode(&blob.bytes));
+    match blob.mime.starts_with("image/") {
+        true => json!({"type": "input_image", "image_url": url}),
+        false => json!({"type": "input_file", "filename": blob.name, "file_data": url}),
+    }
+}
