@@ -6,6 +6,7 @@ mod context;
 mod demo;
 pub mod diff;
 pub mod files;
+mod hook;
 pub mod out;
 mod parse;
 mod print;
@@ -52,6 +53,10 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
             std::iter::once("strand".into()).chain(args),
             crate::serve_strand,
         )));
+    }
+    if let Cmd::Files(files::FilesCmd::Shi { hook: true, after, .. }) = command {
+        hook::run(after, global);
+        return Ok(0);
     }
     let mut context = Context::new(global, approval)?;
     if !matches!(command, Cmd::Doctor(_)) {

@@ -189,12 +189,13 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
     Ok(written)
 }
 
-/// Archives files as they are, without a change: `shi`. Takes normalised paths.
+/// Archives files as they are, without a change. Takes normalised paths; with `absent`, some may not be there yet.
 ///
 /// # Errors
 /// When one is not there or cannot be read, or the archive fails.
 pub fn archive_as_is(
     paths: &[String],
+    absent: bool,
     workspace: &Workspace,
     archive: &Archive,
 ) -> Result<archive::Recorded, ApplyError> {
@@ -202,7 +203,7 @@ pub fn archive_as_is(
     let mut states = Vec::new();
     for path in paths {
         let state = workspace.read(path)?.state;
-        if state.is_absent() {
+        if state.is_absent() && !absent {
             let source = io::ErrorKind::NotFound.into();
             return Err(ReadError::Io { path: path.clone(), source }.into());
         }

@@ -11,10 +11,11 @@ pub mod record;
 
 pub use apply::{Applied, ApplyError, sweep};
 
+use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Recorded};
-use crate::memory::{self, Cause, ChangesetFile, Memory};
+use crate::memory::{self, Cause, ChangesetFile, Memory, WillWrite};
 use crate::proposal::Decided;
-use crate::workspace::Workspace;
+use crate::workspace::{ReadError, Workspace};
 
 /// Where a change goes.
 #[derive(Clone, Copy)]
@@ -66,7 +67,62 @@ pub fn execute(decided: &Decided, cause: Cause, stores: Stores<'_>) -> Executed 
 /// # Errors
 /// When one is not there or cannot be read, or the archive fails.
 pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
-    let recorded = apply::archive_as_is(paths, stores.workspace, stores.archive)?;
+    let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
+    record_as_is(apply::archive_as_is(paths, false, stores.workspace, stores.archive)?, &cause, stores)
+}
+
+/// Archives files as they are before another program writes them, those that are not there yet too. Takes normalised
+/// paths. The error of memory is apart, as with [`archive_as_is`].
+///
+/// # Errors
+/// When one cannot be read, or the archive fails.
+pub fn archive_before(
+    paths: &[String],
+    title: &str,
+    stores: Stores<'_>,
+) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
+    let cause = Cause { kind: "hook".into(), title: title.into(), ..Cause::default() };
+    record_as_is(apply::archive_as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
+}
+
+/// Notes that another program wrote files as they stand now: they count as nebula's. Takes normalised paths.
+///
+/// # Errors
+/// When one cannot be read, or memory cannot be written.
+pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> Result<(), WrittenError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let state = stores.workspace.read(path)?.state;
+        files.push(WillWrite {
+            path: path.clone(),
+            sha256: state_sha(&state),
+            replaces: None,
+            bytes: state.text().map(|text| text.as_bytes().to_vec()),
+            added: None,
+            removed: None,
+        });
+    }
+    let cause = Cause { kind: "hook".into(), title: title.into(), ..Cause::default() };
+    let pending = stores.memory.will_write(&stores.project(), &cause, &files)?;
+    Ok(stores.memory.applied_unarchived(pending)?)
+}
+
+/// Why it could not be noted what another program wrote.
+#[derive(Debug, thiserror::Error)]
+pub enum WrittenError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Memory cannot be written.
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+}
+
+fn record_as_is(
+    recorded: Recorded,
+    cause: &Cause,
+    stores: Stores<'_>,
+) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
     let Some(id) = recorded.changeset else { return Ok((recorded, None)) };
     let files: Vec<_> = recorded
         .files
@@ -80,7 +136,6 @@ pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, 
             removed: Some(0),
         })
         .collect();
-    let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
-    let unrecorded = stores.memory.archived(&stores.project(), &cause, &id.to_string(), &files).err();
+    let unrecorded = stores.memory.archived(&stores.project(), cause, &id.to_string(), &files).err();
     Ok((recorded, unrecorded))
 }

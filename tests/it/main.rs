@@ -7,6 +7,7 @@ mod context;
 mod edits;
 mod focus;
 mod frames;
+mod hook;
 mod hostile;
 mod imports;
 mod kills;

@@ -43,10 +43,20 @@ pub enum FilesCmd {
     /// Redo: undo the newest undo
     Redo(AskArgs),
     /// Archive files as they are
+    #[command(after_help = "\
+--hook is for another agent's hook before a tool, --hook --after for the one after it: the hook's JSON
+is read from standard input (cwd, tool_name, tool_input). Nothing is printed, the exit code is 0; what
+fails is a line of ~/.nebula/logs/hook.log.")]
     Shi {
         /// The files, relative to the current folder.
-        #[arg(required = true)]
+        #[arg(required_unless_present = "hook", conflicts_with = "hook")]
         files: Vec<String>,
+        /// Archive what a hook's message on standard input names
+        #[arg(long)]
+        hook: bool,
+        /// The files are written: from now on they count as nebula's
+        #[arg(long, requires = "hook")]
+        after: bool,
     },
     /// List changesets, or one file's versions, newest first
     History(HistoryArgs),
@@ -204,7 +214,7 @@ impl ArchiveCommands<'_> {
         match command {
             FilesCmd::Undo(args) => self.undo(args),
             FilesCmd::Redo(ask) => self.redo(ask),
-            FilesCmd::Shi { files } => self.shi(files),
+            FilesCmd::Shi { files, .. } => self.shi(files),
             FilesCmd::History(args) => self.history(args),
             FilesCmd::Show { version } => self.show(version),
             FilesCmd::Diff { version, with } => self.diff(version, with),

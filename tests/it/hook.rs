@@ -1,0 +1,106 @@
+//! `nebula shi --hook`: another agent's edits, archived before they happen.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("work/.git")).expect("made");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        World { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn run(&self, words: &[&str], input: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(words).current_dir(self.dir.path()).env_clear().env("HOME", self.path("home"));
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+        // One that has no use for its input may be gone already.
+        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        child.wait_with_output().expect("ended")
+    }
+
+    /// The hook of a tool, which says nothing and always succeeds.
+    fn hook(&self, words: &[&str], tool: &str, input: &Value) {
+        let message = json!({"cwd": self.path("work"), "tool_name": tool, "tool_input": input}).to_string();
+        self.silent(words, &message);
+    }
+
+    #[track_caller]
+    fn silent(&self, words: &[&str], message: &str) {
+        let out = self.run(&[&["shi", "--hook"], words].concat(), message);
+        assert_eq!((out.status.code(), &*out.stdout, &*out.stderr), (Some(0), &b""[..], &b""[..]), "{out:?}");
+    }
+
+    fn work(&self, words: &[&str]) -> Output {
+        let workspace = self.path("work");
+        self.run(&[words, &["--workspace", workspace.to_str().expect("text")]].concat(), "")
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path("work").join(name)).ok()
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("home/.nebula/logs/hook.log")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn what_another_agent_changes_can_be_undone() {
+    let w = World::new();
+    fs::write(w.path("work/a.txt"), "one\n").expect("written");
+    let (a, new) = (w.path("work/a.txt"), w.path("work/new.txt"));
+    let edits = json!({"edits": [{"file_path": a}, {"file_path": new}]});
+    w.hook(&[], "MultiEdit", &edits);
+    fs::write(&a, "two\n").expect("written");
+    fs::write(&new, "made\n").expect("written");
+    w.hook(&["--after"], "MultiEdit", &edits);
+    let history = w.work(&["history", "--json"]);
+    let history: Value = serde_json::from_slice(&history.stdout).expect("JSON");
+    assert_eq!(history[0]["title"].as_str().or(history[0]["cause"].as_str()), Some("hook: MultiEdit"), "{history}");
+    // What stands was written by an agent, so that nobody need be asked about it.
+    assert_eq!(w.work(&["undo", "--yes"]).status.code(), Some(0));
+    assert_eq!((w.read("a.txt").as_deref(), w.read("new.txt")), (Some("one\n"), None));
+    assert_eq!(w.work(&["redo", "--yes"]).status.code(), Some(0));
+    assert_eq!((w.read("a.txt").as_deref(), w.read("new.txt").as_deref()), (Some("two\n"), Some("made\n")));
+    // A change by hand after that is foreign, and kept.
+    w.hook(&[], "Edit", &json!({"file_path": "a.txt"}));
+    fs::write(&a, "three\n").expect("written");
+    w.hook(&["--after"], "Edit", &json!({"file_path": "a.txt"}));
+    fs::write(&a, "by hand\n").expect("written");
+    w.work(&["undo", "--yes"]);
+    assert_eq!(w.read("a.txt").as_deref(), Some("by hand\n"));
+    assert_eq!(w.log(), "");
+}
+
+#[test]
+fn what_a_hook_cannot_keep_is_a_line_of_its_log() {
+    let w = World::new();
+    fs::write(w.path("outside.txt"), "x").expect("written");
+    fs::write(w.path("work/a.txt"), "x").expect("written");
+    for message in ["", "nonsense", "[]", "{\"tool_input\":{\"path\":7}}"] {
+        w.silent(&[], message);
+    }
+    assert_eq!(w.log().lines().count(), 2, "{}", w.log());
+    // What lies outside, or within the archive, is not kept, and that is no failure.
+    w.hook(&[], "Write", &json!({"file_path": w.path("outside.txt")}));
+    w.hook(&[], "Write", &json!({"file_path": "../outside.txt"}));
+    w.hook(&[], "Write", &json!({"file_path": ".shaft/x"}));
+    assert!(!w.path("work/.shaft").exists());
+    w.silent(&[], &json!({"cwd": "/nowhere/at/all", "tool_input": {"path": "a"}}).to_string());
+    assert!(w.log().lines().last().expect("a line").contains("/nowhere/at/all cannot be entered"), "{}", w.log());
+}
