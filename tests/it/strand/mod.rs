@@ -11,6 +11,7 @@ mod killed;
 mod language;
 mod parallel;
 mod remote;
+#[cfg(feature = "mcp")]
 mod served;
 mod terminal;
 mod trees;
