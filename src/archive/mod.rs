@@ -13,6 +13,7 @@ mod maintenance;
 mod path;
 mod recent;
 mod record;
+mod repository;
 pub mod restore;
 mod seal;
 pub mod staging;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{Archive, Error, Id, Sha, Version, sha256};
+use super::{Archive, Error, Id, Sha, Version, repository, sha256};
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
     count_changed, merge,
@@ -189,6 +189,7 @@ impl Archive {
             previews.push(RestorePreview { path: goal.path, status });
             files.extend(change);
         }
+        repository::all_or_none(workspace, &mut previews, &mut files);
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
     }
 

@@ -124,7 +124,7 @@ fn asked(call: &CommandCall) -> String {
     let limit =
         if call.background { "runs in the background".into() } else { format!("limit {} s", call.limit.as_secs()) };
     format!(
-        "Run this command?{why}\n\n{}\n\nkeeper: scan, undo takes back what it changes in this workspace\nno sandbox: it may write and reach whatever you may · {limit}",
+        "Run this command?{why}\n\n{}\n\nkeeper: scan, undo takes back what it changes in this workspace\nno sandbox: it may write and reach whatever you may, the archive too · {limit}",
         shown(&call.text)
     )
 }

@@ -111,3 +111,19 @@ fn what_someone_else_changed_since_is_not_undone_silently() {
     assert_eq!(fs::read_to_string(tree.root().join("README.md")).expect("read"), "by hand\n");
     assert_eq!(fs::read_to_string(tree.root().join("src/lib.rs")).expect("read"), "pub fn a() -> u32 {\n    1\n}\n");
 }
+
+#[test]
+fn the_repository_comes_back_whole_or_not_at_all() {
+    let tree = Tree::new();
+    tree.nebula(&["run", "--", "git commit -qam by-command; echo x > made"]);
+    let head = |tree: &Tree| {
+        text(&Command::new("git").args(["rev-parse", "HEAD"]).current_dir(tree.root()).output().expect("git").stdout)
+    };
+    tree.git(&["commit", "-q", "--allow-empty", "-m", "by hand"]);
+    let by_hand = head(&tree);
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert!(text(&undone.stdout).contains("the repository stays: "), "{}", text(&undone.stdout));
+    assert_eq!(head(&tree), by_hand);
+    assert!(!tree.root().join("made").exists(), "the workspace's files come back alone");
+    tree.git(&["fsck", "--no-dangling", "--no-progress"]);
+}
