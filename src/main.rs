@@ -19,7 +19,12 @@ fn main() -> ExitCode {
     let ended = match command {
         None => Context::new(global, None).and_then(|mut context| {
             context.ask_for_key()?;
-            screen(&context, prompt.join(" "))
+            // A terminal that knows no cursor is spoken to line by line.
+            let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+            match context.global.plain || dumb {
+                true => cli::run_chat(&context, &prompt.join(" ")),
+                false => screen(&context, prompt.join(" ")),
+            }
         }),
         Some(Cmd::Demo) => Context::new(global, None).and_then(|context| tour(&context)),
         Some(command) => cli::run(command, global),
@@ -42,7 +47,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     let left = run(context, context.parts()?, Options { start, prompt, ..Options::default() })?;
     if let Some(id) = left.session {
         // The terminal may be gone.
-        let _ = cli::out::say(format_args!("resume with: nebula --resume {id}"));
+        let _ = cli::out::say(format_args!("resume with: nebula --resume {}", context.short_session(&id)));
     }
     match left.exit {
         Exit::Tour => tour(context),

@@ -32,6 +32,11 @@ pub enum Wanted {
         /// What the message is called: `message 12`, or its first words.
         called: String,
     },
+    /// All changes of a session.
+    Session {
+        /// The session's id.
+        session: String,
+    },
     /// One file to one version.
     Version {
         /// Which file.
@@ -127,6 +132,10 @@ pub fn plan(wanted: &Wanted, stores: Stores<'_>) -> Result<Plan, PlanError> {
                 true => Err(PlanError::NothingSince(called.clone())),
                 false => Ok(undo(Request::Changesets(ids), format!("undo of everything since {called}"))),
             }
+        }
+        Wanted::Session { session } => {
+            let ids = ids(&stores.memory.changesets_of_session(session)?);
+            Ok(undo(Request::Changesets(ids), "undo of the session".into()))
         }
         Wanted::Version { path, version } => {
             let version = stores.archive.find_version(Some(path), version)?.id;

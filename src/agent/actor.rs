@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::seal_jobs;
-use crate::agent::commit;
 use crate::agent::restore::Restores;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
@@ -19,6 +18,7 @@ use crate::agent::session::open::{self, Opened};
 use crate::agent::session::records::sha;
 use crate::agent::session::{export, settings, system_prompt};
 use crate::agent::turn::{self, Begin};
+use crate::agent::{commit, model};
 use crate::memory;
 use crate::protocol::{
     Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
@@ -178,6 +178,12 @@ impl Actor {
             Command::Compact => self.compact().await,
             Command::UndoCompact => self.undo_compact().await,
             Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
+            Command::Comment(id, comment) => {
+                let what = (id, comment.clone());
+                if !context.approvals.comment(id, comment) {
+                    context.events.send(EventBody::CommentAnswer(what.0, what.1, String::new())).await;
+                }
+            }
             Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
             Command::Restore(request) => {
                 let turn = self.session.as_ref().and_then(|s| s.turn);
@@ -187,6 +193,15 @@ impl Actor {
             Command::SkipBackoff => context.skip_backoff.now(),
             Command::Sessions(change) => self.change_session(change).await,
             Command::Set(setting) => settings::set(context, setting).await,
+            Command::Connect(form) => {
+                // The check takes as long as the server does.
+                let context = Arc::clone(context);
+                tokio::spawn(async move {
+                    if let Err(why) = model::connect_with(&context.services, &form).await {
+                        context.events.send(EventBody::NotConnected(why)).await;
+                    }
+                });
+            }
             Command::Export(format) => match context.id() {
                 Some(id) => self.export(&id, format).await,
                 None => context.say(Level::Info, "there is no session to export yet", "").await,

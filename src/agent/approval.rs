@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
-use crate::protocol::{Approval, QuestionId};
+use crate::protocol::{Approval, Comment, QuestionId};
 
 /// What is waited for, by name.
 #[derive(Default)]
@@ -21,6 +21,7 @@ pub struct PendingApprovals {
 struct Waiting {
     decisions: HashMap<ProposalId, oneshot::Sender<Decision>>,
     replies: HashMap<QuestionId, oneshot::Sender<String>>,
+    comments: HashMap<ProposalId, mpsc::UnboundedSender<Comment>>,
 }
 
 impl PendingApprovals {
@@ -29,6 +30,18 @@ impl PendingApprovals {
         let (tx, rx) = oneshot::channel();
         self.lock().decisions.insert(id, tx);
         rx
+    }
+
+    /// Registers who answers questions about a proposal's hunks until it is withdrawn.
+    pub fn comments(&self, id: ProposalId) -> mpsc::UnboundedReceiver<Comment> {
+        let (tx, rx) = mpsc::unbounded_channel();
+        self.lock().comments.insert(id, tx);
+        rx
+    }
+
+    /// Hands a question about a hunk to whoever answers it; `false`: nobody does.
+    pub fn comment(&self, id: ProposalId, comment: Comment) -> bool {
+        self.lock().comments.get(&id).is_some_and(|answerer| answerer.send(comment).is_ok())
     }
 
     /// Registers a question; the reply arrives at the receiver.
@@ -52,7 +65,9 @@ impl PendingApprovals {
 
     /// Forgets a proposal that nobody waits for any more.
     pub fn withdraw(&self, id: ProposalId) {
-        self.lock().decisions.remove(&id);
+        let mut waiting = self.lock();
+        waiting.decisions.remove(&id);
+        waiting.comments.remove(&id);
     }
 
     /// Forgets a question that nobody waits for any more.

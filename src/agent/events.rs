@@ -1,7 +1,7 @@
 //! The sending end of the events, with the numbers that name entries, turns, proposals and questions.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -16,17 +16,24 @@ pub struct Events {
     session: Option<SessionId>,
     next: Arc<AtomicU64>,
     turn: Arc<AtomicU64>,
+    step: Arc<AtomicU32>,
 }
 
 impl Events {
     /// Over the bounded channel to the front end, for events that belong to no session.
     pub fn new(to: mpsc::Sender<Event>) -> Self {
-        Events { to, session: None, next: Arc::new(AtomicU64::new(1)), turn: Arc::default() }
+        Events { to, session: None, next: Arc::new(AtomicU64::new(1)), turn: Arc::default(), step: Arc::default() }
     }
 
     /// The same channel for the events of one session. Names are unique across sessions.
     pub fn of(&self, session: SessionId) -> Self {
-        Events { to: self.to.clone(), session: Some(session), next: Arc::clone(&self.next), turn: Arc::default() }
+        Events {
+            to: self.to.clone(),
+            session: Some(session),
+            next: Arc::clone(&self.next),
+            turn: Arc::default(),
+            step: Arc::default(),
+        }
     }
 
     /// Sends one event.
@@ -92,6 +99,17 @@ impl Events {
     /// The name of the session's turn that began last.
     pub fn last_turn(&self) -> TurnId {
         TurnId(self.turn.load(Ordering::Relaxed))
+    }
+
+    /// Tells that a step of the turn begins: which one, from 1.
+    pub async fn begin_step(&self, of_turn: u32) {
+        self.step.fetch_add(1, Ordering::Relaxed);
+        self.send(EventBody::Step(of_turn)).await;
+    }
+
+    /// The session's step under way, counted over all its turns.
+    pub fn step(&self) -> u32 {
+        self.step.load(Ordering::Relaxed)
     }
 
     /// A name for a proposal.

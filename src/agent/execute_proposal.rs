@@ -95,6 +95,11 @@ pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
     }
 }
 
+/// Whether the person is asked about a proposal of the model.
+pub fn asks_person(context: &SessionContext, proposal: &Proposal) -> bool {
+    by_policy(context, proposal, Asking::Policy).is_none()
+}
+
 fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> Option<Decision> {
     if asking == Asking::Person {
         return None;
@@ -113,7 +118,7 @@ async fn ask(
     for file in &proposal.files {
         if let Some(glob) = context.services.archive.excluded_by(&file.path) {
             let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
-            context.say(Level::Warning, title, "Once written, nebula cannot take this change back.").await;
+            context.say(Level::Warning, title, "Once written, nebula cannot undo this change.").await;
         }
     }
     // While the person decides, somebody else may change a file: that is seen before it is refused.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agent::background::watch;
 use crate::agent::changesets::{changeset, counts};
+use crate::agent::restore;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::{rag, request, system_prompt, transcript};
@@ -110,6 +111,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         }
         Query::Inputs => Listing::Inputs(services.memory.sync().inputs(&project, INPUTS).map_err(say)?),
         Query::Prompts => Listing::Prompts(request::prompts(services)),
+        Query::SessionDiff => Listing::SessionDiff(restore::session_diff(context)?.map(Arc::new)),
         Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
         Query::Stats => {
             let (rows, unreadable) = services.memory.sync().stats(None).map_err(say)?;

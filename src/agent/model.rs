@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::agent::background::model_facts;
 use crate::agent::services::{Report, Services, lock};
-use crate::protocol::Level;
+use crate::config::{Connection, Secret};
+use crate::protocol::{ConnectForm, Level};
 use crate::provider::{self, Provider, Recorder};
 
 /// From here on this provider answers. The first one is recorded, where that was asked for.
@@ -54,13 +55,80 @@ fn look_for_local(services: &Arc<Services>) {
         let usual = services.connection().model;
         match provider::choose(found, &usual) {
             Some((server, model)) => take_local(&services, server, model).await,
-            None => services.change_connection(|connection| {
-                connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()
-            }),
+            None => {
+                services.change_connection(|connection| {
+                    connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()
+                });
+                tokio::spawn(wait_for_local(Arc::clone(&services)));
+            }
         }
         services.report(Report::Looked);
     });
 }
+
+/// Takes a local server that starts later, as long as nothing else answers.
+async fn wait_for_local(services: Arc<Services>) {
+    let mut pause = LOOK_AGAIN;
+    while services.connection().provider.is_none() {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LOOK_SELDOM);
+        if services.connection().provider.is_some() || *services.looking.borrow() {
+            continue;
+        }
+        let usual = services.connection().model;
+        if let Some((server, model)) = provider::choose(provider::find().await, &usual)
+            && services.connection().provider.is_none()
+        {
+            return take_local(&services, server, model).await;
+        }
+    }
+}
+
+/// How long after the first look for a local server comes the next; each pause is longer than the one before.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
+const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
+
+/// Connects with a key that the person gave: one request checks it. It is kept in the file of keys only where they say so.
+///
+/// # Errors
+/// Why it cannot be used, for the person. Nothing was changed.
+pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<(), String> {
+    let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
+    let connection = lock(&services.config).connection_to(&form.provider, form.base_url.as_deref(), key.clone());
+    let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
+    let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
+    let offered = offered.map_err(|_| format!("{} did not answer in {} s", connection.base_url, TO_CHECK.as_secs()))?;
+    let offered = offered.map_err(|e| format!("{}. {}", e.message, e.hint))?;
+    let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+    let usual = services.connection().model;
+    let model = match offered.contains(&usual) {
+        true => usual.clone(),
+        false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
+    };
+    if form.keep {
+        keep(services, form, &connection, key)?;
+    }
+    plug(services, Arc::clone(&provider));
+    model_facts::describe(services, &*provider, &model).await;
+    services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
+    services.report(Report::Status);
+    Ok(())
+}
+
+/// Keeps the key, and which provider it is for.
+fn keep(services: &Services, form: &ConnectForm, connection: &Connection, key: Option<Secret>) -> Result<(), String> {
+    if let Some(key) = key {
+        lock(&services.config).keep_key(connection, &key).map_err(|e| format!("{}. {}", e.message, e.hint))?;
+    }
+    services.persist("provider", &form.provider);
+    if let Some(url) = &form.base_url {
+        services.persist("baseUrl", url);
+    }
+    Ok(())
+}
+
+/// So long a server may take to say which models it has.
+const TO_CHECK: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Takes a model that the server offers, without holding anything up, where nobody chose one and it lacks the usual.
 fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {

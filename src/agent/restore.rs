@@ -12,8 +12,8 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
-use crate::memory::Cause;
-use crate::proposal::{ForeignChoice, Proposal, RestoreStatus};
+use crate::memory::{Cause, ChangesetRecord};
+use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
 use crate::restore_plan::{self, Plan, Wanted};
 
@@ -77,6 +77,12 @@ impl Restores {
             }
             return;
         }
+        if let RestoreRequest::State { path, now, then } = request {
+            let title = format!("undo of a change of {path}");
+            let change = FileChange::new(path, *now, *then, "undo", &[]);
+            let proposal = Proposal { id: context.events.proposal(), title, files: vec![change] };
+            return self.begin_plain(context, proposal, "undo");
+        }
         let context = Arc::clone(context);
         self.begin(move |stop, chosen| async move {
             match plan(&context, request, turn).await {
@@ -108,8 +114,45 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             Some((session, turn)) => Wanted::Turn { session, turn },
             None => return Err("no turn of this session changed anything".into()),
         },
-        RestoreRequest::Foreign { .. } => return Err("no restore is waiting".into()),
+        RestoreRequest::LastOf { path, turn } => last_of(context, &path, turn)?,
+        RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err("no restore is waiting".into()),
     })
+}
+
+/// The newest changeset of this session that changed a file, alone or with its turn.
+fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<Wanted, String> {
+    let session = context.id().ok_or("no session is open")?;
+    let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
+    let changed = |record: &&ChangesetRecord| record.files.iter().any(|file| file.path == path);
+    // Ids grow with time.
+    let newest = records.iter().filter(changed).filter(|r| r.id.is_some()).max_by(|a, b| a.id.cmp(&b.id));
+    let newest = newest.ok_or_else(|| format!("nothing in this session changed {path}"))?;
+    match newest.cause.turn.filter(|_| whole_turn) {
+        Some(turn) => Ok(Wanted::Turn { session, turn }),
+        None => Ok(Wanted::Changeset(newest.id.clone().unwrap_or_default())),
+    }
+}
+
+/// All that the session changed, from the files as they were to the files as they are. None: nothing.
+///
+/// # Errors
+/// When the archive or memory cannot be read, for the person.
+pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String> {
+    let Some(session) = context.id() else { return Ok(None) };
+    let stores = context.services.stores();
+    let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
+    if records.is_empty() {
+        return Ok(None);
+    }
+    let wanted = Wanted::Session { session };
+    let plan = restore_plan::plan(&wanted, stores).map_err(|e| e.to_string())?;
+    let choices = Choices { others: Some(ForeignChoice::TakeOld), ..Choices::default() };
+    let restoration = plan.look(&choices, context.events.proposal(), context.services.stores());
+    let Restoration { proposal, .. } = restoration.map_err(|e| e.to_string())?;
+    // From now to then, the other way round.
+    let turned = |file: FileChange| FileChange::new(file.path, file.after, file.before, "", &[]);
+    let files: Vec<FileChange> = proposal.files.into_iter().map(turned).collect();
+    Ok((!files.is_empty()).then_some(Proposal { files, ..proposal }))
 }
 
 /// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
@@ -162,7 +205,7 @@ pub async fn run(
         }
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
-            let title = format!("{}: every file is already as it was then", plan.title);
+            let title = format!("{}: already at that version", plan.title);
             context.say(Level::Info, title, "Nothing was changed.").await;
             return None;
         }

@@ -58,6 +58,9 @@ pub struct Global {
     /// Record the model's answers to a file
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Talk line by line, as `nebula chat` does
+    #[arg(long)]
+    pub plain: bool,
     /// Replay a recording instead of asking a model
     #[arg(long, global = true, value_name = "FILE")]
     pub replay: Option<PathBuf>,
@@ -70,6 +73,8 @@ pub enum Cmd {
     Task(TaskArgs),
     /// Run a command of your own; what it overwrites is archived, and `undo` takes it back
     Run(RunArgs),
+    /// Talk line by line: for screen readers, logs, pipes and dumb terminals
+    Chat(ChatArgs),
     /// Files and their archive.
     #[command(flatten)]
     Files(FilesCmd),
@@ -147,6 +152,14 @@ pub struct TaskArgs {
     /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `chat`.
+#[derive(Debug, Default, Args)]
+pub struct ChatArgs {
+    /// The first message
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Vec<String>,
 }
 
 /// Arguments of `commit`.

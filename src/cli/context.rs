@@ -120,6 +120,14 @@ impl Context {
         self.config.paths.folder().map_or_else(memory::Options::nowhere, memory::Options::in_folder)
     }
 
+    /// The shortest beginning of a session's id that names it alone here.
+    pub fn short_session<'i>(&self, id: &'i str) -> &'i str {
+        let (memory, _) = Memory::open(self.memory_options());
+        let project = self.project();
+        let names_it = |short: &&str| memory.find(&project, short).is_ok_and(|found| found == id);
+        (4..id.len()).filter_map(|end| id.get(..end)).find(names_it).unwrap_or(id)
+    }
+
     /// The workspace's archive.
     ///
     /// # Errors

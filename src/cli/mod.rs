@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and the commands that need no screen.
 
 mod args;
+mod chat;
 mod commit;
 mod context;
 mod demo;
@@ -62,7 +63,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     if !matches!(command, Cmd::Doctor(_)) {
         context.config.warnings.iter().for_each(out::complain);
     }
-    if let Cmd::Task(_) | Cmd::Model(args::ModelArgs { name: None, .. }) | Cmd::Commit(_) = command {
+    if let Cmd::Task(_) | Cmd::Chat(_) | Cmd::Model(args::ModelArgs { name: None, .. }) | Cmd::Commit(_) = command {
         context.ask_for_key()?;
     }
     let ended = run_command(&mut context, command);
@@ -79,6 +80,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
 fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
     match command {
         Cmd::Task(args) => run_task(context, args),
+        Cmd::Chat(args) => run_chat(context, &args.prompt.join(" ")),
         Cmd::Sessions { what } => sessions::run(context, what),
         Cmd::Model(args) => settings::model(context, &args),
         Cmd::Config { what } => settings::config(context, what),
@@ -112,6 +114,17 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         err: Out::stderr(),
     };
     Ok(i32::from(desk.run(command)?))
+}
+
+/// Talks line by line.
+///
+/// # Errors
+/// When the agent cannot be started, or standard output takes no more.
+pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
+    let parts = context.parts()?;
+    let session = context.session().unwrap_or(SessionChoice::New);
+    let first = Some(prompt.trim().to_string()).filter(|text| !text.is_empty());
+    Ok(context.block_on(async { chat::run(agent::spawn(parts), session, first).await })?)
 }
 
 fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {

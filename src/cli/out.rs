@@ -143,6 +143,30 @@ pub fn read_line(question: &str) -> io::Result<String> {
     Ok(line)
 }
 
+/// A line of the input.
+pub struct Line {
+    /// What it says, without its end.
+    pub text: String,
+    /// When it came.
+    pub at: std::time::Instant,
+    /// A person typed it.
+    pub typed: bool,
+}
+
+/// The lines of standard input as they come, read on a thread of their own; the channel closes at the end of input.
+pub fn lines() -> tokio::sync::mpsc::UnboundedReceiver<Line> {
+    let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
+    let typed = io::stdin().is_terminal();
+    std::thread::spawn(move || {
+        for text in io::stdin().lock().lines().map_while(Result::ok) {
+            if tx.send(Line { text, at: std::time::Instant::now(), typed }).is_err() {
+                return;
+            }
+        }
+    });
+    rx
+}
+
 /// Whether a person sits at both ends.
 pub fn at_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()

@@ -131,13 +131,14 @@ struct Check {
 pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
     // Opened once and quietly: what is wrong with it is a line of the list.
     let (memory, notices) = Memory::open(context.memory_options());
-    let checks = [
+    let mut checks = vec![
         terminal(),
         configuration(context),
         remembered(context, &memory, &notices),
         archive(context, &memory),
         connection(context),
     ];
+    checks.extend(context.config.credentials().map(|(ok, says)| Check { name: "stored keys", ok, says }));
     let mut out = Out::stdout();
     if as_json {
         let rows: Vec<_> = checks.iter().map(|c| json!({"check": c.name, "ok": c.ok, "says": c.says})).collect();

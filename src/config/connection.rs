@@ -169,20 +169,23 @@ impl Config {
                 headers.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
+        let key_command = match named.api_key_command {
+            own if !own.is_empty() => own,
+            _ => general.map(|()| self.api_key_command.clone()).unwrap_or_default(),
+        };
+        let stored = || self.stored_key(&base_url).filter(|_| key_command.is_empty());
+        let key = key.filter(|_| withheld.is_none()).or_else(stored);
         Connection {
             custom_url: url.is_some(),
             base_url,
             provider: self.provider.clone(),
             key_variable,
-            key: key.filter(|_| withheld.is_none()),
+            key,
             withheld,
             headers: headers.into_iter().collect(),
             wire: named.wire.unwrap_or_else(|| own_wire(&self.provider).into()),
             cache_hour: self.cache_ttl == "1h",
-            key_command: match named.api_key_command {
-                own if !own.is_empty() => own,
-                _ => general.map(|()| self.api_key_command.clone()).unwrap_or_default(),
-            },
+            key_command,
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod agreed_keys;
 mod connection;
+mod credentials;
 mod file;
 mod json_edit;
 mod key_use;
@@ -285,7 +286,7 @@ fn defaults() -> Map<String, Value> {
         "cacheTtl": "5m",
         "compact": "auto",
         "glyphs": "auto",
-        "mouse": false,
+        "mouse": true,
         "archiveMaxSize": "2 GiB",
     });
     defaults.as_object().cloned().unwrap_or_default()

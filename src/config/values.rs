@@ -51,7 +51,7 @@ pub struct Config {
     pub ascii: bool,
     /// `NO_COLOR` is set.
     pub no_color: bool,
-    /// Take the mouse.
+    /// Take the mouse: the wheel scrolls the pane under the pointer. On by default.
     pub mouse: bool,
     /// When the archive is too large, in bytes.
     pub archive_max_size: u64,

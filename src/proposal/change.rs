@@ -106,6 +106,13 @@ pub enum Rung {
 }
 
 impl Rung {
+    /// The rung with this [`Rung::word`].
+    pub fn named(word: &str) -> Option<Rung> {
+        use Rung::{Elided, Exact, Indentation, Inexact, LineEndings, LookAlikes, TrailingSpace};
+        let all = [Exact, LineEndings, TrailingSpace, Indentation, LookAlikes, Elided, Inexact];
+        all.into_iter().find(|rung| rung.word() == word)
+    }
+
     /// The word for it on the screen after `found:` and in memory: `exact`, `by line endings`, ….
     pub fn word(self) -> &'static str {
         match self {

@@ -32,12 +32,12 @@ fn look_alikes(text: &str, start: usize, end: usize) -> impl Iterator<Item = (us
     let word = &text[start..end];
     let mixed = !word.is_ascii() && word.contains(|c: char| c.is_ascii_alphabetic());
     let letters = if mixed { word } else { "" };
-    letters.char_indices().filter(|(_, c)| is_foreign(*c)).map(move |(at, c)| (start + at, c))
+    letters.char_indices().filter(|(_, c)| looks_latin(*c)).map(move |(at, c)| (start + at, c))
 }
 
-/// A letter that can pass for a Latin one. Of the Greek letters, which stand beside Latin ones in formulas, only those
+/// Whether a letter can pass for a Latin one. Of the Greek letters, which stand beside Latin ones in formulas, only those
 /// that look the same.
-fn is_foreign(c: char) -> bool {
+pub fn looks_latin(c: char) -> bool {
     matches!(c,
         '\u{400}'..='\u{52f}' | '\u{1c80}'..='\u{1c8f}' | '\u{2de0}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}' // Cyrillic
         | '\u{531}'..='\u{587}' // Armenian

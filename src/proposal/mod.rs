@@ -20,7 +20,7 @@ use std::fmt;
 pub use change::{Counts, FileChange, Found, Hunk, HunkKind, LargeFile, Placed, Rung, State};
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
-pub use hidden::hidden;
+pub use hidden::{hidden, looks_latin};
 pub use hunks::{Word, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
 pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};

@@ -1,7 +1,7 @@
 //! What a front end asks of the agent, and the values inside.
 
 use super::{QueryId, QuestionId, SessionId};
-use crate::proposal::{Decision, ForeignChoice, ProposalId};
+use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
 
 /// A command and the session it is for.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,9 @@ pub enum Command {
     Reply(QuestionId, String),
     /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
     Restore(RestoreRequest),
+    /// A question of the person about a hunk of a proposal, which waits on; answered by
+    /// [`super::EventBody::CommentAnswer`].
+    Comment(ProposalId, Comment),
     /// Stop the session's running turn at once; or withdraw its pending restore.
     Interrupt,
     /// Do not wait any longer before trying again.
@@ -45,6 +48,8 @@ pub enum Command {
     Close,
     /// Change a stored session.
     Sessions(SessionChange),
+    /// Connect a model with a key: answered by a status with a model, or by [`super::EventBody::NotConnected`].
+    Connect(ConnectForm),
     /// Change a setting; what persists is written by the agent.
     Set(Setting),
     /// Ask for a listing: answered by [`super::EventBody::Answer`] with the same id.
@@ -61,6 +66,52 @@ pub enum Command {
     Commit(String),
     /// Interrupt all sessions, let writes in progress finish, save, close.
     Shutdown,
+}
+
+/// Where a model is, and the key that opens it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectForm {
+    /// The provider by name.
+    pub provider: String,
+    /// The server's address, where it is not the provider's own.
+    pub base_url: Option<String>,
+    /// The key; empty: none is needed.
+    pub key: Key,
+    /// Keep the key in nebula's own file; otherwise it holds until nebula ends.
+    pub keep: bool,
+}
+
+/// A key. It is in no `Debug` output.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Key(String);
+
+impl Key {
+    /// Hides `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Key(text.into())
+    }
+
+    /// The key itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// What the person asks about a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// The file's place in the proposal.
+    pub file: usize,
+    /// The hunk's place in the file.
+    pub hunk: usize,
+    /// What was typed.
+    pub text: String,
 }
 
 /// A message as typed, with pasted texts put back in place.
@@ -106,6 +157,22 @@ pub enum RestoreRequest {
     },
     /// What the last turn of this session changed.
     Turn,
+    /// One state of a file in place of another: a part of what the session changed, taken back.
+    State {
+        /// Normalised path.
+        path: String,
+        /// What the file is now, as it was shown.
+        now: Box<State>,
+        /// What it becomes.
+        then: Box<State>,
+    },
+    /// The newest changeset of this session that changed a file.
+    LastOf {
+        /// Normalised path.
+        path: String,
+        /// With all else that its turn changed.
+        turn: bool,
+    },
     /// What happens to one file of the pending restore that was changed outside nebula.
     Foreign {
         /// The pending restore.
@@ -258,6 +325,8 @@ pub enum Query {
     Prompts,
     /// Models that the provider offers.
     Models,
+    /// All that the session changed so far, as one proposal from the files as they were to the files as they are.
+    SessionDiff,
     /// Active rules and the effective system prompt by part.
     Rules,
     /// Edits asked, landed, refused by model and format; tokens.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
-use super::{Approval, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
+use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
 use crate::proposal::{Decision, HunkCount, Proposal, ProposalId, RestorePreview, State};
 
 /// Something that happened, and where.
@@ -27,6 +27,8 @@ pub enum EventBody {
     Recalled(Vec<(ItemId, Item)>),
     /// Something of the status line changed.
     Status(Status),
+    /// The model could not be connected, and why.
+    NotConnected(String),
     /// Not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.
@@ -43,6 +45,8 @@ pub enum EventBody {
     Proposed(Arc<Proposal>, Vec<RestorePreview>),
     /// A proposal was decided by the policy, without the person; [`EventBody::Settled`] follows.
     Approved(Arc<Proposal>, Decision),
+    /// What the model answers to a question about a hunk; an empty text: why there is none was said.
+    CommentAnswer(ProposalId, Comment, String),
     /// A proposal is no longer pending.
     Settled(ProposalId, Outcome),
     /// The model asks.
@@ -57,6 +61,8 @@ pub enum EventBody {
     FilesChanged,
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
+    /// A step of the running turn begins: which one, from 1.
+    Step(u32),
     /// Tokens of one step, in and out; the session's sum is in the status.
     Usage(u64, u64),
     /// What `/commit` proposes.

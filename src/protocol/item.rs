@@ -87,11 +87,19 @@ pub struct Call {
     pub rung: Option<Rung>,
     /// How long it ran, once over.
     pub took: Option<Duration>,
+    /// The step of the session it belongs to, from 1; 0: not known.
+    pub step: u32,
+    /// What the person was asked because of it, and the answer.
+    pub asked: Option<(String, String)>,
 }
 
-/// What a call did: `read` and `file` in `read 2 files`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a call does: `read` and `file` in `read 2 files`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verb {
+    /// As a command: `read`.
+    pub short: String,
+    /// While it is being done: `reading`.
+    pub doing: String,
     /// What was done.
     pub done: String,
     /// One of what it was done to.

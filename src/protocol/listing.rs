@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::item::{Changeset, Item, RuleChip};
-use crate::proposal::{Counts, State};
+use crate::proposal::{Counts, Proposal, State};
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,8 @@ pub enum Listing {
         /// The walk is over.
         complete: bool,
     },
+    /// All that the session changed; none: nothing.
+    SessionDiff(Option<Arc<Proposal>>),
     /// A file's beginning.
     Text {
         /// Normalised path.

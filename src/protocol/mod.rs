@@ -19,8 +19,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use command::{
-    Addressed, Approval, Command, Continuation, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChange,
-    SessionChoice, Setting,
+    Addressed, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Key, Mode, Prompt, Query,
+    RestoreRequest, SessionChange, SessionChoice, Setting,
 };
 pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
 pub use item::{

@@ -126,6 +126,7 @@ actions! {
     Fold "fold" "open or close the fold"
     FoldAll "fold-all" "open or close all folds"
     Copy "copy" "copy what is selected"
+    FailedOnly "failed-only" "show failed calls only, or all"
     Search "search" "search"
     NextMatch "next-match" "next match"
     PreviousMatch "previous-match" "previous match"
@@ -139,6 +140,9 @@ actions! {
     RejectAll "reject-all" "reject all, then say why"
     AcceptSession "accept-session" "accept all edits of this session"
     UndoDecision "undo-decision" "undo the last decision"
+    Comment "comment" "ask about this hunk"
+    UndoCall "undo-call" "undo the file's last call"
+    UndoTurn "undo-turn" "undo the file's last turn"
     Write "write" "write what is accepted"
     Later "later" "decide later"
     EditResult "edit-result" "edit the result in $EDITOR"
@@ -304,7 +308,10 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, "decide", &[A::Accept], "accept", ""),
     g(C::Diff, "decide", &[A::Reject], "reject", ""),
     g(C::Diff, "decide", &[A::UndoDecision], "undo", ""),
+    g(C::Diff, "decide", &[A::Comment], "comment", ""),
     g(C::Diff, "decide", &[A::Toggle], "toggle", ""),
+    g(C::Diff, "undo", &[A::UndoCall], "undo call", ""),
+    g(C::Diff, "undo", &[A::UndoTurn], "undo turn", ""),
     g(C::Diff, "move", &[A::NextHunk, A::PreviousHunk], "hunk", "next, previous hunk"),
     g(C::Diff, "move", &[A::NextFile, A::PreviousFile], "file", "next, previous file"),
     g(C::Diff, "decide", &[A::AcceptAll], "all", ""),
@@ -338,6 +345,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
     g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
     g(C::Tools, "look", &[A::Fold], "fold", ""),
+    g(C::Tools, "look", &[A::FailedOnly], "failed only", ""),
     g(C::Tools, "look", &[A::Lower, A::Higher], "", "the archive below: lower, higher"),
     g(C::Pane, "move", &[A::Down, A::Up], "", "line down, up"),
     g(C::Pane, "move", &[A::HalfDown, A::HalfUp], "", "half a page"),

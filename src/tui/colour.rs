@@ -35,6 +35,35 @@ pub fn of_xterm(index: u8) -> Rgb {
     }
 }
 
+/// The sixteen colours as xterm has them; a terminal may show others.
+pub const SIXTEEN: [Rgb; 16] = [
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+];
+
+/// The nearest of the sixteen colours.
+pub fn nearest_of_sixteen((r, g, b): Rgb) -> u8 {
+    let distance = |(x, y, z): Rgb| {
+        let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+        square(r, x) + square(g, y) + square(b, z)
+    };
+    (0..16u8).min_by_key(|n| distance(SIXTEEN[usize::from(*n)])).unwrap_or(7)
+}
+
 /// Relative luminance as WCAG 2 defines it, from 0 to 1.
 pub fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |v: u8| {

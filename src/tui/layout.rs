@@ -12,6 +12,8 @@ pub const WIDE: u16 = 120;
 pub const MEDIUM: u16 = 100;
 /// Columns under which the status line is shortest.
 pub const NARROW: u16 = 72;
+/// Rows from which there is one for what the session has changed.
+pub const LEDGER_FROM: u16 = 30;
 /// Rows of the input at most.
 const INPUT_ROWS: u16 = 8;
 
@@ -34,6 +36,8 @@ pub struct Wants {
     pub queue: u16,
     /// Rows of notices that stay, with the empty row below.
     pub notices: u16,
+    /// A row tells what the session has changed.
+    pub ledger: bool,
     /// The prompt stands on top, and what was done before below it.
     pub start: bool,
 }
@@ -74,6 +78,8 @@ pub struct Rects {
     pub notices: Rect,
     /// The input line.
     pub bar: Rect,
+    /// What the session has changed, below the input line.
+    pub ledger: Option<Rect>,
     /// The input.
     pub input: Rect,
     /// The hints.
@@ -100,6 +106,7 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
         Rect::new(0, bottom, width, rows)
     };
     let input = take(wants.input.clamp(1, INPUT_ROWS).min((height / 3).max(1)));
+    let ledger = (wants.ledger && height >= LEDGER_FROM).then(|| take(1));
     let bar = take(1);
     // The panes keep at least three rows; the queue gives way before the question.
     let spare = bar.y.saturating_sub(top + 4);
@@ -109,7 +116,8 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
     let question = take(question_rows);
     let notices = take(wants.notices.min(spare / 3));
     let body = Rect::new(0, top, width, bottom - top);
-    let mut rects = Rects { all, status, body, question, queue, notices, bar, input, hints, ..Rects::default() };
+    let mut rects =
+        Rects { all, status, body, question, queue, notices, bar, ledger, input, hints, ..Rects::default() };
     panes(&mut rects, wants);
     rects
 }
@@ -206,6 +214,7 @@ mod tests {
         question: 0,
         queue: 0,
         notices: 0,
+        ledger: false,
         start: false,
     };
 

@@ -2,8 +2,7 @@
 //! after a key, else at most once in 8 ms. With nothing to show it sleeps until something happens.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::{App, EditFor, Effect, Exit, Msg, Options};
-use super::terminal::{Abilities, Late, Screen, Sorted, Typed, restore_on_panic};
+use super::terminal::{Abilities, Late, Screen, Sorted, Typed, editor, restore_on_panic};
 use super::text::highlight::Highlighter;
 use crate::protocol::{Addressed, Command, Event, EventBody};
 use crate::text::time;
@@ -58,8 +57,17 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     let (app, first) = App::new(options, abilities.depth, colours, time::now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();
-    let mut front =
-        Front { app, screen, commands, root, exit: None, late: Late::default(), dirty: true, title: String::new() };
+    let mut front = Front {
+        app,
+        screen,
+        commands,
+        root,
+        exit: None,
+        late: Late::default(),
+        dirty: true,
+        held: Vec::new(),
+        title: String::new(),
+    };
     front.perform_now(first)?;
     let answers = front.screen.answers()?;
     let mut told = vec![Msg::Resize(columns, rows)];
@@ -78,6 +86,8 @@ struct Front {
     exit: Option<Exit>,
     late: Late,
     dirty: bool,
+    /// What the agent told since the last frame: it is taken in with the next one, all at once.
+    held: Vec<Msg>,
     /// The terminal's title, as it was set last.
     title: String,
 }
@@ -90,12 +100,19 @@ enum Away {
 }
 
 /// What ended a wait.
-#[derive(Default)]
-struct Woken {
-    messages: Vec<Msg>,
-    /// The next frame is drawn at once.
-    urgent: bool,
+enum Woken {
+    /// Something to take in, maybe nothing but the time.
+    Messages {
+        messages: Vec<Msg>,
+        /// The next frame is drawn at once.
+        urgent: bool,
+    },
+    /// What came waits for the next frame.
+    Held,
 }
+
+/// So much of what the agent told is held until the next frame.
+const HELD: usize = 4096;
 
 impl Front {
     async fn run(
@@ -123,10 +140,11 @@ impl Front {
             if let Some(exit) = self.exit {
                 return Ok(exit);
             }
-            let Woken { messages, urgent } = self.wait(&mut input, &mut signals, &mut events, &woken, drawn).await?;
+            let woken = self.wait(&mut input, &mut signals, &mut events, &woken, drawn).await?;
             if let Some(exit) = self.exit {
                 return Ok(exit);
             }
+            let Woken::Messages { messages, urgent } = woken else { continue };
             away = self.update(messages)?;
             let due = urgent || drawn.elapsed() >= FRAME;
             if self.dirty && due && self.exit.is_none() && away.is_empty() {
@@ -149,29 +167,50 @@ impl Front {
         tokio::select! {
             biased;
             key = input.next() => {
-                let mut messages = match key {
-                    Some(Ok(event)) => self.sort(event),
-                    Some(Err(_)) | None => vec![Msg::Gone],
-                };
+                // Keys may rest on what the agent told before.
+                let mut messages = std::mem::take(&mut self.held);
+                match key {
+                    Some(Ok(event)) => messages.extend(self.sort(event)),
+                    Some(Err(_)) | None => messages.push(Msg::Gone),
+                }
+                let keys = messages.len();
                 // A burst of keys makes one frame.
-                while messages.len() < 64 {
+                while messages.len() < keys + 64 {
                     let Some(Ok(event)) = input.ready().await else { break };
                     messages.extend(self.sort(event));
                 }
-                Ok(Woken { messages, urgent: true })
+                Ok(Woken::Messages { messages, urgent: true })
             }
-            signal = signals.next() => Ok(Woken { messages: self.signal(signal)?, urgent: false }),
-            // What arrives before the next frame is due is taken in with it, all at once; but who has asked for
-            // something sees the answer at once.
-            event = events.recv(), if !(self.dirty && drawn.elapsed() < FRAME) || self.app.awaits_answer() => {
-                let mut messages = vec![event.map_or(Msg::Gone, Msg::Agent)];
-                gather(&mut messages, events);
-                let urgent = messages.iter().any(|m| matches!(m, Msg::Agent(Event { body: EventBody::Answer(..), .. })));
-                Ok(Woken { messages, urgent })
+            signal = signals.next() => {
+                let messages = self.signal(signal)?;
+                Ok(self.take_held(messages))
             }
-            () = woken.notified() => { self.dirty = true; Ok(Woken::default()) }
-            () = sleep => { self.dirty = true; Ok(Woken::default()) }
+            // The channel is emptied all the time, so that nobody who sends waits for a frame; what arrives before the
+            // next one is due is taken in with it. But who has asked for something sees the answer at once.
+            event = events.recv() => {
+                match event {
+                    Some(event) => join(&mut self.held, event),
+                    None => self.held.push(Msg::Gone),
+                }
+                gather(&mut self.held, events);
+                let answered = |m: &Msg| matches!(m, Msg::Agent(Event { body: EventBody::Answer(..), .. }));
+                let urgent = self.app.awaits_answer() && self.held.iter().any(answered);
+                let due = !self.dirty || drawn.elapsed() >= FRAME || self.held.len() >= HELD;
+                match urgent || due {
+                    true => Ok(Woken::Messages { messages: std::mem::take(&mut self.held), urgent }),
+                    false => Ok(Woken::Held),
+                }
+            }
+            () = woken.notified() => { self.dirty = true; Ok(self.take_held(Vec::new())) }
+            () = sleep => { self.dirty = true; Ok(self.take_held(Vec::new())) }
         }
+    }
+
+    /// What was held, with what follows it.
+    fn take_held(&mut self, more: Vec<Msg>) -> Woken {
+        let mut messages = std::mem::take(&mut self.held);
+        messages.extend(more);
+        Woken::Messages { messages, urgent: false }
     }
 
     fn draw(&mut self) -> Result<(), Error> {
@@ -256,6 +295,7 @@ impl Front {
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Bell(words) => self.screen.call(&words)?,
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
+                Effect::AskGround => self.screen.ask_ground()?,
                 Effect::Redraw => self.screen.redraw()?,
                 Effect::Quit(exit) => self.exit = Some(exit),
                 Effect::Edit { purpose, text, name } => away.push(Away::Edit(purpose, text, name)),
@@ -278,12 +318,14 @@ impl Front {
         match what {
             Away::Suspend => signals.suspend().await,
             Away::Open(path) => {
-                if let Err(why) = self.editor(&path, events, &mut messages).await {
+                let mut told = |event| messages.push(Msg::Agent(event));
+                if let Err(why) = editor::open(&path, events, &mut told).await {
                     messages.push(Msg::Edited(EditFor::Input, Err(why)));
                 }
             }
             Away::Edit(purpose, text, name) => {
-                let result = self.edit(&text, &name, events, &mut messages).await;
+                let mut told = |event| messages.push(Msg::Agent(event));
+                let result = editor::edit(&text, &name, events, &mut told).await;
                 messages.push(Msg::Edited(purpose, result));
             }
         }
@@ -291,52 +333,6 @@ impl Front {
         let (columns, rows) = crossterm::terminal::size()?;
         messages.push(Msg::Resize(columns, rows));
         self.update(messages)
-    }
-
-    /// Opens a text in the editor and reads what it left.
-    async fn edit(
-        &mut self,
-        text: &[u8],
-        name: &str,
-        events: &mut mpsc::Receiver<Event>,
-        messages: &mut Vec<Msg>,
-    ) -> Result<Vec<u8>, String> {
-        let lost = |e: io::Error| format!("the text could not be handed to the editor: {e}");
-        let folder = tempfile::Builder::new().prefix("nebula-").tempdir().map_err(lost)?;
-        let name = Path::new(name).file_name().unwrap_or_else(|| "text".as_ref());
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).map_err(lost)?;
-        self.editor(&path, events, messages).await?;
-        std::fs::read(&path).map_err(|e| format!("what the editor left could not be read: {e}"))
-    }
-
-    /// Runs the editor on a file until it closes.
-    async fn editor(
-        &mut self,
-        path: &Path,
-        events: &mut mpsc::Receiver<Event>,
-        messages: &mut Vec<Msg>,
-    ) -> Result<(), String> {
-        let editor = ["VISUAL", "EDITOR"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.trim().is_empty()));
-        let editor = editor.unwrap_or_else(|| "vi".into());
-        let mut words = editor.split_whitespace();
-        let program = words.next().unwrap_or("vi");
-        let mut command = tokio::process::Command::new(program);
-        command.args(words).arg(path).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
-        let mut child =
-            command.spawn().map_err(|e| format!("{program} could not be started ({e}); set $EDITOR to another"))?;
-        loop {
-            tokio::select! {
-                status = child.wait() => {
-                    return match status {
-                        Ok(status) if status.success() => Ok(()),
-                        Ok(status) => Err(format!("{program} ended with {status}; what it wrote was not used")),
-                        Err(e) => Err(format!("{program}: {e}")),
-                    };
-                }
-                Some(event) = events.recv() => messages.push(Msg::Agent(event)),
-            }
-        }
     }
 }
 
@@ -350,7 +346,7 @@ async fn until(at: Option<Instant>) {
 
 /// Adds what the agent has told already.
 fn gather(all: &mut Vec<Msg>, events: &mut mpsc::Receiver<Event>) {
-    while all.len() < 256
+    while all.len() < HELD
         && let Ok(event) = events.try_recv()
     {
         join(all, event);

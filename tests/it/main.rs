@@ -10,6 +10,7 @@ mod frames;
 mod hook;
 mod hostile;
 mod imports;
+mod interaction;
 mod kills;
 mod large;
 mod live;

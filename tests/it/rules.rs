@@ -87,7 +87,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("reqwest", &["provider"]),
     ("rmcp", &["mcp"]),
     ("clap", &["cli", "strand"]),
-    ("tokio", &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "cli", "mcp"]),
+    (
+        "tokio",
+        &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "tui/terminal/editor.rs", "cli", "mcp"],
+    ),
     ("landlock", &["shell/sandbox.rs"]),
     ("libc", &["shell/guard"]),
     ("anyhow", &["main.rs", "cli"]),

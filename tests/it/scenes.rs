@@ -224,6 +224,7 @@ pub fn status() -> Status {
         provider: "openai".into(),
         format: "tools".into(),
         tokens: 18_240,
+        context: Some((18_240, 128_000)),
         cost: Some(0.03),
         rules: ["AGENTS.md", ".nebula/rules/rust.md"]
             .map(|path| RuleChip { path: path.into(), reason: "workspace".into(), bytes: 900 })
@@ -239,7 +240,8 @@ pub fn opened(status: Status) -> EventBody {
 
 fn verb(name: &str) -> Verb {
     let verb = ToolSet::builtin().verb(name).expect("a tool");
-    Verb { done: verb.done.into(), one: verb.one.into() }
+    let (short, doing) = verb.forms().expect("its forms");
+    Verb { short: short.into(), doing: doing.into(), done: verb.done.into(), one: verb.one.into() }
 }
 
 pub fn call(name: &str, main: &str, state: CallState) -> Call {
@@ -256,6 +258,8 @@ pub fn call(name: &str, main: &str, state: CallState) -> Call {
         reason: None,
         rung: None,
         took: None,
+        step: 0,
+        asked: None,
     }
 }
 

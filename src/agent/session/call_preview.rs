@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::edit::{Edit, Format, Op};
 use crate::proposal::{self, Counts, FileChange, State};
 use crate::protocol::{Call, CallState, PreviewLine, Verb};
-use crate::tools::ToolSet;
+use crate::tools::{self, ToolSet};
 
 /// How many lines of the file before are looked through for one of the new ones.
 const AHEAD: usize = 400;
@@ -21,7 +21,7 @@ pub fn tag(format: Format) -> &'static str {
 
 /// A call of a tool of which nothing is known but its name.
 pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
-    let verb = tools.verb(name).map(|v| Verb { done: v.done.into_owned(), one: v.one.into_owned() });
+    let verb = tools.verb(name).map(|v| shown(name, v));
     let blank = blank(name, state);
     Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
 }
@@ -33,7 +33,16 @@ fn verb(name: &str) -> Verb {
         "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch" | "lines" => ("edited", "file"),
         other => (other, "time"),
     };
-    Verb { done: done.into(), one: one.into() }
+    shown(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
+}
+
+/// A verb as it is shown, with its other forms; where none are known the name stands for them.
+fn shown(name: &str, verb: tools::Verb) -> Verb {
+    let (short, doing) = match verb.forms() {
+        Some((short, doing)) => (short.to_string(), doing.to_string()),
+        None => (name.to_string(), format!("running {name}")),
+    };
+    Verb { short, doing, done: verb.done.into_owned(), one: verb.one.into_owned() }
 }
 
 /// A call of which nothing is known but its name.
@@ -51,6 +60,8 @@ pub fn blank(name: &str, state: CallState) -> Call {
         reason: None,
         rung: None,
         took: None,
+        step: 0,
+        asked: None,
     }
 }
 

@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 use crate::context::attach::Attachment;
 use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
-use crate::protocol::Attached;
+use crate::proposal::Counts;
+use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
@@ -41,6 +42,85 @@ pub struct ResultRecord {
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenRecord>,
+    /// How the call was shown when it was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<ShownRecord>,
+}
+
+/// How a call was shown, so that a session that is read again shows the same.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ShownRecord {
+    /// How it ended, where `ok` does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    /// The result in a word or two.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    summary: String,
+    /// How long it ran, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    micros: Option<u64>,
+    /// Lines added and removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counts: Option<(usize, usize)>,
+    /// Why it was not done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The preview: each line behind its sign.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    preview: Vec<String>,
+    /// What the person was asked, and the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<(String, String)>,
+}
+
+/// A preview of more bytes is not kept: it can be told from the arguments, or from the result.
+const MAX_PREVIEW: usize = 4 << 10;
+
+impl ShownRecord {
+    /// What is kept of a call that is over.
+    pub fn of(call: &Call) -> Self {
+        let state = match call.state {
+            CallState::Refused => Some("refused"),
+            CallState::Failed => Some("failed"),
+            CallState::Interrupted => Some("interrupted"),
+            _ => None,
+        };
+        let small = call.preview.iter().map(|l| l.text.len() + 1).sum::<usize>() <= MAX_PREVIEW;
+        let preview = call.preview.iter().filter(|_| small).map(|l| format!("{}{}", l.sign, l.text)).collect();
+        ShownRecord {
+            state: state.map(str::to_string),
+            summary: call.summary.clone(),
+            micros: call.took.and_then(|t| u64::try_from(t.as_micros()).ok()),
+            counts: call.counts.map(|c| (c.added, c.removed)),
+            reason: call.reason.clone(),
+            preview,
+            asked: call.asked.clone(),
+        }
+    }
+
+    /// Shows a call as it was.
+    pub fn show(&self, call: &mut Call) {
+        call.state = match self.state.as_deref() {
+            Some("refused") => CallState::Refused,
+            Some("failed") => CallState::Failed,
+            Some("interrupted") => CallState::Interrupted,
+            _ => CallState::Done,
+        };
+        call.summary.clone_from(&self.summary);
+        call.took = self.micros.map(std::time::Duration::from_micros);
+        call.reason.clone_from(&self.reason);
+        call.asked.clone_from(&self.asked);
+        if let Some((added, removed)) = self.counts {
+            call.counts = Some(Counts { added, removed });
+        }
+        let line = |kept: &String| {
+            let mut chars = kept.chars();
+            Some(PreviewLine { sign: chars.next()?, text: chars.as_str().to_string() })
+        };
+        if !self.preview.is_empty() {
+            call.preview = self.preview.iter().filter_map(line).collect();
+        }
+    }
 }
 
 /// One edit in a result.

@@ -254,6 +254,18 @@ pub fn asked(context: &SessionContext, session: &Conversation, estimate: u64) ->
     Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
 }
 
+/// The conversation with `more` behind it, for a question beside it: nothing of it is kept.
+pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
+    let system = system_prompt::system(context, session).await;
+    let (mut messages, _) = to_summarise(context, session, system.len());
+    messages.extend(more.into_iter().map(Arc::new));
+    let estimate = session.window.tokens(system.len() + context::request::size(&messages));
+    let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
+    // Some servers refuse calls in a conversation of which they are told no tools.
+    let tools = session.tool_specs(context.settings().mode == Mode::Agent);
+    Request { model, system, messages, tools, skip_backoff, ..asked(context, session, estimate) }
+}
+
 /// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
 pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system: usize) -> (Vec<Arc<Message>>, usize) {
     let budget = Budget::of_window(u64::from(window(context)));

@@ -12,6 +12,7 @@ use crate::agent::session::records::{
 use crate::edit::Format;
 use crate::edit::stream::{self, End, Known, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
+use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
 use crate::tools::ToolSet;
 
@@ -19,6 +20,7 @@ use crate::tools::ToolSet;
 pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
     let mut items = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
+    let mut step = 0;
     for row in rows {
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
@@ -27,7 +29,16 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
                 let Some(typed) = typed(row) else { continue };
                 items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
             }
-            Role::Assistant => assistant(row, text, tools, &mut items, &mut open),
+            Role::Assistant => {
+                let first = items.len();
+                assistant(row, text, tools, &mut items, &mut open);
+                step += 1;
+                items[first..].iter_mut().for_each(|item| {
+                    if let Item::Call(call) = item {
+                        call.step = step;
+                    }
+                });
+            }
             Role::Tool => {
                 for result in read_results(m.tool_results.as_deref()) {
                     if let Some(Item::Call(call)) = open.remove(&result.id).and_then(|at| items.get_mut(at)) {
@@ -72,7 +83,7 @@ fn assistant(
 ) {
     let m = &row.message;
     if let Some(thinking) = m.meta.thinking.as_deref().filter(|t| !t.is_empty()) {
-        items.push(Item::Thinking { text: thinking.to_string(), took: Some(std::time::Duration::ZERO) });
+        items.push(Item::Thinking { text: thinking.to_string(), took: None });
     }
     match written(text, m, tools) {
         Some(parts) => items.extend(parts),
@@ -83,6 +94,10 @@ fn assistant(
         let mut shown = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
         if let Ok(value) = arguments(&call.arguments) {
             shown.main = tools.main(&call.name, &value);
+            if let Some(Ok(edits)) = tools.edits(&call.name, &value) {
+                shown.preview = edits.iter().flat_map(call_preview::preview).collect();
+                shown.counts = Some(call_preview::signs(&shown.preview));
+            }
         }
         shown.arguments = call.arguments;
         open.insert(call.id, items.len());
@@ -209,6 +224,10 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     }
     if let Some(edit) = result.edits.first().filter(|e| !e.path.is_empty()) {
         call.main.clone_from(&edit.path);
+    }
+    call.rung = result.edits.iter().filter_map(|e| Rung::named(e.rung.as_deref()?)).max();
+    if let Some(shown) = &result.shown {
+        shown.show(call);
     }
 }
 

@@ -1,11 +1,14 @@
 //! A call on the screen: what it shows now, told again each time it moves on.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::agent::events::Events;
-use crate::protocol::{Call, CallState, EventBody, Item, ItemId};
+use crate::agent::session::records::ShownRecord;
+use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
+use crate::tools::ToolOutput;
 
 /// A call's entry in the conversation.
+#[derive(Clone)]
 pub struct CallItem {
     /// Its name on the channel.
     pub id: ItemId,
@@ -17,6 +20,7 @@ pub struct CallItem {
 impl CallItem {
     /// A new entry.
     pub async fn add(events: &Events, call: Call) -> Self {
+        let call = Call { step: events.step(), ..call };
         let id = events.add(Item::Call(call.clone())).await;
         CallItem { id, call, began: None }
     }
@@ -31,6 +35,20 @@ impl CallItem {
         }
         self.call.state = state;
         self.tell(events).await;
+    }
+
+    /// Shows what it came to, which took so long.
+    pub fn take_output(&mut self, output: &ToolOutput, took: Option<Duration>) {
+        self.call.took = took.or(self.call.took);
+        self.call.summary.clone_from(&output.summary);
+        let line = |text: &String| PreviewLine { sign: ' ', text: text.clone() };
+        self.call.preview = output.preview.iter().map(line).collect();
+        self.call.result = Some(output.text.clone());
+    }
+
+    /// What memory keeps of how it is shown.
+    pub fn record(&self) -> ShownRecord {
+        ShownRecord::of(&self.call)
     }
 
     /// Ends it with a reason that is shown below it.

@@ -176,7 +176,11 @@ async fn summarise(
 }
 
 /// The answer to one request, or what there is of it when the person stops it.
-async fn listen(context: &Arc<SessionContext>, request: Request, stop: &CancellationToken) -> Result<Answer, Error> {
+pub async fn listen(
+    context: &Arc<SessionContext>,
+    request: Request,
+    stop: &CancellationToken,
+) -> Result<Answer, Error> {
     let connection = context.services.connection();
     let unknown = || Error::new(Kind::NoKey, "no model is connected", "nebula doctor says more.");
     let provider = connection.provider.ok_or_else(|| connection.why_not.unwrap_or_else(unknown))?;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::execute_proposal::{Asking, Settled, execute_proposal};
+use crate::agent::execute_proposal::{Asking, Settled, asks_person, execute_proposal};
 use crate::agent::restore;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
 use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::comment;
 use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
 use crate::memory::Cause;
@@ -30,6 +31,8 @@ struct Pending {
     /// The call it came by, and whether that was native; none: it was written in the text.
     call: Option<(ToolCall, bool)>,
     edits: Vec<Edit>,
+    /// What the person asked before they decided, and what the model answered.
+    exchanges: Vec<(String, String)>,
 }
 
 impl Edits {
@@ -40,7 +43,7 @@ impl Edits {
 
     /// Adds the edits of one call, or one edit of the text.
     pub fn push(&mut self, item: CallItem, call: Option<(ToolCall, bool)>, edits: Vec<Edit>) {
-        self.0.push(Pending { item, call, edits });
+        self.0.push(Pending { item, call, edits, exchanges: Vec::new() });
     }
 }
 
@@ -93,7 +96,19 @@ pub async fn edits(
         };
         let id = context.events.proposal();
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files: changes.clone() });
-        let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop).await;
+        if asks_person(context, &proposal) {
+            for p in pending.iter_mut().filter(|p| !p.item.call.state.is_final()) {
+                p.item.set(&context.events, CallState::Asking).await;
+            }
+        }
+        let mut comments = context.approvals.comments(id);
+        let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop);
+        let settled = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
+        let (settled, exchanges) = settled;
+        context.approvals.withdraw(id);
+        if let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) {
+            first.exchanges = exchanges;
+        }
         after(context, session, &proposal, &settled).await;
         Some((proposal, settled))
     };
@@ -116,7 +131,7 @@ async fn interrupted(context: &SessionContext, pending: Vec<Pending>) -> Done {
         let text = "interrupted by the user".to_string();
         p.item.end(&context.events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
-        let record = ResultRecord::failed(id, name);
+        let record = ResultRecord { shown: Some(p.item.record()), ..ResultRecord::failed(id, name) };
         results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
     }
     Done { results, all_well: false }
@@ -161,16 +176,15 @@ pub async fn undo(
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
     let settled = restore::run(context, &plan, chosen, stop).await;
     let (state, text) = match &settled {
-        None => (
-            CallState::Failed,
-            "Nothing to take back: there is no such version, or the files are as they were then.".into(),
-        ),
+        None => {
+            (CallState::Failed, "Nothing to undo: there is no such version, or the files are already at it.".into())
+        }
         Some(settled) => undo_told(settled),
     };
     if let Some(Settled { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
         let title = format!("undo of {path} refused: the file changed on disk meanwhile");
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-        context.events.notice_with(Level::Warning, title, "Nothing was restored; nebula is told.", actions).await;
+        context.events.notice_with(Level::Warning, title, "Nothing was restored; the model is told.", actions).await;
     }
     if let Some(settled) = settled {
         record.ok = state == CallState::Done;
@@ -183,6 +197,7 @@ pub async fn undo(
         }
     }
     item.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
+    record.shown = Some(item.record());
     CallOutcome { item: item.id, call: None, record, text }
 }
 
@@ -195,7 +210,7 @@ fn undo_told(settled: &Settled) -> (CallState, String) {
             (CallState::Done, format!("Restored: {}", paths.join(", ")))
         }
         Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}{reason}", paths.join(", "))),
-        Outcome::Refused => (CallState::Refused, format!("The person refused it; nothing was restored.{reason}")),
+        Outcome::Refused => (CallState::Refused, format!("The person rejected it; nothing was restored.{reason}")),
         Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
         Outcome::Conflict { path, .. } => {
             (CallState::Refused, format!("{path} changed on disk meanwhile; nothing was restored."))
@@ -284,7 +299,7 @@ async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditR
         Some(change) if alone => Some(change.counts),
         _ => Some(call_preview::signs(&p.item.call.preview)),
     };
-    p.item.set(&context.events, CallState::Asking).await;
+    p.item.set(&context.events, CallState::Waiting).await;
 }
 
 /// What the session and the chat learn from a settled proposal.
@@ -322,7 +337,7 @@ fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String
     let what = if found.is_absent() { "is gone" } else { "is newer than nebula's copy" };
     (
         format!("edit of {path} refused: the file {what}"),
-        "Someone changed it after nebula read it. Nothing was written; nebula is told to read the file again.".into(),
+        "It was changed outside nebula after it was read. Nothing was written; the model is told to read the file again.".into(),
     )
 }
 
@@ -341,7 +356,7 @@ async fn tell(
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
     if !p.item.call.state.is_final() {
         let verdict = verdict(results, settled, said);
-        record.ok = verdict.state == CallState::Done;
+        record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, settled)) = settled {
             record.changeset.clone_from(&settled.changeset);
             record.seen = seen(results, settled);
@@ -351,11 +366,16 @@ async fn tell(
             let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
             text = if exact { line } else { format!("{text}\n{line}") };
         }
+        for (asked, answer) in &p.exchanges {
+            text.push_str(&format!("\nBefore deciding the person asked: {asked}\nYou answered: {answer}"));
+        }
+        p.item.call.asked = p.exchanges.pop();
         p.item.call.summary = verdict.summary;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());
         p.item.set(&context.events, verdict.state).await;
     }
+    record.shown = Some(p.item.record());
     CallOutcome { item: p.item.id, call, record, text }
 }
 

@@ -2,6 +2,7 @@
 
 mod call_item;
 mod command;
+mod comment;
 mod compact;
 mod edits;
 mod results;
@@ -95,6 +96,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             return TurnEnd::Asking(title);
         }
         count += 1;
+        context.events.begin_step(count).await;
         let request = match stop.run_until_cancelled(request::build(context, session)).await {
             Some(Ok(request)) => request,
             Some(Err(Unbuilt::Stopped(end))) => return end,

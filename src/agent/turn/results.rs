@@ -6,6 +6,7 @@ use crate::agent::execute_proposal::Settled;
 use crate::edit::{self, EditResult};
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};
+use crate::text::number::plural;
 use crate::tools::drift;
 
 /// How one call ended.
@@ -90,14 +91,19 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
     }
     let (state, summary) = match (accepted, rejected) {
         (_, 0) => (CallState::Done, String::new()),
-        (0, _) => (CallState::Refused, "refused".to_string()),
-        (a, r) => (CallState::Refused, format!("{a} of {} accepted", a + r)),
+        (0, r) => (CallState::Refused, written(0, r)),
+        (a, r) => (CallState::Done, written(a, a + r)),
     };
     let reason = (rejected > 0).then(|| match &decision.reason {
         Some(reason) if !reason.trim().is_empty() => reason.trim().to_string(),
-        _ => "you said no".to_string(),
+        _ => "you rejected this".to_string(),
     });
     Verdict { state, summary, reason, told: Some(lines.join("\n")) }
+}
+
+/// `1 of 2 hunks written`: the same words in the tools pane, in the chat and for the model.
+fn written(accepted: usize, all: usize) -> String {
+    format!("{accepted} of {} written", plural(all, "hunk"))
 }
 
 /// The hunks of a file in which the edits of one call had a part, by index. Where none is left that names them (a
@@ -120,7 +126,7 @@ fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     }
     let mine = uniform(own.iter().map(|i| said.hunks[*i]));
     if uniform(said.hunks.iter().copied()) == Some(Choice::Reject) {
-        return format!("{path}: refused by the person; it stays as it was");
+        return format!("{path}: {}: the person rejected it; the file stays as it was", written(0, said.hunks.len()));
     }
     if mine == Some(Choice::Accept) {
         let counts = format!(" (+{} −{})", file.counts.added, file.counts.removed);
@@ -128,7 +134,7 @@ fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     }
     let hunks = own.iter().map(|&i| {
         let (hunk, choice) = (&file.hunks[i], said.hunks[i]);
-        let word = if choice == Choice::Accept { "written" } else { "refused, these lines stay as they were" };
+        let word = if choice == Choice::Accept { "written" } else { "rejected, these lines stay as they were" };
         let place = match hunk.kind {
             HunkKind::Lines => {
                 format!("lines {}-{} of before", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1))
@@ -137,7 +143,8 @@ fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
         };
         format!("  hunk {} ({place}): {word}", i + 1)
     });
-    let what = if mine.is_some() { "refused by the person" } else { "written in part" };
+    let accepted = own.iter().filter(|i| said.hunks[**i] == Choice::Accept).count();
+    let what = written(accepted, own.len());
     format!("{path}: {what}:\n{}", hunks.collect::<Vec<_>>().join("\n"))
 }
 

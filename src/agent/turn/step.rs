@@ -477,7 +477,7 @@ impl<'a> StepReader<'a> {
         let early = match (tool, parsed) {
             (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && !self.writes => {
                 item.set(&self.context.events, CallState::Running).await;
-                Some(RunningCall::begin(self.context, self.session, &tool, value, None, self.stop))
+                Some(RunningCall::early(self.context, self.session, &tool, value, &item, self.stop))
             }
             _ => {
                 item.set(&self.context.events, CallState::Waiting).await;

@@ -134,11 +134,9 @@ impl ToolRun<'_> {
             self.context.services.knows(path, sha);
             record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
         }
-        item.call.summary = output.summary;
-        item.call.preview =
-            output.preview.into_iter().map(|text| crate::protocol::PreviewLine { sign: ' ', text }).collect();
-        item.call.result = Some(output.text.clone());
+        item.take_output(&output, None);
         item.set(&self.context.events, CallState::Done).await;
+        record.shown = Some(item.record());
         self.result(item.id, call, native, record, &output.text);
     }
 
@@ -215,13 +213,14 @@ impl ToolRun<'_> {
         choices: Vec<(String, String)>,
         permission: bool,
     ) -> Option<String> {
-        let id = self.context.events.question();
+        let (id, asked) = (self.context.events.question(), text.clone());
         let reply = self.context.approvals.await_reply(id);
         item.set(&self.context.events, CallState::Asking).await;
         self.context.events.send(EventBody::Asked(Question { id, text, choices, permission })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
         self.context.approvals.withdraw_question(id);
         self.context.events.send(EventBody::Answered(id)).await;
+        item.call.asked = reply.clone().map(|reply| (asked, reply));
         reply
     }
 
@@ -251,6 +250,7 @@ impl ToolRun<'_> {
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::Tools);
         }
+        record.shown = Some(item.record());
         self.result(item.id, call, native, record, why);
     }
 

@@ -77,6 +77,28 @@ pub struct Verb {
     pub one: Cow<'static, str>,
 }
 
+/// The other forms of the verbs: as a command, and while it is being done.
+const FORMS: &[(&str, &str, &str)] = &[
+    ("read", "read", "reading"),
+    ("searched", "search", "searching"),
+    ("listed", "list", "listing"),
+    ("edited", "edit", "editing"),
+    ("applied", "patch", "applying"),
+    ("wrote", "write", "writing"),
+    ("deleted", "delete", "deleting"),
+    ("moved", "move", "moving"),
+    ("undid", "undo", "undoing"),
+    ("asked", "ask", "asking"),
+    ("ran", "run", "running"),
+];
+
+impl Verb {
+    /// The verb as a command and as it goes on: `read` and `reading`. None: no other form of it is known.
+    pub fn forms(&self) -> Option<(&'static str, &'static str)> {
+        FORMS.iter().find(|(done, ..)| *done == self.done).map(|(_, short, doing)| (*short, *doing))
+    }
+}
+
 /// What else a tool is called in calls that models write as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolAliases {

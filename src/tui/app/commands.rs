@@ -1,6 +1,6 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
-use super::{App, At, EditFor, Effect, Exit, Owner, Screen};
+use super::{AUTO, App, At, EditFor, Effect, Exit, Owner, Screen};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
@@ -225,6 +225,7 @@ impl App {
             "light" => "for light terminals",
             "contrast" => "high contrast, on black",
             "plain" => "no colour",
+            "ansi" => "the terminal's own 16 colours",
             _ => "yours",
         };
         let row = |name: &&str| match self.appearance.themes.get(name, self.appearance.depth) {
@@ -237,15 +238,25 @@ impl App {
                 Entry { long, ..entry(name, "has a mistake") }
             }
         };
-        let entries = self.appearance.themes.names().iter().map(row).collect();
-        let before = self.appearance.theme.name.clone();
+        let mut entries = vec![entry(AUTO, "dark or light, as the terminal is")];
+        entries.extend(self.appearance.themes.names().iter().map(row));
+        let before = match self.appearance.auto_theme {
+            true => AUTO.to_string(),
+            false => self.appearance.theme.name.clone(),
+        };
         let mut list = List::new(ListKind::Themes(before.clone()), "theme", entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
-        Vec::new()
+        // Asked now, the terminal has told before anything is chosen.
+        vec![Effect::AskGround]
     }
 
     fn take_theme(&mut self, name: &str) -> Vec<Effect> {
+        if name == AUTO {
+            self.appearance.auto_theme = true;
+            self.apply_theme(AUTO);
+            return vec![Effect::AskGround, Effect::Send(Command::Set(Setting::Theme(AUTO.into()))), Effect::Redraw];
+        }
         match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(theme) => {
                 self.appearance.theme = theme;

@@ -196,7 +196,10 @@ impl App {
     fn show_review(&mut self) {
         match self.attention() {
             Some(what @ (Attention::Proposal(_) | Attention::Restore(_))) => self.give_keys(what),
-            _ => self.show_pane(PaneId::Diff),
+            _ => {
+                self.panes.diff.show_session();
+                self.show_pane(PaneId::Diff);
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 //! What the agent tells.
 
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
-use crate::protocol::{Command, Event, EventBody, Level, Listing, Prompt, Query, QueryId, RulesView, TurnEnd};
+use crate::protocol::{
+    Command, Event, EventBody, Level, Listing, Notice, Outcome, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
+};
 use crate::text::size::words;
 use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
@@ -39,12 +41,10 @@ impl App {
     fn apply_to_screen(&mut self, event: EventBody) -> Vec<Effect> {
         match event {
             EventBody::Opened(info) => return self.opened(info),
-            EventBody::Status(status) => {
-                self.session.status = status;
-                self.layout.from_welcome &= self.session.status.model.is_none();
-                if self.session.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
-                    self.screen = Screen::Main;
-                    self.say = Some(format!("connected to {}", self.session.status.provider));
+            EventBody::Status(status) => self.status(status),
+            EventBody::NotConnected(why) => {
+                if let Some(Popup::Connect(form)) = self.popups.last_mut() {
+                    form.failed(&why);
                 }
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
@@ -52,9 +52,15 @@ impl App {
                 if matches!(self.screen, Screen::Start(_)) {
                     self.screen = Screen::Main;
                 }
-                self.session.turn = Some(Turn { started: self.now });
+                self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
                 (self.session.starting, self.session.ended, self.say) = (false, None, None);
             }
+            EventBody::Step(number) => {
+                if let Some(turn) = &mut self.session.turn {
+                    turn.step = (number, self.now);
+                }
+            }
+            EventBody::Settled(_, Outcome::Applied { .. }) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
                 let writing = !self.composer.input.is_empty();
@@ -74,14 +80,7 @@ impl App {
                 self.open_commit(text);
             }
             EventBody::CommitEnded => self.session.drafting = false,
-            // Where there is no chat it must stay readable too; the chat is told once it is there.
-            EventBody::Notice(notice) if !matches!(self.screen, Screen::Main) && notice.level != Level::Info => {
-                self.early.push(notice);
-            }
-            EventBody::Notice(notice) if notice.detail.is_empty() => self.say = Some(notice.title),
-            EventBody::Notice(notice) => {
-                self.say = Some(format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail))
-            }
+            EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::Drifted(paths) => {
                 self.say = match paths.as_slice() {
@@ -93,6 +92,31 @@ impl App {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn status(&mut self, status: Status) {
+        self.session.status = status;
+        self.layout.from_welcome &= self.session.status.model.is_none();
+        if self.session.status.model.is_some() {
+            self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
+        }
+        if self.session.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
+            self.screen = Screen::Main;
+            self.say = Some(format!("connected to {}", self.session.status.provider));
+        }
+    }
+
+    /// Something to know in passing.
+    fn notice(&mut self, notice: Notice) {
+        // Where there is no chat it must stay readable too; the chat is told once it is there.
+        if !matches!(self.screen, Screen::Main) && notice.level != Level::Info {
+            self.early.push(notice);
+            return;
+        }
+        self.say = Some(match notice.detail.is_empty() {
+            true => notice.title,
+            false => format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail),
+        });
     }
 
     fn opened(&mut self, info: crate::protocol::SessionInfo) -> Vec<Effect> {
@@ -109,6 +133,9 @@ impl App {
             _ => self.screen = Screen::Main,
         }
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
+        if info.resumed > 0 {
+            effects.extend(self.ask_changed());
+        }
         if let Some(text) = self.session.prompt.take() {
             self.composer.history.push(&text);
             effects.extend(self.send(Command::Submit(Prompt { text })));
@@ -189,6 +216,7 @@ impl App {
                 }
                 self.ask_all(owner, asked)
             }
+            Owner::Changed => self.changed(listing),
             Owner::Bare => {
                 self.offered(&query, listing);
                 Vec::new()
@@ -214,6 +242,25 @@ impl App {
                 }
                 Vec::new()
             }
+        }
+    }
+
+    /// Asks what the session has changed so far; one question at a time, and once more after what came meanwhile.
+    fn ask_changed(&mut self) -> Vec<Effect> {
+        if self.queries.asked.values().any(|(owner, _)| *owner == Owner::Changed) {
+            self.session.changed_again = true;
+            return Vec::new();
+        }
+        vec![self.ask(Owner::Changed, Query::SessionDiff)]
+    }
+
+    fn changed(&mut self, listing: &Listing) -> Vec<Effect> {
+        if let Listing::SessionDiff(changed) = listing {
+            self.panes.diff.take_session(changed.clone());
+        }
+        match std::mem::take(&mut self.session.changed_again) {
+            true => self.ask_changed(),
+            false => Vec::new(),
         }
     }
 

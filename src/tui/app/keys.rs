@@ -89,6 +89,10 @@ impl App {
                     let said = finder.type_char(c);
                     self.finder_said(said)
                 }
+                Some(Popup::Connect(form)) => {
+                    form.type_char(c);
+                    Vec::new()
+                }
                 None => Vec::new(),
             },
             Focus::Line => {
@@ -164,6 +168,10 @@ impl App {
                 Some(Popup::Finder(finder)) => {
                     let said = finder.paste(text);
                     self.finder_said(said)
+                }
+                Some(Popup::Connect(form)) => {
+                    form.paste(text);
+                    Vec::new()
                 }
                 _ => Vec::new(),
             },

@@ -31,6 +31,7 @@ impl App {
                 Screen::Start(_) => view::notice_rows(self, layout::start_width(self.size.0)),
                 _ => view::notice_rows(self, self.size.0),
             },
+            ledger: main && (self.is_busy() || self.panes.chat.has_messages()),
             start: matches!(self.screen, Screen::Start(_)),
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);

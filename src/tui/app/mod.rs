@@ -100,6 +100,9 @@ pub(super) struct Line {
     pub editor: Editor,
 }
 
+/// In place of a theme's name: dark or light, as the terminal's ground is.
+pub(super) const AUTO: &str = "auto";
+
 /// A turn of so many milliseconds calls when it ends.
 const LONG_TURN: i64 = 20_000;
 
@@ -132,7 +135,8 @@ pub struct App {
 impl App {
     /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
     pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
-        let Loaded { keys, themes, theme, notices } = load::read(&options.files, options.theme.as_deref(), depth);
+        let named = options.theme.as_deref().filter(|name| *name != AUTO);
+        let Loaded { keys, themes, theme, notices } = load::read(&options.files, named, depth);
         let screen = match options.start {
             Start::New => Screen::Start(Box::default()),
             Start::Welcome => Screen::Welcome(Welcome::default()),
@@ -153,7 +157,8 @@ impl App {
                 theme,
                 themes,
                 depth,
-                auto_theme: options.theme.is_none(),
+                auto_theme: named.is_none(),
+                ground: None,
                 glyphs: if options.ascii { Glyphs::ASCII } else { Glyphs::UNICODE },
                 colours,
             },
@@ -247,9 +252,9 @@ impl App {
             }
             Msg::Edited(purpose, result) => self.edited(purpose, result),
             Msg::Ground(rgb) => {
+                self.appearance.ground = Some(rgb);
                 if self.appearance.auto_theme {
-                    let name = if super::colour::luminance(rgb) < 0.5 { "dark" } else { "light" };
-                    self.apply_theme(name);
+                    self.apply_theme(AUTO);
                 }
                 Vec::new()
             }
@@ -258,6 +263,11 @@ impl App {
 
     /// Puts on a theme; an unknown name changes nothing.
     fn apply_theme(&mut self, name: &str) {
+        let name = match self.appearance.ground {
+            _ if name != AUTO => name,
+            Some(rgb) if super::colour::luminance(rgb) >= 0.5 => "light",
+            _ => "dark",
+        };
         if let Ok(theme) = self.appearance.themes.get(name, self.appearance.depth) {
             self.appearance.theme = theme;
         }
@@ -265,7 +275,7 @@ impl App {
 
     /// Whether something was asked of the agent and not answered yet.
     pub fn awaits_answer(&self) -> bool {
-        !self.queries.asked.is_empty()
+        self.queries.asked.values().any(|(owner, _)| *owner != Owner::Changed)
     }
 
     /// Notices that stay, where there is no chat.
@@ -330,6 +340,11 @@ impl App {
     /// The text that stands in the input's place.
     pub(super) fn editor(&self) -> &Editor {
         self.line.as_ref().map_or(&self.composer.input, |l| &l.editor)
+    }
+
+    /// Rows of the screen.
+    pub(super) fn size_rows(&self) -> u16 {
+        self.size.1
     }
 
     /// The rows of the input as they are drawn.

@@ -133,7 +133,7 @@ impl App {
                 let said = finder.click(at);
                 self.finder_said(said)
             }
-            None => Vec::new(),
+            Some(Popup::Connect(_)) | None => Vec::new(),
         }
     }
 
@@ -164,6 +164,7 @@ impl App {
                     let said = finder.act(action);
                     self.finder_said(said)
                 }
+                Popup::Connect(_) => Vec::new(),
             };
         }
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {

@@ -59,6 +59,8 @@ pub enum Effect {
     Bell(String),
     /// Take the mouse, or let it go.
     Mouse(bool),
+    /// Ask the terminal for the colour of its ground.
+    AskGround,
     /// Draw everything again.
     Redraw,
     /// Stop until the shell continues us.
@@ -120,6 +122,8 @@ pub enum Exit {
 pub enum LineFor {
     /// Why hunks were rejected; told to the model.
     Reason,
+    /// A question about the hunk in focus.
+    Comment,
     /// Words to look for in the pane.
     Search,
     /// Words that paths or causes must hold.
@@ -135,6 +139,8 @@ pub enum Typed<'a> {
     Now(&'a str),
     /// Enter.
     Taken(&'a str),
+    /// Alt-Enter: not now, but with what is decided.
+    Kept(&'a str),
     /// Esc.
     Left,
 }

@@ -5,6 +5,7 @@ use crate::protocol::{Command, Setting};
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::PaneId;
+use crate::tui::popup::connect::ConnectOutcome;
 use crate::tui::popup::sessions::SessionsOutcome;
 use crate::tui::popup::welcome::WelcomeOutcome;
 use crate::tui::popup::{Popup, finder, list, page};
@@ -16,6 +17,12 @@ impl App {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
                 self.hand_line(line.owner, line.purpose, Typed::Taken(&text))
+            }
+            Action::NewLine if self.line.as_ref().is_some_and(|line| line.purpose != LineFor::Comment) => Vec::new(),
+            Action::NewLine => {
+                let Some(line) = self.line.take() else { return Vec::new() };
+                let text = line.editor.expanded();
+                self.hand_line(line.owner, line.purpose, Typed::Kept(&text))
             }
             Action::Close | Action::Escape => {
                 let Some(line) = self.line.take() else { return Vec::new() };
@@ -130,7 +137,11 @@ impl App {
                     self.browse();
                     Vec::new()
                 }
-                WelcomeOutcome::Connect | WelcomeOutcome::Reconnect => {
+                WelcomeOutcome::Connect => {
+                    self.popups.push(Popup::Connect(Box::default()));
+                    Vec::new()
+                }
+                WelcomeOutcome::Reconnect => {
                     self.say = Some("looking for a local server".into());
                     vec![Effect::Send(Command::Set(Setting::Reconnect))]
                 }
@@ -161,6 +172,14 @@ impl App {
                 let said = finder.act(action);
                 self.finder_said(said)
             }
+            Some(Popup::Connect(form)) => match form.act(action) {
+                ConnectOutcome::Stay => Vec::new(),
+                ConnectOutcome::Close => {
+                    self.popups.pop();
+                    Vec::new()
+                }
+                ConnectOutcome::Check(effect) => vec![effect],
+            },
             None => Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::proposal::ProposalId;
 use crate::protocol::{Query, QueryId, QuestionId, Status, TurnEnd, Wait};
+use crate::tui::colour::Rgb;
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::{Chord, Keys};
 use crate::tui::pane::PaneId;
@@ -51,6 +52,8 @@ pub(in crate::tui) enum Owner {
     History,
     /// The bare file name at the caret.
     Bare,
+    /// What the session has changed.
+    Changed,
 }
 
 /// What is dragged.
@@ -114,6 +117,8 @@ pub(in crate::tui) struct Session {
     /// How the last turn ended.
     pub ended: Option<TurnEnd>,
     pub retry: Option<Wait>,
+    /// Something was changed while it was asked what has changed.
+    pub changed_again: bool,
     /// A message to send as soon as the session is open.
     pub prompt: Option<String>,
 }
@@ -122,6 +127,8 @@ pub(in crate::tui) struct Session {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tui) struct Turn {
     pub started: i64,
+    /// The step under way, and when it began; 0: none yet.
+    pub step: (u32, i64),
 }
 
 /// Which pane shows, how large, and where the keys go.
@@ -163,6 +170,8 @@ pub(in crate::tui) struct Appearance {
     pub depth: Depth,
     /// The terminal's ground chooses the theme.
     pub auto_theme: bool,
+    /// What the terminal's ground is, once it told.
+    pub ground: Option<Rgb>,
     pub glyphs: Glyphs,
     pub colours: Highlighter,
 }

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Ctx;
 use crate::proposal::{FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
-use crate::protocol::Verb;
+use crate::protocol::{Call, CallState, Verb};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::Keys;
 use crate::tui::text::highlight::Highlighter;
@@ -147,15 +147,35 @@ pub fn note(theme: &Theme, make: impl FnOnce(&Ctx<'_>) -> ratatui::text::Line<'s
     make(&ctx).to_string()
 }
 
-/// What a tool is said to have done.
+/// What a tool is said to do.
 pub fn verb(name: &str) -> Verb {
-    let (done, one) = match name {
-        "readFile" => ("read", "file"),
-        "searchInDirectory" => ("searched", "folder"),
-        "writeFile" => ("wrote", "file"),
-        "editFile" | "replaceInFile" => ("edited", "file"),
-        "askUser" => ("asked", "question"),
-        other => (other, "time"),
+    let (short, doing, done, one) = match name {
+        "readFile" => ("read", "reading", "read", "file"),
+        "searchInDirectory" => ("search", "searching", "searched", "folder"),
+        "writeFile" => ("write", "writing", "wrote", "file"),
+        "editFile" | "replaceInFile" => ("edit", "editing", "edited", "file"),
+        "askUser" => ("ask", "asking", "asked", "question"),
+        other => (other, "running", other, "time"),
     };
-    Verb { done: done.into(), one: one.into() }
+    Verb { short: short.into(), doing: doing.into(), done: done.into(), one: one.into() }
+}
+
+/// A call of which only its name and state are known.
+pub fn call(name: &str, state: CallState) -> Call {
+    Call {
+        name: name.into(),
+        verb: verb(name),
+        main: String::new(),
+        arguments: String::new(),
+        state,
+        summary: String::new(),
+        counts: None,
+        preview: Vec::new(),
+        result: None,
+        reason: None,
+        rung: None,
+        took: None,
+        step: 0,
+        asked: None,
+    }
 }

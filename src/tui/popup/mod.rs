@@ -1,6 +1,7 @@
 //! What floats: lists to choose from, pages to read, the finder of files. A closed set, so that exhaustive matches
 //! find every place to extend.
 
+pub mod connect;
 pub mod finder;
 mod frame;
 pub mod help;
@@ -27,13 +28,15 @@ pub enum Popup {
     Page(page::Page),
     /// A file to find.
     Finder(finder::Finder),
+    /// A model to connect.
+    Connect(Box<connect::Connect>),
 }
 
 impl Popup {
     /// Where its keys are looked up.
     pub fn context(&self) -> Context {
         match self {
-            Popup::List(_) => Context::List,
+            Popup::List(_) | Popup::Connect(_) => Context::List,
             Popup::Page(page) if page.is_searching() => Context::Line,
             Popup::Page(_) => Context::Viewer,
             Popup::Finder(_) => Context::Completion,
@@ -46,6 +49,7 @@ impl Popup {
             Popup::List(list) => list.measure(screen, body),
             Popup::Page(page) => page.measure(screen, body, ctx),
             Popup::Finder(finder) => finder.measure(body),
+            Popup::Connect(form) => form.measure(screen, body),
         }
     }
 
@@ -56,6 +60,7 @@ impl Popup {
             Popup::List(list) => list.draw(body, buf, ctx),
             Popup::Page(page) => page.draw(body, buf, ctx),
             Popup::Finder(finder) => finder.draw(body, buf, ctx),
+            Popup::Connect(form) => form.draw(buf, ctx),
         }
     }
 }

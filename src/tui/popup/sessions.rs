@@ -229,19 +229,26 @@ impl Sessions {
         let dim = ctx.theme.style(Role::Dim);
         let text = ctx.theme.style(Role::Text);
         let w = usize::from(area.width);
-        // Columns from the right: age, model, messages, state; the title takes the rest.
+        // Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
+        // others give way, the state of a session last.
         let age = w.saturating_sub(2);
-        let model = (w >= 72).then(|| w.saturating_sub(22));
-        let count = model.map_or(age.saturating_sub(8), |m| m.saturating_sub(3));
-        let state = count.saturating_sub(STATE + 11);
+        let model = (w >= 90).then(|| w.saturating_sub(22));
+        let count = (w >= 72).then(|| model.map_or(age.saturating_sub(8), |m| m.saturating_sub(3)));
+        let widest = self.rows.iter().map(|row| wrap::cells(state_word(row.state))).max().unwrap_or(0);
+        let states = if count.is_some() { STATE } else { widest };
+        let state = count.map_or(age.saturating_sub(8), |count| count.saturating_sub(11)).saturating_sub(states);
         let titles = state.saturating_sub(6);
         let right = |buf: &mut Buffer, x: usize, y: u16, words: &str, style| {
             let n = wrap::cells(words);
             paint::text(buf, area.x + x.saturating_sub(n) as u16, y, n, words, style);
         };
         paint::text(buf, area.x + 4, area.y, titles, "title", dim);
-        paint::text(buf, area.x + state as u16, area.y, STATE, "state", dim);
-        right(buf, count, area.y, "messages", dim);
+        if states > 0 {
+            paint::text(buf, area.x + state as u16, area.y, STATE, "state", dim);
+        }
+        if let Some(count) = count {
+            right(buf, count, area.y, "messages", dim);
+        }
         if let Some(model) = model {
             paint::text(buf, area.x + model as u16, area.y, 14, "model", dim);
         }
@@ -256,7 +263,9 @@ impl Sessions {
             }
             paint::text(buf, area.x + 4, y, titles, &title, style);
             paint::text(buf, area.x + state as u16, y, STATE, state_word(row.state), text);
-            right(buf, count, y, &row.messages.to_string(), dim);
+            if let Some(count) = count {
+                right(buf, count, y, &row.messages.to_string(), dim);
+            }
             if let Some(model) = model {
                 paint::text(buf, area.x + model as u16, y, 14, &cut::end(&row.model, 14, ctx.glyphs.cut), dim);
             }
@@ -265,7 +274,16 @@ impl Sessions {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }
         }
-        let words = match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
+        let words = self.empty_words(ctx);
+        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), &words, dim);
+        let list =
+            Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height: area.height.saturating_sub(1) };
+        thumb(list, self.rows.len(), self.top, buf, ctx);
+    }
+
+    /// What stands in an empty list.
+    fn empty_words(&self, ctx: &Ctx<'_>) -> String {
+        match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),
             (_, false, ..) => "loading".into(),
             (_, _, true, true) => match ctx.key(Context::Sessions, Action::New) {
@@ -274,11 +292,7 @@ impl Sessions {
             },
             (_, _, true, false) => "nothing found".into(),
             _ => String::new(),
-        };
-        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), &words, dim);
-        let list =
-            Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height: area.height.saturating_sub(1) };
-        thumb(list, self.rows.len(), self.top, buf, ctx);
+        }
     }
 
     /// Draws the preview below its pane line.

@@ -245,8 +245,8 @@ fn how_to(area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
         y += 1;
     }
     let words = [
-        "keys are read from the environment; they are never stored, shown or logged",
-        "keys are read from the environment, and never stored",
+        "keys are read from the environment; never stored unless you ask, never shown or logged",
+        "never stored unless you ask, never shown",
     ];
     let room = usize::from(area.width.saturating_sub(1));
     paint::text(buf, area.x + 1, y + 1, room, &cut::first_fit(&words, room, ctx.glyphs.cut), dim);

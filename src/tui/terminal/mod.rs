@@ -1,6 +1,7 @@
 //! The terminal: raw mode as a guard that puts everything back, also after a panic.
 
 mod answers;
+pub mod editor;
 mod typed;
 
 use std::io::{self, Write};
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use crossterm::event::{
-    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
-    EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::style::ResetColor;
 use crossterm::terminal::{
@@ -30,6 +31,11 @@ use answers::{ask, parse, read_until};
 pub use answers::{Answers, Late, Sorted};
 pub use typed::Typed;
 
+/// Clicks, drags and the wheel, with cells beyond 223: movement alone tells nothing and would wake the program.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+/// Asks the terminal for the colour of its ground.
+const ASK_GROUND: &[u8] = b"\x1b]11;?\x1b\\";
 /// How long after the question the first frame may wait for answers.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -57,7 +63,7 @@ impl Abilities {
             () if dumb || no_color => Depth::Mono,
             () if true_color => Depth::True,
             () if term.contains("256color") || term.contains("kitty") || term.contains("alacritty") => Depth::Cube,
-            () => Depth::Mono,
+            () => Depth::Sixteen,
         };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| var(n).filter(|v| !v.is_empty()));
         let utf8 = locale.is_none_or(|l| {
@@ -127,7 +133,7 @@ impl Screen {
         // The title that was is kept by the terminal, and put back by `restore`.
         out.write_all(b"\x1b[22;2t")?;
         if self.mouse {
-            queue!(out, EnableMouseCapture)?;
+            out.write_all(MOUSE_ON)?;
         }
         if self.kitty {
             queue!(out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES))?;
@@ -205,7 +211,19 @@ impl Screen {
     /// When the terminal is gone.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
-        if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
+        let mut out = io::stdout();
+        out.write_all(if on { MOUSE_ON } else { MOUSE_OFF })?;
+        out.flush()
+    }
+
+    /// Asks for the colour of the ground; the answer comes with the keys.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn ask_ground(&mut self) -> io::Result<()> {
+        let mut out = io::stdout();
+        out.write_all(ASK_GROUND)?;
+        out.flush()
     }
 
     /// Copies through the terminal (OSC 52), which works over ssh too.
@@ -250,14 +268,13 @@ fn restore(kitty: bool) {
     let _ = execute!(
         out,
         EndSynchronizedUpdate,
-        DisableMouseCapture,
         DisableFocusChange,
         DisableBracketedPaste,
         ResetColor,
         LeaveAlternateScreen,
         cursor::Show
     );
-    let _ = out.write_all(b"\x1b[23;2t").and_then(|()| out.flush());
+    let _ = out.write_all(MOUSE_OFF).and_then(|()| out.write_all(b"\x1b[23;2t")).and_then(|()| out.flush());
     let _ = disable_raw_mode();
 }
 
@@ -289,7 +306,7 @@ mod tests {
         assert_eq!(abilities(&[("TERM", "xterm-256color")]).depth, Depth::Cube);
         let none = abilities(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")]);
         assert_eq!(none.depth, Depth::Mono);
-        assert_eq!(abilities(&[("TERM", "xterm")]).depth, Depth::Mono);
+        assert_eq!(abilities(&[("TERM", "xterm")]).depth, Depth::Sixteen);
         let dumb = abilities(&[("TERM", "dumb"), ("LANG", "C")]);
         assert_eq!((dumb.depth, dumb.unicode, dumb.answers), (Depth::Mono, false, false));
     }

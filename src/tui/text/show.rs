@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::wrap::cells;
+use crate::proposal::{hidden, looks_latin};
 use crate::text::clean;
 
 /// Cells from one tab stop to the next.
@@ -45,6 +46,8 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
     if !line.bytes().any(|b| !(0x20..0x7f).contains(&b)) {
         return vec![Piece { text: line.into(), from: 0..line.len(), kind: InvisibleKind::Text }];
     }
+    // Letters of another script that pass for Latin ones are told by the word around them.
+    let hiding = if invisible == Invisible::Name { hidden(line) } else { Vec::new() };
     let (mut out, mut start, mut column) = (Vec::new(), 0, column);
     for (at, c) in line.char_indices() {
         let (text, kind) = match c {
@@ -55,6 +58,7 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
             c if c.is_control() => (clean::mark(c), InvisibleKind::Control),
             '\u{200d}' if clean::joins_emoji(&line[..at], &line[at + 3..]) => continue,
             c if clean::is_hidden(c) => (clean::mark(c), InvisibleKind::Invisible),
+            c if hiding.binary_search(&(at, c)).is_ok() => (clean::mark(c), InvisibleKind::Invisible),
             c if invisible == Invisible::Name && is_no_break(c) => (clean::mark(c), InvisibleKind::Invisible),
             _ => continue,
         };
@@ -82,7 +86,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
 
 /// Whether a character may be drawn as a mark.
 pub fn is_marked(c: char) -> bool {
-    c.is_control() || clean::is_hidden(c) || is_no_break(c)
+    c.is_control() || clean::is_hidden(c) || is_no_break(c) || looks_latin(c)
 }
 
 /// A space that looks like any other.
@@ -104,6 +108,14 @@ mod tests {
         assert_eq!(shown("abc\td", Invisible::Keep), "abc d");
         assert_eq!(shown("あ\tb\t\tc", Invisible::Keep), "あ  b       c");
         assert_eq!(pieces("\tx", 2, Invisible::Keep)[0].text, "  ");
+    }
+
+    #[test]
+    fn letters_that_pass_for_latin_ones_are_named_in_changed_lines() {
+        // The `о` of `scоpe` is Cyrillic.
+        assert_eq!(shown("let sc\u{43e}pe", Invisible::Name), "let sc⟨U+043E⟩pe");
+        assert_eq!(shown("let sc\u{43e}pe", Invisible::Keep), "let sc\u{43e}pe");
+        assert_eq!(shown("привет", Invisible::Name), "привет");
     }
 
     #[test]

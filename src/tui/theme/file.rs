@@ -61,11 +61,12 @@ pub enum Wrong {
 type Found = (String, Vec<String>, Wrong);
 
 /// The themes nebula comes with.
-pub(super) const SHIPPED: [(&str, &str); 4] = [
+pub(super) const SHIPPED: [(&str, &str); 5] = [
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
     ("contrast", include_str!("../../../themes/contrast.toml")),
     ("plain", include_str!("../../../themes/plain.toml")),
+    ("ansi", include_str!("../../../themes/ansi.toml")),
 ];
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -80,6 +81,24 @@ struct File {
     /// What roles look like in 256 colours, by number; the others take the nearest colour of the cube.
     #[serde(default)]
     xterm: BTreeMap<String, u8>,
+    /// What roles look like in the terminal's own sixteen colours; the others take the nearest of these.
+    #[serde(default)]
+    ansi: BTreeMap<String, Ansi>,
+    /// The terminal's own colours are taken whatever it can show.
+    #[serde(default)]
+    only_ansi: bool,
+}
+
+/// One of the sixteen colours, with attributes; no colour: the terminal's own text or ground.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Ansi {
+    Color(u8),
+    Full {
+        color: Option<u8>,
+        #[serde(default)]
+        attributes: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -197,14 +216,17 @@ struct Gathered<'a> {
     palette: Palette<'a>,
     roles: BTreeMap<&'a str, (&'a str, &'a Look)>,
     xterm: BTreeMap<&'a str, u8>,
+    ansi: BTreeMap<&'a str, (&'a str, &'a Ansi)>,
     ground: Option<&'a str>,
+    only_ansi: bool,
 }
 
 fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
     let mut palette: Palette<'_> = BTreeMap::new();
     let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
     let mut xterm: BTreeMap<&str, u8> = BTreeMap::new();
-    let mut ground = None;
+    let mut ansi: BTreeMap<&str, (&str, &Ansi)> = BTreeMap::new();
+    let (mut ground, mut only_ansi) = (None, false);
     for (owner, file) in chain.iter().rev() {
         palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), (owner.as_str(), v.as_str()))));
         for (role, look) in &file.roles {
@@ -214,6 +236,7 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
             roles.insert(role, (owner, look));
             // Picked for another colour.
             xterm.remove(role.as_str());
+            ansi.remove(role.as_str());
         }
         for (role, number) in &file.xterm {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
@@ -221,13 +244,21 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
             }
             xterm.insert(role, *number);
         }
+        for (role, look) in &file.ansi {
+            if !Role::ALL.iter().any(|(_, n)| n == role) {
+                return Err((owner.clone(), vec!["ansi".into(), role.clone()], Wrong::Role(role.clone())));
+            }
+            ansi.insert(role, (owner, look));
+        }
         ground = file.ground.as_deref().or(ground);
+        only_ansi |= file.only_ansi;
     }
-    Ok(Gathered { palette, roles, xterm, ground })
+    Ok(Gathered { palette, roles, xterm, ansi, ground, only_ansi })
 }
 
 fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
-    let Gathered { palette, roles, xterm, ground } = gather(chain)?;
+    let Gathered { palette, roles, xterm, ansi, ground, only_ansi } = gather(chain)?;
+    let depth = if only_ansi && depth != Depth::Mono { Depth::Sixteen } else { depth };
     let (ground, reference) = match ground {
         None | Some("dark") => (None, (0, 0, 0)),
         Some("light") => (None, (255, 255, 255)),
@@ -239,6 +270,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
     let paint = |rgb: colour::Rgb| match depth {
         Depth::True => Some(Color::Rgb(rgb.0, rgb.1, rgb.2)),
         Depth::Cube => Some(Color::Indexed(colour::nearest_in_cube(rgb))),
+        Depth::Sixteen => Some(Color::Indexed(colour::nearest_of_sixteen(rgb))),
         Depth::Mono => None,
     };
     let mut styles = [Style::new(); Role::ALL.len()];
@@ -252,6 +284,11 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         };
         let color = color.map(|c| resolve(owner, in_roles(key), c, &palette)).transpose()?;
         let mut style = Style::new();
+        if let (Depth::Sixteen, Some((owner, picked))) = (depth, ansi.get(key)) {
+            styles[role as usize] = of_sixteen(role, picked)
+                .map_err(|word| (owner.to_string(), in_ansi(key), Wrong::Attribute(key.to_string(), word)))?;
+            continue;
+        }
         if let (Depth::Cube, Some(number)) = (depth, xterm.get(key)) {
             let picked = Some(Color::Indexed(*number));
             (style.fg, style.bg) = if role.is_tint() { (None, picked) } else { (picked, None) };
@@ -263,13 +300,35 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         // A tint that falls on the ground is left out: signs and bars carry it then.
         style.bg = color
             .filter(|_| role.is_tint())
-            .filter(|c| depth == Depth::True || colour::nearest_in_cube(*c) != colour::nearest_in_cube(reference))
+            .filter(|c| match depth {
+                Depth::True => true,
+                // None of the sixteen is a tint that text of all roles can be read on.
+                Depth::Sixteen => false,
+                _ => colour::nearest_in_cube(*c) != colour::nearest_in_cube(reference),
+            })
             .and_then(paint);
         styles[role as usize] = attributed(style, attributes)
             .map_err(|word| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, ground.is_some());
     Ok(Theme { name: name.to_string(), styles, ground: ground.and_then(paint), stamp })
+}
+
+/// A role in the terminal's own colours, or the attribute that is none.
+fn of_sixteen(role: Role, look: &Ansi) -> Result<Style, String> {
+    let (color, attributes): (Option<u8>, &[String]) = match look {
+        Ansi::Color(n) => (Some(*n), &[]),
+        Ansi::Full { color, attributes } => (*color, attributes),
+    };
+    let color = color.map(|n| Color::Indexed(n.min(15)));
+    let mut style = Style::new();
+    (style.fg, style.bg) = if role.is_tint() { (None, color) } else { (color.or(Some(Color::Reset)), None) };
+    attributed(style, attributes)
+}
+
+/// The path of a role among the sixteen colours of a theme's file.
+fn in_ansi(role: &str) -> Vec<String> {
+    vec!["ansi".into(), role.into()]
 }
 
 /// A style with these attributes, or the word that is none.
@@ -355,7 +414,7 @@ mod tests {
             ("inherits = \"dark\"\n[palette]\nink = \"#12\"", "theme x:3:1: ink is #12, which is neither"),
             (
                 "inherits = \"night\"",
-                "theme x:1:1: there is no theme night to inherit from; there are: contrast, dark,",
+                "theme x:1:1: there is no theme night to inherit from; there are: ansi, contrast, dark,",
             ),
             ("roles = 3", "theme x:1:9: "),
             ("[roles]\ntext = #fff", "theme x:2:8: "),

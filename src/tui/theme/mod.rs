@@ -103,7 +103,9 @@ pub enum Depth {
     True,
     /// The 6×6×6 cube of the 256-colour palette.
     Cube,
-    /// None: too few, or none are wanted. Every theme is worn as `plain`.
+    /// The sixteen colours that the terminal gives.
+    Sixteen,
+    /// None: none are wanted, or the terminal is dumb. Every theme is shown as `plain`.
     Mono,
 }
 
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn shipped_themes_fill_every_role() {
         for (name, _) in SHIPPED {
-            for depth in [Depth::True, Depth::Cube] {
+            for depth in [Depth::True, Depth::Cube, Depth::Sixteen] {
                 Themes::default().get(name, depth).unwrap_or_else(|e| panic!("{e}"));
             }
         }
@@ -209,6 +211,34 @@ mod tests {
                 let (text, tint) = (rgb(theme.style(Role::Text).fg), rgb(theme.style(tint).bg));
                 assert!(colour::contrast(text, tint) >= 4.5, "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn text_is_readable_in_16_colours() {
+        for (name, ground) in [("dark", (0, 0, 0)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
+            let theme = Themes::default().get(name, Depth::Sixteen).expect("a shipped theme");
+            let rgb = |c: Option<Color>| match c {
+                Some(Color::Indexed(n)) if n < 16 => colour::SIXTEEN[usize::from(n)],
+                other => panic!("{name}: {other:?}"),
+            };
+            let selection = theme.style(Role::Selection).bg.map(|bg| rgb(Some(bg)));
+            for (role, key) in Role::ALL {
+                if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
+                    continue;
+                }
+                let text = rgb(theme.style(role).fg);
+                assert!(colour::contrast(text, ground) >= 4.5, "{name} {key}");
+                if let (Some(tint), Role::Text | Role::Path) = (selection, role) {
+                    assert!(colour::contrast(text, tint) >= 4.5, "{name} {key} on the selection");
+                }
+            }
+        }
+        // The terminal's own colours, whatever it can show.
+        for depth in [Depth::True, Depth::Cube, Depth::Sixteen] {
+            let ansi = Themes::default().get("ansi", depth).expect("a shipped theme");
+            assert_eq!(ansi.style(Role::Text).fg, Some(Color::Reset));
+            assert_eq!(ansi.style(Role::Removed).fg, Some(Color::Indexed(1)));
         }
     }
 

@@ -27,6 +27,7 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let room = note_room(rects.bar.width, doing.width());
     line(rects.bar, doing, focus, note(app, room), buf, &ctx);
     joins(app, focus, buf);
+    ledger(app, buf);
     let area = rects.input;
     let prompt = if focus { Role::Focus } else { Role::Dim };
     let mut style = app.appearance.theme.style(prompt);
@@ -173,8 +174,7 @@ fn doing(app: &App) -> Doing {
         return Doing::marked(app.appearance.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
     }
     if app.is_busy() {
-        let seconds = app.session.turn.map_or(0, |t| (app.now - t.started).max(0) / 1000);
-        return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, format!("working {seconds} s"));
+        return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, now(app));
     }
     if app.session.drafting {
         return Doing::calm("writing a commit message");
@@ -188,6 +188,60 @@ fn doing(app: &App) -> Doing {
         }
         _ => Doing::calm("ready"),
     }
+}
+
+/// `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
+fn now(app: &App) -> String {
+    let (step, since) = match app.session.turn {
+        Some(turn) if turn.step.0 > 0 => turn.step,
+        Some(turn) => (0, turn.started),
+        None => (0, app.now),
+    };
+    let seconds = format!("{} s", (app.now - since).max(0) / 1000);
+    let doing = app.panes.tools.now().or_else(|| app.panes.chat.now().map(str::to_string));
+    let dot = format!(" {} ", app.appearance.glyphs.dot);
+    if step == 0 {
+        return format!("working {seconds}");
+    }
+    let step = format!("step {step}");
+    let doing = doing.unwrap_or_else(|| "waiting for the model".into());
+    // A path loses its beginning before a number is cut.
+    let room = usize::from(app.rects.bar.width).saturating_sub(step.len() + seconds.len() + 6 + 24);
+    let doing = cut::end(&doing, room.max(8), app.appearance.glyphs.cut).into_owned();
+    [step, doing, seconds].join(&dot)
+}
+
+/// `changed 3 files +42 −7 · waiting 0 · failed 2 · F2 diff`.
+fn ledger(app: &App, buf: &mut Buffer) {
+    let Some(area) = app.rects.ledger else { return };
+    let ctx = app.ctx(false);
+    let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+    let dot = Span::styled(format!(" {} ", ctx.glyphs.dot), dim);
+    let mut spans = vec![Span::styled("changed ", dim)];
+    match app.panes.diff.session_size() {
+        None => spans.push(Span::styled("nothing", dim)),
+        Some((files, counts)) => {
+            spans.push(Span::styled(plural(files, "file"), text));
+            let signed =
+                [(ctx.glyphs.added, counts.added, Role::Added), (ctx.glyphs.removed, counts.removed, Role::Removed)];
+            for (sign, n, role) in signed.into_iter().filter(|(_, n, _)| *n > 0) {
+                spans.push(Span::styled(format!(" {sign}{}", thousands(n)), ctx.theme.style(role)));
+            }
+        }
+    }
+    let proposals = app.panes.diff.waiting().map_or(0, |w| 1 + w.behind);
+    let waiting = proposals + usize::from(app.panes.archive.waiting().is_some()) + app.questions.len();
+    let failed = app.panes.tools.failed();
+    let counted = |word: &str, n: usize, role: Role| {
+        Span::styled(format!("{word} {}", thousands(n)), ctx.theme.style(if n > 0 { role } else { Role::Dim }))
+    };
+    spans.extend([dot.clone(), counted("waiting", waiting, Role::Text)]);
+    spans.extend([dot.clone(), counted("failed", failed, Role::Removed)]);
+    if let Some(key) = app.keyboard.keys.word(app.context_below(), Action::FocusDiff) {
+        let does = if app.panes.diff.waiting().is_some() { " review" } else { " diff" };
+        spans.extend([dot, Span::styled(key, text), Span::styled(does, dim)]);
+    }
+    paint::spans(buf, area.x + 1, area.y, usize::from(area.width.saturating_sub(2)), &spans);
 }
 
 /// What waits while the keys go elsewhere, with the key that shows it.

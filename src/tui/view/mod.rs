@@ -286,19 +286,12 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let (dim, text) = (t.style(Role::Dim), t.style(Role::Text));
     let s = &app.session.status;
     let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
-    let mut right: Vec<String> = Vec::new();
-    if s.tokens > 0 {
-        right.push(format!("{} tok", tokens(s.tokens)));
+    let mut right: Vec<(String, Style)> = gauge(app, area.width).into_iter().collect();
+    right.extend(s.cost.map(|c| (format!("${c:.2}"), dim)));
+    if area.width >= NARROW && !s.rules.is_empty() {
+        right.push((plural(s.rules.len(), "rule"), dim));
     }
-    right.extend(s.cost.map(|c| format!("${c:.2}")));
-    if area.width >= NARROW {
-        match s.rules.len() {
-            0 => {}
-            1 => right.push("1 rule".into()),
-            n => right.push(format!("{n} rules")),
-        }
-    }
-    let right = right.join(&format!(" {} ", g.dot));
+    let right: Vec<Span<'static>> = joined(right, Span::styled(format!(" {} ", g.dot), dim));
     let mut parts: Vec<(String, Style)> = Vec::new();
     if area.width >= MEDIUM && !s.workspace.is_empty() {
         parts.push((s.workspace.clone(), text));
@@ -325,7 +318,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     if s.banner.is_some() {
         parts.push(("not saved".into(), attention));
     }
-    let right_cells = wrap::cells(&right);
+    let right_cells: usize = right.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(right_cells + 4);
     let mut spans = vec![Span::styled("nebula", t.style(Role::Accent).add_modifier(Modifier::BOLD))];
     for (words, style) in parts {
@@ -335,14 +328,42 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let left = cut::line(Line::from(spans), room, g.cut, dim);
     paint::spans(buf, area.x + 1, area.y, room, &left.spans);
     let x = area.right().saturating_sub(right_cells as u16 + 1);
-    paint::text(buf, x, area.y, right_cells, &right, dim);
+    paint::spans(buf, x, area.y, right_cells, &right);
 }
 
-/// `18.2k`.
+/// Spans with another between each two.
+fn joined(parts: Vec<(String, Style)>, between: Span<'static>) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for (words, style) in parts {
+        if !spans.is_empty() {
+            spans.push(between.clone());
+        }
+        spans.push(Span::styled(words, style));
+    }
+    spans
+}
+
+/// From so many percent on the context window is nearly full.
+const NEARLY_FULL: u64 = 80;
+
+/// `18k of 128k · 14%`: how full the model's context window is; where there is little room the percentage alone.
+fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
+    let (used, window) = app.session.status.context.filter(|(_, window)| *window > 0)?;
+    let percent = used.saturating_mul(100) / window;
+    let role = if percent >= NEARLY_FULL { Role::Attention } else { Role::Dim };
+    let whole = width >= MEDIUM && app.size_rows() >= layout::LEDGER_FROM;
+    let words = match whole {
+        true => format!("{} of {} {} {percent}%", tokens(used), tokens(window), app.appearance.glyphs.dot),
+        false => format!("{percent}%"),
+    };
+    Some((words, app.appearance.theme.style(role)))
+}
+
+/// `18k`.
 fn tokens(n: u64) -> String {
     match n {
         0..1000 => n.to_string(),
-        1000..1_000_000 => format!("{:.1}k", n as f64 / 1e3),
+        1000..1_000_000 => format!("{}k", (n + 500) / 1000),
         _ => format!("{:.1}M", n as f64 / 1e6),
     }
 }

@@ -12,7 +12,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
     ("cli/hook.rs", "the log of hooks"),
-    ("tui/run.rs", "the text that an editor opens"),
+    ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("strand/store", "a Strand project's log and checkpoints"),
     ("strand/sync/write.rs", "a Strand project's text files"),
     ("strand/runtime/episode.rs", "a recorded run"),

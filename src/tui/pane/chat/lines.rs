@@ -149,14 +149,22 @@ pub(super) fn run_of_calls(
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
     let all: Vec<CallSummary> = calls.iter().map(|(_, d)| d.clone()).collect();
-    let text = words::fitted(&words::calls(&all), width.saturating_sub(2), look.glyphs.cut);
+    let text = words::fitted(&words::steps(&all, look.glyphs.dot), width.saturating_sub(2), look.glyphs.cut);
     let mut out = vec![fold_line(text, open, width, look)];
     if !open {
+        // What went wrong is never folded away.
+        let alone = all.len() == 1;
+        let wrong = |c: &&CallSummary| {
+            matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
+        };
+        for call in all.iter().rev().filter(wrong).take(WRONG).collect::<Vec<_>>().into_iter().rev() {
+            out.extend(went_wrong(call, width, look));
+        }
         return out;
     }
     let (theme, glyphs) = (look.theme, look.glyphs);
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let names = all.iter().map(|d| cells(&d.name)).max().unwrap_or(0).min(17);
+    let names = all.iter().map(|d| cells(&d.verb.short)).max().unwrap_or(0).clamp(6, 17);
     for did in &all {
         let (mark, role) = match did.state {
             CallState::Done => (glyphs.done, Role::Added),
@@ -167,7 +175,7 @@ pub(super) fn run_of_calls(
             CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
             CallState::Waiting => (glyphs.queued, Role::Dim),
         };
-        let name = cut::end(&did.name, names, glyphs.cut);
+        let name = cut::end(&did.verb.short, names, glyphs.cut);
         let room = width.saturating_sub(names + cells(&did.summary) + 7);
         let mut spans = vec![
             Span::raw("  "),
@@ -180,6 +188,40 @@ pub(super) fn run_of_calls(
         if let Some(reason) = &did.reason {
             out.extend(below(reason, width, dim, "    "));
         }
+    }
+    out
+}
+
+/// Calls that went wrong which a closed fold shows, the newest ones.
+const WRONG: usize = 3;
+
+/// A call that went wrong, below its closed fold: what it was and why.
+fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mark = if call.state == CallState::Failed { look.glyphs.failed } else { look.glyphs.refused };
+    let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
+    // What follows the first sentence is meant for the model; the opened call has it.
+    let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
+    let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
+    let what = format!("{} {}", call.verb.short, call.main);
+    let gap = if reason.is_empty() { "" } else { ": " };
+    let line = Line::from(vec![
+        Span::styled(format!("{mark} "), look.theme.style(Role::Removed)),
+        Span::styled(format!("{}{gap}", show::plain(what.trim_end())), text),
+        Span::styled(show::plain(reason).into_owned(), dim),
+    ]);
+    vec![cut::line(line, width, look.glyphs.cut, dim)]
+}
+
+/// A question to the person and the answer.
+pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mut out = titled("?", Role::Attention, question, width, look);
+    let answered = below(answer, width, look.theme.style(Role::Text), "      ");
+    let label = Span::styled("you", look.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
+    for (n, mut line) in answered.into_iter().enumerate() {
+        if n == 0 {
+            line.spans.splice(0..1, [Span::raw("  "), label.clone(), Span::raw(" ")]);
+        }
+        out.push(line);
     }
     out
 }

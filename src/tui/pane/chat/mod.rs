@@ -20,7 +20,7 @@ use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
-use crate::text::number::plural;
+use crate::text::number::{plural, thousands};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::text::paint;
@@ -55,6 +55,8 @@ struct Search {
     words: String,
     /// The block and row found last.
     at: Option<(usize, usize)>,
+    /// Which of the rows that hold the words it is, and how many hold them.
+    hits: (usize, usize),
 }
 
 impl Chat {
@@ -170,9 +172,9 @@ impl Chat {
     pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         if purpose == LineFor::Search {
             match typed {
-                Typed::Now(words) | Typed::Taken(words) => {
+                Typed::Now(words) | Typed::Taken(words) | Typed::Kept(words) => {
                     if self.search.words != words {
-                        self.search = Search { words: words.to_string(), at: None };
+                        self.search = Search { words: words.to_string(), ..Search::default() };
                         if !words.is_empty() {
                             // What was said last is looked for first.
                             self.search.at = Some((self.window.units.len().saturating_sub(1), usize::MAX));
@@ -196,6 +198,15 @@ impl Chat {
         said.map(|words| words.replace(['`', '*'], "").replace('\n', " "))
             .find(|words| !words.is_empty())
             .unwrap_or_default()
+    }
+
+    /// What is being said now: `thinking`, `answering`. None: nothing is.
+    pub fn now(&self) -> Option<&'static str> {
+        match &self.window.units.last()?.said {
+            Content::Thinking { over: false, .. } if self.running => Some("thinking"),
+            Content::Answer(doc) if self.running && !doc.text().is_empty() => Some("answering"),
+            _ => None,
+        }
     }
 
     /// Whether the person said anything.
@@ -233,9 +244,9 @@ impl Chat {
             }
             self.whole = self.selected;
         }
-        let mut find = Find { words: &self.search.words, at: self.search.at };
+        let mut find = Find { words: &self.search.words, at: self.search.at, hits: self.search.hits };
         self.window.measure(Columns::new(width, self.beside), usize::from(height), &moves, &mut find, look);
-        self.search.at = find.at;
+        (self.search.at, self.search.hits) = (find.at, find.hits);
     }
 
     /// The title on the pane line.
@@ -245,10 +256,13 @@ impl Chat {
 
     /// The note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
-        if self.window.below == 0 {
-            return Line::default();
-        }
-        let text = format!("{} below", plural(self.window.below, "line"));
+        let text = match self.window.below {
+            _ if !self.search.words.is_empty() => {
+                format!("{} of {}", thousands(self.search.hits.0), thousands(self.search.hits.1))
+            }
+            0 => return Line::default(),
+            below => format!("{} below", plural(below, "line")),
+        };
         if cells(&text) > usize::from(width) {
             return Line::default();
         }

@@ -116,20 +116,7 @@ impl Screen {
 }
 
 fn call(name: &str, main: &str, state: CallState) -> Call {
-    Call {
-        name: name.into(),
-        verb: testing::verb(name),
-        main: main.into(),
-        arguments: String::new(),
-        state,
-        summary: "38 lines".into(),
-        counts: None,
-        preview: Vec::new(),
-        result: None,
-        reason: None,
-        rung: None,
-        took: None,
-    }
+    Call { main: main.into(), summary: "38 lines".into(), ..testing::call(name, state) }
 }
 
 fn a_turn(s: &mut Screen) {
@@ -163,7 +150,7 @@ fn a_turn_in_a_wide_pane() {
          1. one
          2. two
 
-         ▸ 3 calls: read 2 files, searched 1 folder
+         ▸ 3 steps: read 2, searched 1
 
          Only two places call it▌"
     );
@@ -190,7 +177,7 @@ fn a_turn_in_a_narrow_pane() {
  1. one
  2. two
 
- ▸ 3 calls: read 2 files, searched 1 folder
+ ▸ 3 steps: read 2, searched 1
 
  Only two places call it▌"
     );
@@ -236,9 +223,7 @@ fn folds_open_and_close() {
     let mut s = Screen::new(83, 20);
     a_turn(&mut s);
     s.act(Action::Fold);
-    assert!(s.text().contains(
-        "▾ 3 calls: read 2 files, searched 1 folder\n           ✓ readFile          src/cart.rs  38 lines\n"
-    ));
+    assert!(s.text().contains("▾ 3 steps: read 2, searched 1\n           ✓ read   src/cart.rs  38 lines\n"));
     s.act(Action::FoldAll);
     assert!(!s.text().contains('▾'));
     s.act(Action::FoldAll);
@@ -256,10 +241,10 @@ fn a_call_that_changes_stays_in_its_run() {
     let mut s = Screen::new(83, 20);
     let id = s.call("readFile", "", CallState::Streaming);
     s.tell(EventBody::Changed(id, Item::Call(call("readFile", "src/a.rs", CallState::Done))));
-    assert_eq!(s.text(), "         ▸ 1 call: read src/a.rs");
+    assert_eq!(s.text(), "         ▸ 1 step: read src/a.rs");
     s.nebula("x");
     s.call("readFile", "src/a.rs", CallState::Failed);
-    assert!(s.text().ends_with("▸ 1 call: readFile src/a.rs again, failed"));
+    assert!(s.text().ends_with("▸ 1 step: read src/a.rs again, failed"));
 }
 
 fn long(s: &mut Screen) {

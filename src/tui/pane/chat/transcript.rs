@@ -12,6 +12,7 @@ impl Chat {
         self.drop_retry();
         if let Item::Call(call) = item {
             let did = self.did(call);
+            let asked = did.asked.clone();
             let at = match self.window.units.last_mut() {
                 Some(unit) => match &mut unit.said {
                     Content::Calls(calls) => {
@@ -28,10 +29,18 @@ impl Chat {
                 None => self.push(Content::Calls(vec![(id, did)])),
             };
             self.places.insert(id, at);
+            self.add_exchange(asked);
             return;
         }
         let place = self.push(said(item, !self.running));
         self.places.insert(id, place);
+    }
+
+    /// A question to the person and the answer stay in sight, below the calls that led to it.
+    fn add_exchange(&mut self, asked: Option<(String, String)>) {
+        if let Some((question, answer)) = asked {
+            self.push(Content::Exchange { question, answer });
+        }
     }
 
     fn did(&mut self, call: &Call) -> CallSummary {
@@ -57,7 +66,8 @@ impl Chat {
         };
         // Rules that join with a message stand below what is attached to it.
         let with = |u: &Unit| matches!((&unit.said, &u.said), (Content::Rules(_), Content::User { .. }));
-        unit.gap = before.is_some_and(|u| !with(u));
+        let folds = |u: &Unit| unit.said.is_fold() && u.said.is_fold() && !unit.label;
+        unit.gap = before.is_some_and(|u| !with(u) && !folds(u));
         unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Content::Thinking { .. }));
         self.window.push(unit);
         if self.window.units.len() == 1 {
@@ -81,6 +91,7 @@ impl Chat {
     pub(super) fn change(&mut self, id: ItemId, item: &Item) {
         let Some((number, place)) = self.places.get(&id).copied() else { return };
         let Some(unit) = self.window.units.get_mut(number) else { return };
+        let mut asked = None;
         match (&mut unit.said, item) {
             (Content::Calls(calls), Item::Call(call)) => {
                 let again = calls.get(place).is_some_and(|(_, d)| d.again);
@@ -90,6 +101,7 @@ impl Chat {
                     did.again = !self.read.insert(did.main.clone());
                 }
                 if let Some((_, slot)) = calls.get_mut(place) {
+                    asked = did.asked.clone().filter(|_| slot.asked.is_none());
                     *slot = did;
                 }
             }
@@ -104,6 +116,7 @@ impl Chat {
             _ => unit.said = said(item, true),
         }
         unit.touch();
+        self.add_exchange(asked);
     }
 
     /// The last answer is complete: nothing follows in it.

@@ -36,8 +36,16 @@ pub(super) enum Content {
     Thinking { text: String, took: Option<Duration>, over: bool },
     Calls(Vec<(ItemId, CallSummary)>),
     Rules(Vec<RuleChip>),
+    Exchange { question: String, answer: String },
     Notice(Notice),
     Retry(Wait),
+}
+
+impl Content {
+    /// Whether it is a line that folds, or belongs to one: no empty row stands between two of them.
+    pub(super) fn is_fold(&self) -> bool {
+        matches!(self, Content::Calls(_) | Content::Rules(_) | Content::Exchange { .. } | Content::Thinking { .. })
+    }
 }
 
 /// Where the columns of the chat are.
@@ -162,6 +170,7 @@ impl Unit {
             Content::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
             Content::Answer(doc) => of(doc.text()),
             Content::Notice(notice) => of(&notice.detail) + 2,
+            Content::Exchange { question, answer } => of(question) + of(answer),
             Content::Thinking { .. } | Content::Calls(_) | Content::Rules(_) | Content::Retry(_) => 1,
         }
     }
@@ -172,7 +181,7 @@ impl Unit {
             Content::User { attached, .. } => !attached.is_empty(),
             Content::Thinking { text, .. } => !text.is_empty(),
             Content::Calls(_) | Content::Rules(_) => true,
-            Content::Answer(_) | Content::Notice(_) | Content::Retry(_) => false,
+            Content::Answer(_) | Content::Exchange { .. } | Content::Notice(_) | Content::Retry(_) => false,
         }
     }
 
@@ -193,6 +202,7 @@ impl Unit {
             Content::Rules(rules) => {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
+            Content::Exchange { question, answer } => format!("{question}\n{answer}").into(),
             Content::Notice(notice) => format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into(),
             Content::Retry(wait) => (&wait.why).into(),
         }
@@ -237,6 +247,9 @@ impl Unit {
             Content::Rules(rules) => {
                 fold = Some(0);
                 head = lines::rules(rules, open, columns.width, look);
+            }
+            Content::Exchange { question, answer } => {
+                head = lines::exchange(question, answer, columns.width, look);
             }
             Content::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.

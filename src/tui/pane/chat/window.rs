@@ -194,7 +194,29 @@ impl Window {
         }
     }
 
+    /// Counts the rows that hold the words, and which of them was found.
+    fn count(&mut self, find: &mut Find<'_>, look: &Look<'_>) {
+        find.hits = (0, 0);
+        for unit in 0..self.units.len() {
+            if find.hits.1 >= MOST_HITS || !contains(&self.units[unit].copied(), find.words) {
+                continue;
+            }
+            let height = self.lay(unit, look);
+            for row in (0..height).filter(|row| contains(&self.units[unit].row_text(*row), find.words)) {
+                find.hits.1 += 1;
+                if find.at.is_some_and(|at| (unit, row) <= at) {
+                    find.hits.0 = find.hits.1;
+                }
+            }
+        }
+    }
+
     fn find(&mut self, down: bool, find: &mut Find<'_>, look: &Look<'_>) {
+        self.search(down, find, look);
+        self.count(find, look);
+    }
+
+    fn search(&mut self, down: bool, find: &mut Find<'_>, look: &Look<'_>) {
         self.fill(look);
         let here = self.seen.first().map_or((0, 0), |(n, rows)| (*n, rows.start));
         let (unit, row) = find.at.unwrap_or(here);
@@ -309,7 +331,12 @@ impl Window {
 pub(super) struct Find<'a> {
     pub(super) words: &'a str,
     pub(super) at: Option<(usize, usize)>,
+    /// Which of the rows that hold the words it is, from 1, and how many hold them.
+    pub(super) hits: (usize, usize),
 }
+
+/// Rows that hold the words are counted up to so many.
+const MOST_HITS: usize = 999;
 
 /// Whether `text` holds `words`; the case of ASCII letters does not matter.
 pub(super) fn contains(text: &str, words: &str) -> bool {

@@ -1,9 +1,11 @@
 //! The chat's own words: what a run of calls did, what a notice offers, times.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::protocol::{Call, CallState, NoticeAction, Verb};
-use crate::text::number::plural;
+use crate::text::number::{plural, thousands};
+use crate::text::time::duration;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
 use crate::tui::text::wrap::cells;
@@ -17,11 +19,30 @@ pub(super) struct CallSummary {
     pub(super) state: CallState,
     pub(super) summary: String,
     pub(super) reason: Option<String>,
+    pub(super) took: Option<Duration>,
+    pub(super) step: u32,
+    pub(super) asked: Option<(String, String)>,
     /// The same file had been read before.
     pub(super) again: bool,
 }
 
 impl CallSummary {
+    /// Whether its verb says what happened, or happens; what went wrong is counted by how it ended.
+    fn counts(&self) -> bool {
+        !matches!(self.state, CallState::Refused | CallState::Failed | CallState::Interrupted)
+    }
+
+    /// The verb in the form that is true now.
+    fn form(&self) -> &str {
+        match self.state {
+            CallState::Done => &self.verb.done,
+            CallState::Streaming | CallState::Waiting | CallState::Running => &self.verb.doing,
+            // A question that waits is asked; a change that waits is not made.
+            CallState::Asking => &self.verb.doing,
+            CallState::Refused | CallState::Failed | CallState::Interrupted => &self.verb.short,
+        }
+    }
+
     pub(super) fn new(call: &Call, again: bool) -> Self {
         CallSummary {
             name: call.name.clone(),
@@ -30,17 +51,10 @@ impl CallSummary {
             state: call.state,
             summary: call.summary.clone(),
             reason: call.reason.clone(),
+            took: call.took,
+            step: call.step,
+            asked: call.asked.clone(),
             again,
-        }
-    }
-
-    /// Whether what its verb says is so, or about to be.
-    fn happens(&self) -> bool {
-        match self.state {
-            CallState::Refused | CallState::Failed | CallState::Interrupted => false,
-            // A change that waits is not made; a question that waits is asked.
-            CallState::Asking => self.verb.one == "question",
-            CallState::Streaming | CallState::Waiting | CallState::Running | CallState::Done => true,
         }
     }
 
@@ -49,47 +63,47 @@ impl CallSummary {
     }
 }
 
-/// `3 calls: read 2 files, searched 1 folder`; a single call names its file.
-pub(super) fn calls(done: &[CallSummary]) -> String {
-    let mut out = format!("{}: ", plural(done.len(), "call"));
+/// `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not over yet
+/// the present form tells.
+pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
-    if let [one] = done {
-        let verb = if one.happens() { &one.verb.done } else { &one.name };
+    if let [one] = calls {
         let again = if one.again { " again" } else { "" };
-        parts.push(format!("{verb} {}{again}", one.main).trim_end().to_string());
+        parts.push(format!("{} {}{again}", one.form(), one.main).trim_end().to_string());
     } else {
-        let mut seen: Vec<&str> = Vec::new();
-        for did in done.iter().filter(|d| d.happens()) {
-            let Verb { done: verb, one } = &did.verb;
-            if seen.contains(&verb.as_str()) {
-                continue;
+        for (over, form) in [(true, "done"), (false, "doing")] {
+            let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
+            let mut seen: Vec<(&str, usize)> = Vec::new();
+            for verb in same.map(|c| if form == "done" { c.verb.done.as_str() } else { c.verb.doing.as_str() }) {
+                match seen.iter_mut().find(|(known, _)| *known == verb) {
+                    Some((_, n)) => *n += 1,
+                    None => seen.push((verb, 1)),
+                }
             }
-            seen.push(verb);
-            let same: Vec<&CallSummary> = done.iter().filter(|d| d.happens() && d.verb.done == *verb).collect();
-            // A file read twice is one file; searches are counted one by one.
-            let mut mains: Vec<&str> = same.iter().map(|d| d.main.as_str()).collect();
-            if one == "file" {
-                mains.sort_unstable();
-                mains.dedup();
-            }
-            parts.push(format!("{verb} {}", plural(mains.len(), one)));
+            parts.extend(seen.into_iter().map(|(verb, n)| format!("{verb} {}", thousands(n))));
         }
     }
     for (state, word) in [
         (CallState::Failed, "failed"),
         (CallState::Refused, "rejected"),
         (CallState::Interrupted, "interrupted"),
-        (CallState::Asking, "waiting"),
-        (CallState::Running, "running"),
+        (CallState::Asking, "waiting for you"),
     ] {
-        match done.iter().filter(|d| d.state == state).count() {
+        match calls.iter().filter(|c| c.state == state).count() {
             0 => {}
-            _ if done.len() == 1 => parts.push(word.into()),
+            _ if calls.len() == 1 => parts.push(word.into()),
             n => parts.push(format!("{n} {word}")),
         }
     }
-    out.push_str(&parts.join(", "));
-    out
+    let took: Duration = calls.iter().filter_map(|c| c.took).sum();
+    let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
+    format!("{}: {}{time}", plural(count_steps(calls), "step"), parts.join(", "))
+}
+
+/// Steps of the model, not calls; where they are not known, the calls.
+fn count_steps(calls: &[CallSummary]) -> usize {
+    let known: HashSet<u32> = calls.iter().map(|c| c.step).filter(|step| *step > 0).collect();
+    known.len() + calls.iter().filter(|c| c.step == 0).count()
 }
 
 /// A run of calls in `width` cells: parts that have no room are left out whole.
@@ -136,29 +150,34 @@ mod tests {
     use crate::tui::pane::testing;
 
     fn did(name: &str, main: &str, state: CallState) -> CallSummary {
-        let (name, verb, main) = (name.to_string(), testing::verb(name), main.to_string());
-        CallSummary { name, verb, main, state, summary: String::new(), reason: None, again: false }
+        let call = Call { main: main.into(), ..testing::call(name, state) };
+        CallSummary::new(&call, false)
     }
 
     #[test]
-    fn calls_in_words() {
+    fn steps_in_words() {
         use CallState::*;
+        let said = |calls: &[CallSummary]| steps(calls, "·");
         let three = [
             did("readFile", "src/cart.rs", Done),
             did("readFile", "src/catalog.rs", Done),
             did("searchInDirectory", "price_of", Done),
         ];
-        assert_eq!(calls(&three), "3 calls: read 2 files, searched 1 folder");
+        assert_eq!(said(&three), "3 steps: read 2, searched 1");
+        let one_step: Vec<_> = three.iter().cloned().map(|c| CallSummary { step: 4, ..c }).collect();
+        assert_eq!(said(&one_step), "1 step: read 2, searched 1");
         let again = CallSummary { again: true, ..did("readFile", "src/cart.rs", Done) };
-        assert_eq!(calls(&[again]), "1 call: read src/cart.rs again");
+        assert_eq!(said(&[again]), "1 step: read src/cart.rs again");
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
-        assert_eq!(calls(&two), "2 calls: edited 1 file, 1 rejected");
-        assert_eq!(calls(&[did("mcp", "", Failed)]), "1 call: mcp, failed");
-        // What did not happen is not told as if it had.
+        assert_eq!(said(&two), "2 steps: edited 1, 1 rejected");
+        // What did not happen yet is not told as if it had.
+        assert_eq!(said(&[did("replaceInFile", "a.rs", Waiting)]), "1 step: editing a.rs");
+        assert_eq!(said(&[did("replaceInFile", "a.rs", Asking)]), "1 step: editing a.rs, waiting for you");
         let three = [did("editFile", "a", Done), did("editFile", "b", Failed), did("writeFile", "c", Interrupted)];
-        assert_eq!(calls(&three), "3 calls: edited 1 file, 1 failed, 1 interrupted");
-        assert_eq!(calls(&[did("writeFile", "a.rs", Refused)]), "1 call: writeFile a.rs, rejected");
-        assert_eq!(calls(&[did("askUser", "Which?", Asking)]), "1 call: asked Which?, waiting");
+        assert_eq!(said(&three), "3 steps: edited 1, 1 failed, 1 interrupted");
+        assert_eq!(said(&[did("writeFile", "a.rs", Refused)]), "1 step: write a.rs, rejected");
+        let timed = CallSummary { took: Some(Duration::from_millis(4200)), ..did("readFile", "a.rs", Done) };
+        assert_eq!(said(&[timed]), "1 step: read a.rs · 4.2 s");
     }
 
     #[test]

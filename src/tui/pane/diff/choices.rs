@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::proposal::{Choice, Consent, Decision, FileDecision, HunkCount, Proposal};
+use crate::proposal::{
+    Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, Proposal, ProposalId, State,
+};
 
 /// The decisions so far. Files and hunks are named by their places in the proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,10 +14,19 @@ pub struct Choices {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct FileChoices {
+    /// One a hunk, as the file is shown.
     hunks: Vec<Option<Choice>>,
-    edited: Option<Arc<[u8]>>,
+    /// The file as the person edited it: its hunks stand in place of those proposed.
+    edited: Option<Edited>,
     /// The other end of a move.
     tied: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Edited {
+    change: FileChange,
+    /// Which of its hunks the editor made or changed.
+    fresh: Vec<bool>,
 }
 
 /// How a hunk stands.
@@ -59,29 +70,25 @@ impl Choices {
     /// How a hunk stands.
     pub fn standing(&self, file: usize, hunk: usize) -> Standing {
         let Some(f) = self.files.get(file) else { return Standing::Undecided };
-        match (&f.edited, f.hunks.get(hunk).copied().flatten()) {
-            (Some(_), _) => Standing::Edited,
-            (None, Some(Choice::Accept)) => Standing::Accepted,
-            (None, Some(Choice::Reject)) => Standing::Rejected,
-            (None, None) => Standing::Undecided,
+        let fresh = f.edited.as_ref().is_some_and(|e| e.fresh.get(hunk) == Some(&true));
+        match f.hunks.get(hunk).copied().flatten() {
+            Some(Choice::Accept) if fresh => Standing::Edited,
+            Some(Choice::Accept) => Standing::Accepted,
+            Some(Choice::Reject) => Standing::Rejected,
+            None => Standing::Undecided,
         }
     }
 
-    /// Says `choice` of a hunk, and of the other end of a move. Refusing an edited file drops the edit, and says so
-    /// by `true`: the file is shown as proposed again.
-    pub fn set(&mut self, file: usize, hunk: usize, choice: Choice) -> bool {
-        let Some(f) = self.files.get_mut(file) else { return false };
-        let dropped = choice == Choice::Reject && f.edited.take().is_some();
-        if dropped {
-            f.hunks.fill(Some(Choice::Reject));
-        } else if let Some(h) = f.hunks.get_mut(hunk) {
+    /// Says `choice` of a hunk, and of the other end of a move.
+    pub fn set(&mut self, file: usize, hunk: usize, choice: Choice) {
+        let Some(f) = self.files.get_mut(file) else { return };
+        if let Some(h) = f.hunks.get_mut(hunk) {
             *h = Some(choice);
         }
         let tied = f.tied;
         if let Some(other) = tied.and_then(|t| self.files.get_mut(t)) {
             other.hunks.fill(Some(choice));
         }
-        dropped
     }
 
     /// Says `choice` of all hunks of which nothing was said.
@@ -91,11 +98,19 @@ impl Choices {
         }
     }
 
-    /// Refuses everything, edits too.
-    pub fn refuse_all(&mut self) {
-        for f in &mut self.files {
+    /// Rejects everything; edits are dropped, as `proposal` had it.
+    pub fn refuse_all(&mut self, proposal: &Proposal) {
+        for (f, file) in self.files.iter_mut().zip(&proposal.files) {
             f.edited = None;
-            f.hunks.fill(Some(Choice::Reject));
+            f.hunks = vec![Some(Choice::Reject); file.hunks.len()];
+        }
+    }
+
+    /// Rejects file `file` as it was proposed; an edit of it is dropped.
+    pub fn refuse(&mut self, file: usize, proposed: &FileChange) {
+        if let Some(f) = self.files.get_mut(file) {
+            f.edited = None;
+            f.hunks = vec![Some(Choice::Reject); proposed.hunks.len()];
         }
     }
 
@@ -106,12 +121,20 @@ impl Choices {
         }
     }
 
-    /// Takes the text of a file as the person edited it: accepted as a whole.
-    pub fn edit(&mut self, file: usize, text: Arc<[u8]>) {
-        if let Some(f) = self.files.get_mut(file) {
-            f.hunks.fill(Some(Choice::Accept));
-            f.edited = Some(text);
-        }
+    /// Takes a file as the person edited it, `before` which it was shown. Hunks that the editor left alone stand as they
+    /// stood; the others are accepted.
+    pub fn edit(&mut self, file: usize, before: &FileChange, change: FileChange) {
+        let Some(f) = self.files.get_mut(file) else { return };
+        let was = |hunk: &Hunk| before.hunks.iter().position(|old| is_same(before, old, &change, hunk));
+        let old: Vec<Option<usize>> = change.hunks.iter().map(was).collect();
+        let known = f.edited.as_ref().map(|e| e.fresh.clone()).unwrap_or_default();
+        let fresh = old.iter().map(|at| at.is_none_or(|at| known.get(at) == Some(&true))).collect();
+        let stood = |at: &Option<usize>| match at {
+            Some(at) => f.hunks.get(*at).copied().flatten(),
+            None => Some(Choice::Accept),
+        };
+        f.hunks = old.iter().map(stood).collect();
+        f.edited = Some(Edited { change, fresh });
     }
 
     /// Accepted and rejected hunks, and the undecided ones.
@@ -127,6 +150,11 @@ impl Choices {
         (n, open)
     }
 
+    /// Hunks in all.
+    pub fn total(&self) -> usize {
+        self.files.iter().map(|f| f.hunks.len()).sum()
+    }
+
     /// The first undecided hunk at or after this one, going round.
     pub fn next_undecided(&self, file: usize, hunk: usize) -> Option<(usize, usize)> {
         let all =
@@ -135,15 +163,65 @@ impl Choices {
         open.iter().find(|at| **at >= (file, hunk)).or(open.first()).copied()
     }
 
-    /// What to tell the agent; what is undecided counts as refused.
-    pub fn decision(&self, reason: Option<String>, for_session: bool) -> Decision {
-        let files = self.files.iter();
-        let files = files.map(|f| FileDecision {
-            hunks: f.hunks.iter().map(|h| h.unwrap_or(Choice::Reject)).collect(),
-            edited: f.edited.clone(),
-        });
+    /// What to tell the agent about `proposal`; what is undecided counts as rejected.
+    pub fn decision(&self, proposal: &Proposal, reason: Option<String>, for_session: bool) -> Decision {
+        let files = self.files.iter().zip(&proposal.files).map(|(f, proposed)| f.decision(proposed));
         let mut decision = Decision::new(files.collect(), Consent::Person);
         (decision.reason, decision.for_session) = (reason, for_session);
         decision
     }
+}
+
+impl FileChoices {
+    fn decision(&self, proposed: &FileChange) -> FileDecision {
+        let hunks: Vec<Choice> = self.hunks.iter().map(|h| h.unwrap_or(Choice::Reject)).collect();
+        let Some(Edited { change, fresh }) = &self.edited else { return FileDecision { hunks, edited: None } };
+        let mine = hunks.iter().zip(fresh).any(|(choice, fresh)| *fresh && *choice == Choice::Accept);
+        // A hunk of the proposal that the editor changed goes with what it was changed into.
+        let choice = |hunk: &Hunk| match change.hunks.iter().position(|h| is_same(proposed, hunk, change, h)) {
+            Some(at) => hunks[at],
+            None if mine => Choice::Accept,
+            None => Choice::Reject,
+        };
+        let edited = if mine { text_with(change, &hunks) } else { None };
+        FileDecision { hunks: proposed.hunks.iter().map(choice).collect(), edited }
+    }
+}
+
+/// Whether two hunks of two changes of one file are the same: the same lines before become the same lines.
+fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
+    let becomes = |change: &FileChange, hunk: &Hunk| -> Vec<u8> {
+        let bytes = change.after.bytes().cloned().unwrap_or_default();
+        bytes
+            .split_inclusive(|b| *b == b'\n')
+            .skip(hunk.after.start)
+            .take(hunk.after.len())
+            .flatten()
+            .copied()
+            .collect()
+    };
+    x.kind == y.kind && x.before == y.before && becomes(a, x) == becomes(b, y)
+}
+
+/// The text of a file when these hunks of it are chosen.
+fn text_with(change: &FileChange, hunks: &[Choice]) -> Option<Arc<[u8]>> {
+    if hunks.iter().all(|choice| *choice == Choice::Accept) {
+        return change.after.bytes().cloned();
+    }
+    let file = FileChange { moved: None, ..change.clone() };
+    let proposal = Proposal { id: ProposalId(0), title: String::new(), files: vec![file] };
+    let said = vec![FileDecision { hunks: hunks.to_vec(), edited: None }];
+    let decided = proposal.decide(&Decision::new(said, Consent::Person)).ok().flatten()?;
+    decided.files().first()?.after().bytes().cloned()
+}
+
+/// A file without one hunk of a change: as if that alone had been rejected.
+pub fn without(change: &FileChange, hunk: usize) -> State {
+    if change.hunks.len() < 2 {
+        return change.before.clone();
+    }
+    let choices: Vec<Choice> =
+        (0..change.hunks.len()).map(|i| if i == hunk { Choice::Reject } else { Choice::Accept }).collect();
+    let mode = change.after.mode();
+    text_with(change, &choices).map_or_else(|| change.before.clone(), |bytes| State::File { bytes, mode })
 }

@@ -85,6 +85,10 @@ impl View {
                 pen.put(x, y, note, usize::from(columns.width.saturating_sub(x)), look.theme.style(Role::Text));
                 self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
             }
+            (Row::Talk { hunk, part }, _) => {
+                let rows = self.draw_talk(pen, y, (f, hunk, part), columns.width, look);
+                self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
+            }
             (Row::Same { hunk, before, after }, _) => {
                 let rows = self.same(pen, ctx, At { file, columns, y, off: false }, (before, after));
                 self.mark_focus(pen, y, rows, hunk.map(|h| (f, h)), choices, look);

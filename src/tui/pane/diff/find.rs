@@ -2,6 +2,7 @@
 
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View};
+use crate::text::number::thousands;
 
 impl View {
     /// Looks for words while they are typed: from what is at the top on, round the end, and scrolls there. Whether
@@ -43,6 +44,14 @@ impl View {
             }
             _ => false,
         }
+    }
+
+    /// `2 of 7`: which of the rows that hold the words is seen first.
+    pub fn hits(&self) -> String {
+        let hits: Vec<usize> = (0..self.laid.rows.len()).filter(|i| self.holds(*i)).collect();
+        let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
+        let at = hits.iter().position(|i| *i >= here).unwrap_or(hits.len().saturating_sub(1));
+        format!("{} of {}", thousands((at + 1).min(hits.len())), thousands(hits.len()))
     }
 
     /// The hunk in focus as a unified diff, for the clipboard.
@@ -89,6 +98,6 @@ impl View {
 }
 
 /// Whether `text` holds `words`; small letters stand for capitals too.
-pub(super) fn contains(text: &str, words: &str) -> bool {
+pub fn contains(text: &str, words: &str) -> bool {
     if words.chars().any(char::is_uppercase) { text.contains(words) } else { text.to_lowercase().contains(words) }
 }

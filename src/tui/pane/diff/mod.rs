@@ -16,6 +16,7 @@ mod lines;
 mod page;
 mod rows;
 mod strip;
+mod talk;
 mod view;
 
 #[cfg(test)]
@@ -29,18 +30,19 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 pub use choices::{Choices, Standing};
+pub use find::contains;
 pub use rows::{Heads, Layout};
 pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
-use crate::proposal::{Choice, Counts, FileChange, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
+use crate::proposal::{Counts, FileChange, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, PaneEffect, Typed};
 use crate::tui::theme::Role;
-use page::{Page, Stage, decide, look_around};
+use page::{Page, Settled, Stage, decide, look_around};
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
@@ -48,6 +50,8 @@ pub struct Diff {
     page: Option<Page>,
     /// What was shown before a restore whose files come first.
     before: Option<Page>,
+    /// All that the session changed.
+    session: Option<Arc<Proposal>>,
     /// Proposals that came while another was waiting.
     later: VecDeque<Page>,
     /// Shows the files of this restore first: see [`Diff::release`].
@@ -66,6 +70,12 @@ impl Diff {
             EventBody::Drifted(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
                 waiting.for_each(|page| page.view.mark_stale(paths));
+            }
+            EventBody::CommentAnswer(id, comment, text) => {
+                let words = if text.is_empty() { "no answer" } else { text };
+                if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
+                    page.view.answer_talk((comment.file, comment.hunk), words);
+                }
             }
             EventBody::Opened(_) => *self = Diff { size: self.size, ..Diff::default() },
             _ => {}
@@ -102,11 +112,14 @@ impl Diff {
         }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
-            Outcome::Applied { .. } => "written",
-            Outcome::Refused => "refused",
-            Outcome::Conflict { .. } => "not written: changed on disk",
-            Outcome::Failed(_) => "not written",
-            Outcome::Withdrawn => "withdrawn",
+            Outcome::Applied { hunks, .. } if hunks.rejected > 0 => {
+                Settled::Part(hunks.accepted, hunks.accepted + hunks.rejected)
+            }
+            Outcome::Applied { .. } => Settled::Said("written"),
+            Outcome::Refused => Settled::Part(0, page.choices.total()),
+            Outcome::Conflict { .. } => Settled::Said("not written: changed on disk"),
+            Outcome::Failed(_) => Settled::Said("not written"),
+            Outcome::Withdrawn => Settled::Said("withdrawn"),
         });
         if let Outcome::Conflict { path, .. } = outcome {
             self.show_change(&path.clone());
@@ -129,6 +142,38 @@ impl Diff {
         true
     }
 
+    /// Takes all that the session changed. It is shown where it is shown already, and where it is asked for.
+    pub fn take_session(&mut self, changed: Option<Arc<Proposal>>) {
+        self.session = changed;
+        if self.page.as_ref().is_some_and(|p| p.stage == Stage::Session) {
+            let focus = self.page.as_ref().and_then(|p| p.view.focus());
+            self.show_session();
+            let page = self.page.as_mut().filter(|p| p.stage == Stage::Session);
+            if let (Some(page), Some(at)) = (page, focus)
+                && page.view.hunks().any(|hunk| hunk == at)
+            {
+                page.view.set_focus(at);
+            }
+        }
+    }
+
+    /// Shows all that the session changed as one diff. `false`: nothing, or a proposal waits.
+    pub fn show_session(&mut self) -> bool {
+        if self.page.as_ref().is_some_and(|p| matches!(p.stage, Stage::Open | Stage::Sent)) {
+            return false;
+        }
+        match self.session.clone() {
+            Some(changed) => self.show(Page::new(changed, Stage::Session)),
+            None => self.page = self.page.take().filter(|p| p.stage != Stage::Session),
+        }
+        self.session.is_some()
+    }
+
+    /// Files and lines that the session changed.
+    pub fn session_size(&self) -> Option<(usize, Counts)> {
+        self.session.as_ref().map(|changed| (changed.files.len(), changed.counts()))
+    }
+
     /// Shows two states of a file beside each other.
     fn compare(&mut self, path: &str, before: State, after: State) {
         let change = FileChange::new(path, before, after, "", &[]);
@@ -149,6 +194,7 @@ impl Diff {
     pub fn explain(&mut self, why: &str) {
         if let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.why.is_empty()) {
             page.why = why.to_string();
+            page.asks = true;
         }
     }
 
@@ -213,19 +259,14 @@ impl Diff {
             _ => None,
         };
         let text: Arc<[u8]> = Arc::from(text);
-        let after = State::File { bytes: text.clone(), mode };
         if change.before.bytes() == Some(&text) {
-            for h in 0..page.proposal.files[file].hunks.len() {
-                page.set(file, h, Choice::Reject);
-            }
+            page.refuse(file);
             return vec![PaneEffect::Say("the result equals the file as it is: rejected".into())];
         }
-        page.remember();
-        page.choices.edit(file, text);
+        let after = State::File { bytes: text, mode };
         let mut fresh = FileChange::new(change.path.clone(), change.before.clone(), after, change.by.clone(), &[]);
         fresh.moved = change.moved.clone();
-        page.edited.files[file] = fresh;
-        page.view.replace(file, &page.edited);
+        page.take_edit(file, fresh);
         if let Some(next) = page.choices.next_undecided(file, 0) {
             page.view.set_focus(next);
         }
@@ -245,6 +286,9 @@ impl Diff {
             Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
             Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
+            Action::Comment => open && page.asks && page.view.focus().is_some(),
+            Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
+            Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
             Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1,
@@ -260,6 +304,10 @@ impl Diff {
     pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         let height = self.size.1;
+        if page.stage == Stage::Session && matches!(action, Action::UndoDecision | Action::UndoCall | Action::UndoTurn)
+        {
+            return page.undo_part(action);
+        }
         let decides = page.is_open() && self.held != Some(page.proposal.id);
         let effects = if decides { decide(page, action) } else { None };
         if action == Action::Fold {
@@ -278,6 +326,11 @@ impl Diff {
                 let text = text.trim();
                 page.send((!text.is_empty()).then(|| text.to_string()))
             }
+            (LineFor::Comment, Typed::Taken(text)) if page.is_open() => page.ask(text.trim()),
+            (LineFor::Comment, Typed::Kept(text)) if page.is_open() => {
+                page.reason = text.trim().to_string();
+                vec![PaneEffect::Say("kept as the reason; it is sent with the decision".into())]
+            }
             (LineFor::Reason, Typed::Left) => {
                 page.leave_reason();
                 Vec::new()
@@ -286,7 +339,7 @@ impl Diff {
                 page.view.search(words);
                 Vec::new()
             }
-            (LineFor::Search, Typed::Taken(words)) if !page.view.search(words) => {
+            (LineFor::Search, Typed::Taken(words) | Typed::Kept(words)) if !page.view.search(words) => {
                 vec![PaneEffect::Say(format!("{words} is not in this diff"))]
             }
             (LineFor::Search, Typed::Left) => {
@@ -334,6 +387,7 @@ impl Diff {
     pub fn title(&self) -> String {
         match self.page.as_ref().map(|p| p.stage) {
             Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => "proposal".into(),
+            Some(Stage::Session) => "changed in this session".into(),
             Some(Stage::Plain) | None => "diff".into(),
         }
     }
@@ -343,9 +397,12 @@ impl Diff {
         let Some(page) = &self.page else { return Line::default() };
         let dim = ctx.theme.style(Role::Dim);
         match page.stage {
-            Stage::Plain => return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx))),
+            _ if !page.view.words.is_empty() => return paint::line(page.view.hits(), dim),
+            Stage::Plain | Stage::Session => {
+                return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx)));
+            }
             Stage::Sent => return paint::line("being written", dim),
-            Stage::Settled(word) => return paint::line(word, dim),
+            Stage::Settled(how) => return paint::line(how.words(), dim),
             Stage::Open => {}
         }
         let (count, open) = page.choices.count();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
-use crate::proposal::{Choice, Proposal};
-use crate::protocol::Command;
+use crate::proposal::{Choice, FileChange, Proposal};
+use crate::protocol::{Command, Comment, RestoreRequest};
+use crate::text::number::plural;
 use crate::tui::action::Action;
 use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::wrap::breaks;
@@ -33,6 +34,10 @@ pub(super) struct Page {
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
+    /// What was written about a hunk to be sent with the decision.
+    pub reason: String,
+    /// The model proposed it and can be asked about it.
+    pub asks: bool,
     /// What the model said before it proposed this.
     pub why: String,
     /// All lines of it show.
@@ -46,10 +51,31 @@ pub(super) enum Stage {
     Open,
     /// The decision was sent; it is being written.
     Sent,
-    /// It was settled, in this word.
-    Settled(&'static str),
+    /// It was settled.
+    Settled(Settled),
     /// No proposal: two states beside each other.
     Plain,
+    /// No proposal: all that the session changed.
+    Session,
+}
+
+/// How a proposal was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// In these words.
+    Said(&'static str),
+    /// So many of its hunks were written.
+    Part(usize, usize),
+}
+
+impl Settled {
+    /// `1 of 2 hunks written`.
+    pub fn words(self) -> String {
+        match self {
+            Settled::Said(words) => words.to_string(),
+            Settled::Part(n, all) => format!("{n} of {} written", plural(all, "hunk")),
+        }
+    }
 }
 
 impl Page {
@@ -66,6 +92,8 @@ impl Page {
             past: Vec::new(),
             reverts: false,
             armed: false,
+            reason: String::new(),
+            asks: false,
             why: String::new(),
             why_open: false,
         }
@@ -119,7 +147,7 @@ impl Page {
     }
 
     pub fn decided(&self) -> Option<&Choices> {
-        (self.stage != Stage::Plain).then_some(&self.choices)
+        (!matches!(self.stage, Stage::Plain | Stage::Session)).then_some(&self.choices)
     }
 
     /// Says `choice` of the hunk in focus and goes on to the next, or to the first that is left.
@@ -132,11 +160,24 @@ impl Page {
         }
     }
 
-    pub fn set(&mut self, f: usize, h: usize, choice: Choice) {
-        if self.choices.set(f, h, choice) {
-            self.edited.files[f] = self.proposal.files[f].clone();
-            self.view.replace(f, &self.edited);
-        }
+    fn set(&mut self, f: usize, h: usize, choice: Choice) {
+        self.choices.set(f, h, choice);
+    }
+
+    /// Rejects a file whose edited text is the file as it is.
+    pub fn refuse(&mut self, f: usize) {
+        self.remember();
+        self.choices.refuse(f, &self.proposal.files[f]);
+        self.edited.files[f] = self.proposal.files[f].clone();
+        self.view.replace(f, &self.edited);
+    }
+
+    /// Takes a file as the person edited it.
+    pub fn take_edit(&mut self, f: usize, change: FileChange) {
+        self.remember();
+        self.choices.edit(f, &self.edited.files[f].clone(), change.clone());
+        self.edited.files[f] = change;
+        self.view.replace(f, &self.edited);
     }
 
     fn toggle(&mut self) {
@@ -150,7 +191,7 @@ impl Page {
 
     /// Rejects every hunk, what the editor changed included.
     fn refuse_all(&mut self) {
-        self.choices.refuse_all();
+        self.choices.refuse_all(&self.proposal);
         if self.edited != *self.proposal {
             self.edited = (*self.proposal).clone();
             for f in 0..self.edited.files.len() {
@@ -182,13 +223,53 @@ impl Page {
             return self.send(None);
         }
         let prompt = if count.rejected == 1 { "why was it rejected?" } else { "why were they rejected?" };
-        vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: String::new() }]
+        vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
+    }
+
+    /// Asks the model about the hunk in focus.
+    pub fn ask(&mut self, text: &str) -> Vec<PaneEffect> {
+        let (Some((file, hunk)), false) = (self.view.focus(), text.is_empty()) else { return Vec::new() };
+        self.view.add_talk((file, hunk), text);
+        let comment = Comment { file, hunk, text: text.to_string() };
+        vec![PaneEffect::send(Command::Comment(self.proposal.id, comment))]
+    }
+
+    /// Writes once every hunk is decided; until then it goes to the next that is not.
+    fn write(&mut self) -> Vec<PaneEffect> {
+        let (f, h) = self.view.focus().unwrap_or_default();
+        match self.choices.next_undecided(f, h) {
+            Some(next) => {
+                self.view.set_focus(next);
+                Vec::new()
+            }
+            None => {
+                self.reverts = false;
+                self.finish()
+            }
+        }
     }
 
     pub fn send(&mut self, reason: Option<String>) -> Vec<PaneEffect> {
         self.stage = Stage::Sent;
-        let decision = self.choices.decision(reason, self.for_session);
+        let decision = self.choices.decision(&self.proposal, reason, self.for_session);
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
+    }
+
+    /// Takes back a part of what the session changed: the hunk in focus, the file's last change with its call, or with
+    /// its turn.
+    pub fn undo_part(&self, action: Action) -> Vec<PaneEffect> {
+        let Some((f, h)) = self.view.focus() else { return Vec::new() };
+        let Some(file) = self.proposal.files.get(f) else { return Vec::new() };
+        let path = file.path.clone();
+        let request = match action {
+            Action::UndoCall => RestoreRequest::LastOf { path, turn: false },
+            Action::UndoTurn => RestoreRequest::LastOf { path, turn: true },
+            _ => {
+                let then = super::choices::without(file, h);
+                RestoreRequest::State { path, now: Box::new(file.after.clone()), then: Box::new(then) }
+            }
+        };
+        vec![PaneEffect::send(Command::Restore(request))]
     }
 
     /// The text that `e` opens: what the file in focus would become.
@@ -232,20 +313,15 @@ pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<PaneEffect>>
         Action::UndoDecision => {
             page.undo();
         }
+        Action::Comment => {
+            let prompt = "ask about this hunk; Alt-Enter sends it with the decision".to_string();
+            return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text: String::new() }]);
+        }
         Action::RejectAll => {
             page.refuse_all();
             return Some(page.finish_with_it());
         }
-        Action::Write => {
-            let (f, h) = page.view.focus().unwrap_or_default();
-            match page.choices.next_undecided(f, h) {
-                Some(next) => page.view.set_focus(next),
-                None => {
-                    page.reverts = false;
-                    return Some(page.finish());
-                }
-            }
-        }
+        Action::Write => return Some(page.write()),
         Action::Later => {
             return Some(vec![PaneEffect::FocusInput, PaneEffect::Say(page.left_open())]);
         }

@@ -53,6 +53,13 @@ pub enum Row {
         /// Line after.
         after: usize,
     },
+    /// Something that was said about a hunk.
+    Talk {
+        /// Which hunk.
+        hunk: usize,
+        /// Which of the things said about it.
+        part: usize,
+    },
     /// A changed line: the removed one, the added one, or both. Unified, one of the two is drawn.
     Pair {
         /// The hunk it belongs to.
@@ -92,8 +99,19 @@ pub struct HunkView {
     pub rung: Option<Rung>,
     /// Characters in its added lines that hide what the text says.
     pub hidden: usize,
+    /// What the person asked about it and what the model answered, in turns; the last may be open.
+    pub talk: Vec<Talk>,
     parts: Vec<Part>,
     note: Option<String>,
+}
+
+/// A question about a hunk, or its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Talk {
+    /// The person's.
+    pub asked: bool,
+    /// The words.
+    pub text: String,
 }
 
 /// One file as it is shown.
@@ -155,7 +173,7 @@ impl FileView {
         };
         let mut file = FileView {
             path: change.path.clone(),
-            by: change.by.clone(),
+            by: asked_by(&change.by),
             counts: change.counts,
             ids: (text_id(&change.path, &before), text_id(&change.path, &after)),
             hunks: Vec::new(),
@@ -171,9 +189,11 @@ impl FileView {
                 kind: hunk.kind,
                 before: if lines { hunk.before.clone() } else { 0..0 },
                 after: if lines { hunk.after.clone() } else { 0..0 },
-                found: hunk.found.as_ref().map(found).unwrap_or_default(),
-                rung: hunk.found.as_ref().map(|f| f.rung),
+                // Where nothing differed there is nothing to say.
+                found: hunk.found.as_ref().filter(|f| f.rung != Rung::Exact).map(found).unwrap_or_default(),
+                rung: hunk.found.as_ref().map(|f| f.rung).filter(|rung| *rung != Rung::Exact),
                 hidden: hunk.hidden,
+                talk: Vec::new(),
                 parts: Vec::new(),
                 note: None,
             };
@@ -264,6 +284,8 @@ impl FileView {
             }
             same(Some(slot), gap.lines.end - lead..gap.lines.end, out);
             self.changed(slot, layout, out);
+            let talk = 0..self.hunks[slot].talk.len();
+            out.extend(talk.map(|part| Row::Talk { hunk: slot, part }));
         }
     }
 
@@ -334,6 +356,20 @@ pub enum Heads {
     All,
     /// None: two states of one file below a line that names them.
     None,
+}
+
+/// `edit (2)` of `replaceInFile (2)`: what asked for a change, by its short verb.
+fn asked_by(by: &str) -> String {
+    let (name, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
+    let short = match name {
+        "replaceInFile" | "editFile" | "replace_file" | "replace_lines" | "blocks" | "lines" | "xml" => "edit",
+        "writeFile" | "write_file" | "whole" => "write",
+        "applyPatch" => "patch",
+        "deleteFile" => "delete",
+        "moveFile" => "move",
+        other => other,
+    };
+    format!("{short}{times}")
 }
 
 fn found(found: &Found) -> String {

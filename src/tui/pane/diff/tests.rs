@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::rows::{FileView, Row, Show};
 use super::*;
+use crate::proposal::Choice;
 use crate::proposal::{Consent, Decision, Rung};
 use crate::protocol::Command;
 use crate::tui::app::{EditFor, Effect};
@@ -154,17 +155,22 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     let mine = testing::CATALOG.1.replace("max_connections(20)", "max_connections(10)");
     diff.edited(*id, *file, Ok(mine.clone().into_bytes()));
     assert!(drawn(&diff, "dark").text().contains("max_connections(10)"));
-    assert_eq!(diff.undecided(), Some((1, 3)));
+    // The hunk that the editor left alone stays undecided.
+    assert_eq!(diff.undecided(), Some((2, 3)));
+    assert!(drawn(&diff, "dark").text().contains("edited"));
     let effects = act(&mut diff, &[Action::AcceptAll]);
     assert_eq!(decision(&effects).files()[0].edited.as_deref(), Some(mine.as_bytes()));
 
     let mut diff = pane(140, 35, shop());
     diff.edited(ProposalId(7), 0, Ok(mine.into_bytes()));
-    act(&mut diff, &[Action::PreviousFile, Action::Reject]);
-    assert!(drawn(&diff, "dark").text().contains("max_connections(20)"));
+    act(&mut diff, &[Action::PreviousHunk, Action::Reject]);
     // The file as it was: nothing of the change is wanted.
     diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
-    assert_eq!(diff.undecided(), Some((0, 3)));
+    assert_eq!(diff.undecided(), Some((1, 3)));
+    act(&mut diff, &[Action::AcceptAll]);
+    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    let said = decision(&effects);
+    assert_eq!((said.files()[0].edited.as_deref(), said.count().accepted), (None, 1));
     // Late, or for another proposal.
     assert!(matches!(&diff.edited(ProposalId(1), 0, Ok(Vec::new()))[..], [PaneEffect::Say(_)]));
 }
@@ -429,7 +435,7 @@ fn a_restore_that_was_left_gives_the_last_diff_back() {
     diff.apply(&EventBody::Proposed(Arc::new(restore), previews), 0);
     diff.apply(&EventBody::Settled(ProposalId(8), Outcome::Withdrawn), 0);
     let page = diff.page.as_ref().expect("the last diff");
-    assert_eq!((page.proposal.id, page.stage), (ProposalId(7), Stage::Settled("refused")));
+    assert_eq!((page.proposal.id, page.stage), (ProposalId(7), Stage::Settled(Settled::Part(0, 3))));
 }
 
 #[test]

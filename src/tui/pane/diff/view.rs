@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::align;
 use super::cells;
 use super::lines::Ending;
-use super::rows::{self, FileView, Heads, Layout, Row, Show};
+use super::rows::{self, FileView, Heads, Layout, Row, Show, Talk};
 use crate::proposal::{Counts, Proposal};
 use crate::tui::text::show::Invisible;
 
@@ -113,6 +113,24 @@ impl View {
             self.focus = near;
         }
         self.lay();
+    }
+
+    /// The person asks about a hunk.
+    pub fn add_talk(&mut self, (f, h): (usize, usize), text: &str) {
+        self.say((f, h), Talk { asked: true, text: text.to_string() });
+    }
+
+    /// What the model answers about a hunk.
+    pub fn answer_talk(&mut self, (f, h): (usize, usize), text: &str) {
+        self.say((f, h), Talk { asked: false, text: text.to_string() });
+    }
+
+    fn say(&mut self, (f, h): (usize, usize), talk: Talk) {
+        if let Some(hunk) = self.files.get_mut(f).and_then(|file| file.hunks.get_mut(h)) {
+            hunk.talk.push(talk);
+            self.lay();
+            self.show_focus();
+        }
     }
 
     /// How many files.
@@ -266,6 +284,7 @@ impl View {
                 let right = right.filter(|_| show != Show::Left).map_or(1, |i| side(&file.after, i));
                 left.max(right)
             }
+            Row::Talk { hunk, part } => file.talk_rows(hunk, part, columns.width).len().max(1),
             Row::Same { before, .. } if self.wrap => {
                 let line = file.before.line(before);
                 match line.len() {
@@ -422,7 +441,7 @@ impl View {
 /// The hunk that a row belongs to.
 fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
     let hunk = match row {
-        Row::Hunk { hunk } | Row::Note { hunk } | Row::Pair { hunk, .. } => Some(*hunk),
+        Row::Hunk { hunk } | Row::Note { hunk } | Row::Talk { hunk, .. } | Row::Pair { hunk, .. } => Some(*hunk),
         Row::Same { hunk, .. } => *hunk,
         _ => None,
     };

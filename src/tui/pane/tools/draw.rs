@@ -9,6 +9,7 @@ use super::{Entry, Field, GROWING, Tools};
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
 use crate::text::number::plural;
+use crate::text::time::duration;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::highlight::Code;
@@ -16,6 +17,8 @@ use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
+/// Cells of the column of verbs at least.
+const VERB: usize = 6;
 /// Cells of a tool's name at most.
 const NAME: usize = 17;
 
@@ -26,26 +29,18 @@ impl Entry {
     }
 }
 
-/// A duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
-pub(super) fn duration(took: Duration) -> String {
-    match took.as_millis() {
-        ms @ 0..100 => format!("{ms} ms"),
-        ms @ 100..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        ms @ 10_000..120_000 => format!("{} s", ms / 1000),
-        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
-        ms => format!("{} h", ms / 3_600_000),
-    }
-}
-
 impl Tools {
     pub(super) fn draw_calls(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let height = usize::from(pen.height());
-        let name = self.calls.iter().map(|e| cells(&e.call.name)).max().unwrap_or(0).min(NAME);
+        let name = self.calls.iter().map(|e| cells(&e.call.verb.short)).max().unwrap_or(0).clamp(VERB, NAME);
         let first = self.tops.partition_point(|t| *t <= self.top).saturating_sub(1);
         let next = self.calls.iter().position(|e| matches!(e.call.state, CallState::Waiting));
         for (i, entry) in self.calls.iter().enumerate().skip(first) {
             let Some(at) = self.tops.get(i).filter(|t| **t < self.top + height) else { break };
+            if self.is_hidden(i) {
+                continue;
+            }
             let mut rows = Rows { pen, y: *at as isize - self.top as isize, ctx };
             rows.y += isize::from(entry.apart);
             let start = rows.y;
@@ -90,13 +85,20 @@ impl Rows<'_, '_, '_> {
         self.pen.put(1, y, glyph, 1, style);
         let active = matches!(call.state, CallState::Running | CallState::Asking);
         let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
-        self.pen.put(3, y, &cut::end(&call.name, name, look.glyphs.cut), name, text);
+        self.pen.put(3, y, &cut::end(&call.verb.short, name, look.glyphs.cut), name, text);
         let right = self.pen.width().saturating_sub(1);
-        let time = self.time(entry, next);
+        // A file's name is never cut while its time or its result can give way.
+        let file = cells(call.main.rsplit('/').next().unwrap_or_default()) + usize::from(call.main.contains('/')) * 2;
+        let shown: usize = result(call, self.ctx).iter().map(|s| cells(&s.content)).sum();
+        let free = usize::from(right).saturating_sub(4 + name + 2);
+        let tight = entry.path_of_main().is_some() && free < file + shown + 8;
+        let time = if tight { String::new() } else { self.time(entry, next) };
         let dim = self.style(Role::Dim);
         self.pen.right(right, y, &[span(time.as_str(), dim)]);
         let end = match call.state {
             CallState::Asking => self.pen.right(right, y, &[span("waiting for you", self.style(Role::Attention))]),
+            _ if tight && free < file + shown + 1 => right,
+            _ if tight => self.pen.right(right, y, &result(call, self.ctx)),
             _ => {
                 let taken = (cells(&time) as u16 + 1).max(8);
                 self.pen.right(right.saturating_sub(taken), y, &result(call, self.ctx))
@@ -321,16 +323,23 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
-        (CallState::Streaming, None) => vec![span("writing", dim)],
+        (CallState::Streaming, None) => vec![span(format!("writing {}", call.verb.short), dim)],
         (CallState::Streaming, Some(counts)) => {
-            let mut spans = vec![span("writing ", dim)];
+            let mut spans = vec![span(format!("writing {} ", call.verb.short), dim)];
             spans.extend(paint::counts(counts, paint::look(ctx)));
             spans
         }
         (CallState::Running, _) => vec![span("running", dim)],
-        (CallState::Refused, _) => vec![span("refused", removed)],
+        (CallState::Refused, _) if !call.summary.is_empty() && call.counts.is_some() => {
+            vec![span(call.summary.as_str(), removed)]
+        }
+        (CallState::Refused, _) => vec![span("rejected", removed)],
         (CallState::Failed, _) => vec![span("failed", removed)],
         (CallState::Interrupted, _) => vec![span("interrupted", dim)],
+        // Written in part: how much of it says more than the lines that were proposed.
+        (CallState::Done, Some(_)) if !call.summary.is_empty() && call.reason.is_some() => {
+            vec![span(call.summary.as_str(), ctx.theme.style(Role::Attention))]
+        }
         (_, Some(counts)) if counts.added + counts.removed > 0 => paint::counts(counts, paint::look(ctx)),
         _ => vec![span(call.summary.as_str(), dim)],
     }

@@ -3,6 +3,7 @@
 
 mod draw;
 mod fields;
+mod filter;
 mod viewer;
 
 #[cfg(test)]
@@ -48,8 +49,18 @@ pub struct Tools {
     follow: bool,
     selected: Option<usize>,
     viewer: Option<Viewer>,
+    filter: Filter,
     size: (u16, u16),
     stale: bool,
+}
+
+/// Which calls are looked for.
+#[derive(Debug, Default)]
+struct Filter {
+    /// Only those that failed or were rejected show.
+    failed: bool,
+    /// Words that are searched.
+    words: String,
 }
 
 #[derive(Debug)]
@@ -168,9 +179,13 @@ impl Tools {
     /// Whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
-            Action::Escape | Action::Close => self.viewer.is_some(),
-            Action::NextMatch | Action::PreviousMatch => self.viewer.as_ref().is_some_and(|v| v.searches()),
-            Action::Search => self.viewer.is_some(),
+            Action::Escape | Action::Close => self.viewer.is_some() || self.filter.failed,
+            Action::NextMatch | Action::PreviousMatch => match &self.viewer {
+                Some(viewer) => viewer.searches(),
+                None => !self.filter.words.is_empty(),
+            },
+            Action::Search => !self.calls.is_empty(),
+            Action::FailedOnly => self.viewer.is_none() && (self.filter.failed || self.failed() > 0),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => {
                 !self.calls.is_empty()
             }
@@ -204,6 +219,14 @@ impl Tools {
                 self.select(self.calls.len().saturating_sub(1));
                 self.follow = true;
             }
+            Action::FailedOnly => self.filter_failed(!self.filter.failed),
+            Action::Escape | Action::Close => self.filter_failed(false),
+            Action::Search => {
+                let (prompt, text) = ("search the tool calls".to_string(), self.filter.words.clone());
+                return vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text }];
+            }
+            Action::NextMatch => self.go_to_hit(true),
+            Action::PreviousMatch => self.go_to_hit(false),
             Action::Open => {
                 let entry = self.chosen().map(|i| &self.calls[i]);
                 self.viewer = entry.map(|e| Viewer::new(e.id, &e.call, self.size));
@@ -238,9 +261,11 @@ impl Tools {
     }
 
     fn select_by(&mut self, by: isize) {
-        let last = self.calls.len().saturating_sub(1);
-        match self.selected {
-            Some(i) => self.select(i.saturating_add_signed(by).min(last)),
+        let seen: Vec<usize> = (0..self.calls.len()).filter(|i| !self.is_hidden(*i)).collect();
+        let Some(last) = seen.last().copied() else { return };
+        let here = self.selected.and_then(|at| seen.iter().position(|i| *i >= at));
+        match here {
+            Some(at) => self.select(seen[at.saturating_add_signed(by).min(seen.len() - 1)]),
             None => self.select(last),
         }
     }
@@ -278,6 +303,7 @@ impl Tools {
     pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
         match &mut self.viewer {
             Some(viewer) if purpose == LineFor::Search => viewer.line(typed),
+            None if purpose == LineFor::Search => self.search(typed),
             _ => Vec::new(),
         }
     }
@@ -356,6 +382,9 @@ impl Tools {
 
     /// Rows of call `i`, the empty one before it included.
     fn rows(&self, i: usize) -> usize {
+        if self.is_hidden(i) {
+            return 0;
+        }
         let entry = &self.calls[i];
         let (shown, more) = self.preview(i);
         let fields: usize = entry.fields.iter().map(Entry::field_rows).sum();
@@ -381,6 +410,9 @@ impl Tools {
         if let Some(viewer) = &self.viewer {
             return paint::line(viewer.note(ctx), dim);
         }
+        if let Some(words) = self.search_note() {
+            return paint::line(words, dim);
+        }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
         if below > 0 && !self.follow {
             return paint::line(format!("{} below", plural(below, "line")), dim);
@@ -390,7 +422,7 @@ impl Tools {
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
         let kinds = [
             (count(&[CallState::Done]), "done"),
-            (count(&[CallState::Refused]), "refused"),
+            (count(&[CallState::Refused]), "rejected"),
             (count(&[CallState::Failed]), "failed"),
             (count(&[CallState::Interrupted]), "stopped"),
             (count(&[CallState::Running]), "running"),

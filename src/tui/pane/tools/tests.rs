@@ -7,20 +7,8 @@ use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;
 
 fn call(name: &str, main: &str, state: CallState, summary: &str, ms: u64) -> Call {
-    Call {
-        name: name.into(),
-        verb: testing::verb(name),
-        main: main.into(),
-        arguments: String::new(),
-        state,
-        summary: summary.into(),
-        counts: None,
-        preview: Vec::new(),
-        result: None,
-        reason: None,
-        rung: None,
-        took: state.is_final().then_some(Duration::from_millis(ms)),
-    }
+    let took = state.is_final().then_some(Duration::from_millis(ms));
+    Call { main: main.into(), summary: summary.into(), took, ..testing::call(name, state) }
 }
 
 fn line(sign: char, text: &str) -> PreviewLine {
@@ -225,6 +213,7 @@ fn enter_shows_the_whole_result() {
 
 #[test]
 fn a_new_session_clears_and_durations_are_short() {
-    let words = [0, 11, 99, 400, 9_940, 14_000, 125_000, 7_300_000].map(|ms| draw::duration(Duration::from_millis(ms)));
+    let words = [0, 11, 99, 400, 9_940, 14_000, 125_000, 7_300_000]
+        .map(|ms| crate::text::time::duration(Duration::from_millis(ms)));
     assert_eq!(words, ["0 ms", "11 ms", "99 ms", "0.4 s", "9.9 s", "14 s", "2 min", "2 h"]);
 }

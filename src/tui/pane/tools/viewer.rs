@@ -1,11 +1,15 @@
 //! One call, whole: its arguments and its result as the model got it.
 
+use ratatui::text::Span;
+
+use crate::proposal::Rung;
 use crate::protocol::{Call, ItemId};
-use crate::text::number::plural;
+use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
 use crate::tui::pane::Ctx;
-use crate::tui::pane::paint::{self, Pen, bold};
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::text::highlight::{Code, Source};
 use crate::tui::text::{show, wrap};
 use crate::tui::theme::Role;
 
@@ -17,6 +21,8 @@ pub(super) struct Viewer {
     id: ItemId,
     title: String,
     lines: Vec<(LineKind, String)>,
+    /// The texts of the blocks that are code, each with the line it begins in.
+    codes: Vec<(usize, Code)>,
     /// Line and byte range of each row.
     rows: Vec<(usize, std::ops::Range<usize>)>,
     top: usize,
@@ -36,6 +42,7 @@ impl Viewer {
             id,
             title: String::new(),
             lines: Vec::new(),
+            codes: Vec::new(),
             rows: Vec::new(),
             top: 0,
             size,
@@ -54,14 +61,19 @@ impl Viewer {
     pub fn take(&mut self, call: &Call) {
         self.title = format!("{} {}", call.name, call.main);
         self.lines.clear();
+        self.codes.clear();
         let fields = fields::read(&call.arguments);
         if fields.is_empty() && !call.arguments.trim().is_empty() {
             self.block("arguments", &call.arguments);
         }
         for field in &fields {
             self.block(&field.name, &field.value);
+            if field.text && field.value.contains('\n') {
+                self.colour(&call.main, &field.value);
+            }
         }
-        if let Some(rung) = call.rung {
+        // Where nothing differed there is nothing to say.
+        if let Some(rung) = call.rung.filter(|rung| *rung != Rung::Exact) {
             self.block("found", rung.word());
         }
         if let Some(reason) = &call.reason {
@@ -69,6 +81,9 @@ impl Viewer {
         }
         if let Some(result) = &call.result {
             self.block("result", result);
+            if call.verb.done == "read" {
+                self.colour(&call.main, result);
+            }
         }
         self.wrap();
     }
@@ -81,6 +96,34 @@ impl Viewer {
         self.lines.extend(text.lines().map(|l| (LineKind::Text, show::plain(l).into_owned())));
     }
 
+    /// The block added last is code of this file.
+    fn colour(&mut self, path: &str, text: &str) {
+        let begins = self.lines.len() - text.lines().count();
+        let lines: Vec<&str> = self.lines[begins..].iter().map(|(_, line)| line.as_str()).collect();
+        self.codes.push((begins, Code::of_file(path, lines.join("\n"))));
+    }
+
+    /// The parts of a line in their colours.
+    fn coloured(&self, line: usize, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
+        let (kind, text) = &self.lines[line];
+        let role = if *kind == LineKind::Name { Role::Dim } else { Role::Text };
+        let plain = || vec![span(text.as_str(), ctx.theme.style(role))];
+        let code = self.codes.iter().rev().find(|(from, code)| (*from..*from + code.lines()).contains(&line));
+        let Some((from, code)) = code else { return plain() };
+        let (mut spans, mut at) = (Vec::new(), 0);
+        ctx.colours.look(code, line - from..line - from + 1, |_, tokens| {
+            for token in tokens {
+                let end = (token.end as usize).min(text.len());
+                if let Some(part) = text.get(at..end) {
+                    spans.push(span(part, ctx.theme.style(token.role)));
+                    at = end;
+                }
+            }
+        });
+        spans.push(span(text.get(at..).unwrap_or_default(), ctx.theme.style(role)));
+        spans
+    }
+
     pub fn measure(&mut self, width: u16, height: u16) {
         self.size = (width, height);
         self.wrap();
@@ -88,8 +131,16 @@ impl Viewer {
 
     fn wrap(&mut self) {
         let width = usize::from(self.size.0.saturating_sub(3)).max(4);
+        // What goes on below keeps the indentation of its line.
         let rows = |(i, (_, text)): (usize, &(LineKind, String))| {
-            wrap::breaks(text, width).into_iter().map(|r| (i, r)).collect::<Vec<_>>()
+            let indent = indent_of(text, width);
+            let first = wrap::breaks(text, width).into_iter().next().unwrap_or(0..0);
+            let rest = text.get(first.end..).map_or(0, |rest| rest.len() - rest.trim_start().len()) + first.end;
+            let more = text.get(rest..).filter(|rest| !rest.is_empty());
+            let more = more.map(|rest| wrap::breaks(rest, width - indent)).unwrap_or_default();
+            let mut rows = vec![(i, first)];
+            rows.extend(more.into_iter().map(|r| (i, r.start + rest..r.end + rest)));
+            rows
         };
         self.rows = self.lines.iter().enumerate().flat_map(rows).collect();
         self.top = self.top.min(self.last_top());
@@ -147,7 +198,7 @@ impl Viewer {
                 self.search(self.top, true);
                 Vec::new()
             }
-            Typed::Taken(words) => {
+            Typed::Taken(words) | Typed::Kept(words) => {
                 self.words = words.to_string();
                 self.search(self.top, true)
             }
@@ -178,8 +229,23 @@ impl Viewer {
         }
     }
 
+    /// `2 of 7`: which of the rows that hold the words is at the top.
+    fn hits(&self) -> Option<String> {
+        let words = Some(self.words.to_lowercase()).filter(|words| !words.is_empty())?;
+        let holds = |(line, range): &(usize, std::ops::Range<usize>)| {
+            self.lines[*line].1[range.clone()].to_lowercase().contains(&words)
+        };
+        let hits: Vec<usize> = (0..self.rows.len()).filter(|i| holds(&self.rows[*i])).collect();
+        let seen = self.top..self.top + self.body();
+        let at = hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
+        Some(format!("{} of {}", thousands(at), thousands(hits.len())))
+    }
+
     /// The note on the pane line.
     pub fn note(&self, ctx: &Ctx<'_>) -> String {
+        if let Some(hits) = self.hits() {
+            return hits;
+        }
         match self.rows.len().saturating_sub(self.top + self.body()) {
             0 => ctx.key(Context::Tools, Action::Open).map(|key| format!("{key} closes")).unwrap_or_default(),
             below => format!("{} below", plural(below, "line")),
@@ -192,10 +258,16 @@ impl Viewer {
         let title = crate::tui::text::cut::end(&self.title, width, look.glyphs.cut);
         pen.put(1, 0, &title, width, bold(look.theme, Role::Text));
         for (y, (line, range)) in self.rows.iter().skip(self.top).take(self.body()).enumerate() {
-            let (kind, text) = &self.lines[*line];
-            let role = if *kind == LineKind::Name { Role::Dim } else { Role::Text };
-            pen.put(1, y as u16 + 1, &text[range.clone()], width, look.theme.style(role));
+            let indent = if range.start > 0 { indent_of(&self.lines[*line].1, width) } else { 0 };
+            let part = wrap::slice(&self.coloured(*line, ctx), range.clone());
+            pen.spans(1 + indent as u16, y as u16 + 1, &part.spans, width);
         }
         pen.thumb(1, pen.height().saturating_sub(1), self.top, self.rows.len(), look);
     }
+}
+
+/// Cells before the first word of a line, as far as they leave room for words.
+fn indent_of(text: &str, width: usize) -> usize {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    if indent * 2 < width { indent } else { 0 }
 }

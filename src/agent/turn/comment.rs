@@ -1,0 +1,95 @@
+//! A question of the person about a hunk of a proposal that waits. It is asked beside the conversation: the calls get
+//! their results when the proposal is decided, and these tell the model what was asked and what it answered.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::agent::session::request;
+use crate::agent::turn::compact::listen;
+use crate::proposal::{HunkKind, Proposal};
+use crate::protocol::{Comment, EventBody, Level};
+use crate::provider::{Message, Request};
+
+/// Waits for `deciding`, and answers meanwhile what is asked about the proposal's hunks, one question after the other.
+/// Returns what was asked and answered too.
+pub async fn beside<T>(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    proposal: &Proposal,
+    comments: &mut mpsc::UnboundedReceiver<Comment>,
+    deciding: impl Future<Output = T>,
+    stop: &CancellationToken,
+) -> (T, Vec<(String, String)>) {
+    tokio::pin!(deciding);
+    let mut exchanges = Vec::new();
+    let mut answering: Option<BoxFuture<'static, Option<(String, String)>>> = None;
+    loop {
+        tokio::select! {
+            biased;
+            decided = &mut deciding => return (decided, exchanges),
+            exchange = async { answering.as_mut()?.await }, if answering.is_some() => {
+                exchanges.extend(exchange);
+                answering = None;
+            }
+            Some(comment) = comments.recv(), if answering.is_none() => {
+                let asked = question(proposal, &comment);
+                let request = ask(context, session, &asked).await;
+                answering = Some(Box::pin(answer(Arc::clone(context), request, proposal.id, comment, stop.clone())));
+            }
+        }
+    }
+}
+
+/// What the model is told: which hunk, and what the person asks.
+fn question(proposal: &Proposal, comment: &Comment) -> String {
+    let before = proposal.files.iter().take(comment.file).map(|f| f.hunks.len()).sum::<usize>();
+    let number = before + comment.hunk + 1;
+    let file = proposal.files.get(comment.file);
+    let place = file.and_then(|f| Some((f, f.hunks.get(comment.hunk)?))).map(|(file, hunk)| match hunk.kind {
+        HunkKind::Lines => {
+            format!(" ({}, lines {}-{})", file.path, hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1))
+        }
+        _ => format!(" ({})", file.path),
+    });
+    format!(
+        "not decided yet; the person asks about hunk {number}{}: {}\nAnswer in words, change nothing.",
+        place.unwrap_or_default(),
+        comment.text.trim()
+    )
+}
+
+/// The conversation with what is asked in place of the results that wait.
+async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, asked: &str) -> Request {
+    let open = session.open_calls();
+    let results = open.iter().map(|call| Message::tool(call.id.clone(), asked));
+    let mut more: Vec<Message> = results.collect();
+    if more.is_empty() {
+        more.push(Message::user(format!("The edits of your last answer are {asked}")));
+    }
+    request::beside(context, session, more).await
+}
+
+/// Sends it and shows what comes back. None: there was no answer in words.
+async fn answer(
+    context: Arc<SessionContext>,
+    request: Request,
+    proposal: crate::proposal::ProposalId,
+    comment: Comment,
+    stop: CancellationToken,
+) -> Option<(String, String)> {
+    let text = match listen(&context, request, &stop).await {
+        Ok(answer) => answer.text.trim().to_string(),
+        Err(error) => {
+            context.say(Level::Error, error.message, error.hint).await;
+            String::new()
+        }
+    };
+    let asked = comment.text.trim().to_string();
+    context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
+    (!text.is_empty()).then_some((asked, text))
+}

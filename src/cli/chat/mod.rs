@@ -1,0 +1,359 @@
+//! `nebula chat`: the agent as a program that speaks line by line, for screen readers, logs, pipes and dumb terminals. The
+//! same commands and events as the screen's; no cursor is moved, and no colour is needed.
+
+mod print;
+mod words;
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Instant;
+
+use tokio::sync::mpsc;
+
+use super::out::{self, Line};
+use crate::agent::Handle;
+use crate::proposal::{Choice, Consent, Decision, Proposal};
+use crate::protocol::{
+    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, RestoreRequest, SessionChoice,
+    Setting, TurnEnd,
+};
+use crate::text::number::plural;
+use print::Printer;
+use words::{HELP, Review, Word};
+
+/// What the person is asked now.
+enum Asked {
+    /// What becomes of a proposal.
+    Proposal(Box<Pending>),
+    /// A question of the model.
+    Question(Question),
+}
+
+struct Pending {
+    proposal: std::sync::Arc<Proposal>,
+    review: Review,
+    /// The person asked for it: yes or no to all of it.
+    restore: bool,
+}
+
+struct Chat {
+    handle: Handle,
+    printer: Printer,
+    /// A turn runs.
+    busy: bool,
+    opened: bool,
+    waiting: VecDeque<Asked>,
+    /// Lines that came before their question was there: they are messages.
+    held: VecDeque<String>,
+    /// When the question that stands was put.
+    put: Option<Instant>,
+    /// What the session changed was asked for after a turn.
+    summing_up: bool,
+    ended: bool,
+}
+
+/// Runs until the input ends; the exit code.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub async fn run(handle: Handle, session: SessionChoice, first: Option<String>) -> io::Result<i32> {
+    let mut lines = out::lines();
+    let mut chat = Chat {
+        handle,
+        printer: Printer::default(),
+        busy: false,
+        opened: false,
+        waiting: VecDeque::new(),
+        held: first.into_iter().collect(),
+        put: None,
+        summing_up: false,
+        ended: false,
+    };
+    chat.send(Command::Open(session));
+    let ended = chat.talk(&mut lines).await;
+    chat.send(Command::Shutdown);
+    chat.handle.events.close();
+    let _ = chat.handle.done.await;
+    match ended {
+        // Nobody reads on.
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        ended => ended.map(|()| 0),
+    }
+}
+
+impl Chat {
+    fn send(&self, command: Command) {
+        // A closed channel is noticed by its other half.
+        let _ = self.handle.commands.send(command.into());
+    }
+
+    async fn talk(&mut self, lines: &mut mpsc::UnboundedReceiver<Line>) -> io::Result<()> {
+        loop {
+            self.put_question()?;
+            if self.ended && !self.busy && !self.summing_up && self.waiting.is_empty() {
+                return Ok(());
+            }
+            let asks = self.put.is_some() && !self.ended;
+            tokio::select! {
+                event = self.handle.events.recv() => match event {
+                    Some(event) => self.event(event.body)?,
+                    None => return Ok(()),
+                },
+                line = lines.recv(), if asks => match line {
+                    Some(line) => self.line(line)?,
+                    None => self.end_of_input()?,
+                },
+                _ = tokio::signal::ctrl_c() => self.interrupt()?,
+            }
+        }
+    }
+
+    /// Puts the question that is next, once.
+    fn put_question(&mut self) -> io::Result<()> {
+        if self.put.is_some() || !self.opened {
+            return Ok(());
+        }
+        let prompt = match self.waiting.front() {
+            Some(Asked::Proposal(pending)) if pending.restore => "write this? y or n, n is the default> ",
+            Some(Asked::Proposal(_)) => "decide> ",
+            Some(Asked::Question(question)) if question.permission => "answer> y or n, n is the default> ",
+            Some(Asked::Question(_)) => "answer> ",
+            None if self.busy => return Ok(()),
+            None => {
+                if let Some(text) = self.held.pop_front() {
+                    return self.message(&text);
+                }
+                "you> "
+            }
+        };
+        if self.ended {
+            return self.end_of_input();
+        }
+        self.put = Some(Instant::now());
+        self.printer.prompt(prompt)
+    }
+
+    /// A line that was typed. One from before its question is a message for later: it decides nothing.
+    fn line(&mut self, line: Line) -> io::Result<()> {
+        let early = line.typed && self.put.is_some_and(|put| line.at < put);
+        let text = line.text.trim().to_string();
+        if early && !self.waiting.is_empty() {
+            if !text.is_empty() {
+                self.printer.say(&format!("kept for later, because it was typed before the question: {text}"))?;
+                self.held.push_back(text);
+            }
+            return Ok(());
+        }
+        self.put = None;
+        match self.waiting.pop_front() {
+            Some(Asked::Proposal(pending)) => self.decide(pending, &text),
+            Some(Asked::Question(question)) => self.answer(question, &text),
+            None => self.message(&text),
+        }
+    }
+
+    /// Nobody is there any more: nothing that waits is approved.
+    fn end_of_input(&mut self) -> io::Result<()> {
+        self.ended = true;
+        self.put = None;
+        while let Some(asked) = self.waiting.pop_front() {
+            match asked {
+                Asked::Proposal(pending) => {
+                    let refused = Decision::refuse(&pending.proposal).because("nobody is there to approve it");
+                    self.send(Command::Decide(pending.proposal.id, refused));
+                }
+                Asked::Question(question) if question.permission => self.answer(question, "n")?,
+                Asked::Question(question) => self.send(Command::Reply(question.id, "nobody is there to answer".into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ctrl-C stops a turn; where none runs it ends the program.
+    fn interrupt(&mut self) -> io::Result<()> {
+        if self.busy {
+            self.send(Command::Interrupt);
+            return self.printer.say("interrupting");
+        }
+        self.ended = true;
+        self.end_of_input()
+    }
+
+    /// A message for the model, or a word for nebula.
+    fn message(&mut self, text: &str) -> io::Result<()> {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let command = match word {
+            "" => return Ok(()),
+            "help" if rest.is_empty() => return self.printer.help(),
+            "quit" | "exit" | "/quit" if rest.is_empty() => {
+                self.ended = true;
+                return Ok(());
+            }
+            "undo" if rest.is_empty() => Command::Restore(RestoreRequest::Undo { count: 1, files: Vec::new() }),
+            "redo" if rest.is_empty() => Command::Restore(RestoreRequest::Redo),
+            "/plan" => Command::Set(Setting::Mode(Mode::Plan)),
+            "/agent" => Command::Set(Setting::Mode(Mode::Agent)),
+            "/new" => Command::Open(SessionChoice::New),
+            "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
+            _ => {
+                self.busy = true;
+                Command::Submit(Prompt { text: text.to_string() })
+            }
+        };
+        self.send(command);
+        Ok(())
+    }
+
+    fn answer(&mut self, question: Question, text: &str) -> io::Result<()> {
+        let number = text.parse::<usize>().ok();
+        let chosen = number.and_then(|n| question.choices.get(n.wrapping_sub(1)));
+        let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
+        let reply = match (chosen, question.permission) {
+            (_, true) if yes => question.choices.first().map(|(short, _)| short.clone()),
+            // No is the default of what is to be permitted.
+            (_, true) => question.choices.last().map(|(short, _)| short.clone()),
+            (Some((short, _)), _) => Some(short.clone()),
+            (None, _) => Some(text.to_string()).filter(|text| !text.is_empty()),
+        };
+        match reply {
+            Some(reply) => {
+                self.printer.say(&format!("answered: {reply}"))?;
+                self.send(Command::Reply(question.id, reply));
+            }
+            None => self.waiting.push_front(Asked::Question(question)),
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, mut pending: Box<Pending>, text: &str) -> io::Result<()> {
+        if pending.restore {
+            let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
+            let decision = match yes {
+                true => Decision::accept(&pending.proposal, Consent::Person),
+                false => Decision::refuse(&pending.proposal),
+            };
+            self.send(Command::Decide(pending.proposal.id, decision));
+            return Ok(());
+        }
+        let review = &mut pending.review;
+        match Word::read(text, review.hunks()) {
+            Ok(Word::Accept(numbers)) => {
+                review.say(&numbers, Choice::Accept, None);
+                self.printer.decided(&numbers, "accepted", None, review)?;
+            }
+            Ok(Word::Reject(numbers, reason)) => {
+                review.say(&numbers, Choice::Reject, reason.clone());
+                self.printer.decided(&numbers, "rejected", reason.as_deref(), review)?;
+            }
+            Ok(Word::All) => review.say_rest(Choice::Accept, None),
+            Ok(Word::None(reason)) => review.say_rest(Choice::Reject, reason),
+            Ok(Word::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
+            Ok(Word::Undo) => {
+                let words = if review.undo() { "the last decision is taken back" } else { "nothing is decided yet" };
+                self.printer.say(&format!("{words}. {} of {} undecided", review.undecided(), review.hunks()))?;
+            }
+            Ok(Word::Help) => self.printer.say(HELP)?,
+            Err(why) => self.printer.say(&why)?,
+        }
+        if pending.review.undecided() > 0 {
+            self.waiting.push_front(Asked::Proposal(pending));
+            return Ok(());
+        }
+        let mut decision = Decision::new(pending.review.files(), Consent::Person);
+        decision.reason.clone_from(&pending.review.reason);
+        self.send(Command::Decide(pending.proposal.id, decision));
+        Ok(())
+    }
+
+    fn event(&mut self, event: EventBody) -> io::Result<()> {
+        match event {
+            EventBody::Opened(info) => {
+                self.opened = true;
+                self.busy = false;
+                self.printer.opened(&info)
+            }
+            EventBody::Recalled(items) => {
+                self.printer.say(&format!("{} of this session are above this line", plural(items.len(), "item")))
+            }
+            EventBody::Status(status) => {
+                self.printer.status = status;
+                Ok(())
+            }
+            EventBody::TurnStarted(_) => {
+                self.busy = true;
+                Ok(())
+            }
+            EventBody::Step(_) => {
+                self.printer.step += 1;
+                Ok(())
+            }
+            EventBody::Added(id, item) => self.printer.added(id, &item),
+            EventBody::Grew(id, text) => self.printer.grew(id, &text),
+            EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
+            EventBody::Proposed(proposal, previews) => self.proposed(proposal, !previews.is_empty()),
+            EventBody::Approved(proposal, _) => self.printer.say(&format!("approved: {}", proposal.title)),
+            EventBody::Settled(id, outcome) => self.settled(id, &outcome),
+            EventBody::Asked(question) => {
+                self.printer.question(&question)?;
+                self.waiting.push_back(Asked::Question(question));
+                Ok(())
+            }
+            EventBody::Answered(id) => {
+                self.drop_waiting(|asked| matches!(asked, Asked::Question(q) if q.id == id));
+                Ok(())
+            }
+            EventBody::Retrying(Some(wait)) => {
+                self.printer.say(&format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of))
+            }
+            EventBody::Notice(notice) => self.printer.notice(&notice),
+            EventBody::Returned(prompt, why) => {
+                self.busy = false;
+                self.printer.say(&format!("not sent: {why}. The message was: {}", prompt.text))
+            }
+            EventBody::TurnEnded(_, end) => self.turn_ended(end),
+            EventBody::Answer(_, listing) => {
+                self.summing_up = false;
+                match listing {
+                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref()),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn proposed(&mut self, proposal: std::sync::Arc<Proposal>, restore: bool) -> io::Result<()> {
+        // Only restores come while no turn runs.
+        let restore = restore || !self.busy;
+        self.printer.proposal(&proposal, restore)?;
+        let review = Review::of(&proposal);
+        self.waiting.push_back(Asked::Proposal(Box::new(Pending { proposal, review, restore })));
+        Ok(())
+    }
+
+    fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
+        self.drop_waiting(|asked| matches!(asked, Asked::Proposal(p) if p.proposal.id == id));
+        self.printer.settled(outcome)
+    }
+
+    /// What waits no more is not asked for any more.
+    fn drop_waiting(&mut self, gone: impl Fn(&Asked) -> bool) {
+        if self.waiting.front().is_some_and(&gone) {
+            self.put = None;
+        }
+        self.waiting.retain(|asked| !gone(asked));
+    }
+
+    fn turn_ended(&mut self, end: TurnEnd) -> io::Result<()> {
+        self.busy = false;
+        match end {
+            TurnEnd::Done => {}
+            TurnEnd::Interrupted => self.printer.say("interrupted")?,
+            TurnEnd::Failed { message, hint, .. } => self.printer.say(&format!("failed: {message}. {hint}"))?,
+            TurnEnd::Asking(why) => self.printer.say(&format!("{why}. Say go on, or something else"))?,
+        }
+        self.summing_up = true;
+        self.send(Command::Ask(QueryId(0), Query::SessionDiff));
+        self.printer.end_line()
+    }
+}

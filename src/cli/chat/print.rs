@@ -1,0 +1,279 @@
+//! What line mode prints: plain lines, one thing each.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::words::Review;
+use crate::cli::out::{self, Out};
+use crate::cli::print;
+use crate::proposal::{FileChange, Hunk, HunkKind, Proposal, Rung};
+use crate::protocol::{Call, CallState, Item, ItemId, Notice, Outcome, Question, SessionInfo, Status};
+use crate::text::number::{plural, thousands};
+use crate::text::time::duration;
+
+/// Changed lines of a hunk that are printed before `show` is needed.
+const SHOWN: usize = 12;
+/// Unchanged lines around a hunk.
+const AROUND: usize = 2;
+
+/// Prints the conversation.
+#[derive(Default)]
+pub struct Printer {
+    /// The status line's values.
+    pub status: Status,
+    /// Steps of the session so far.
+    pub step: usize,
+    /// The answer that grows, and its line so far.
+    growing: Option<(ItemId, String, bool)>,
+    /// Calls that were told of.
+    told: HashMap<ItemId, CallState>,
+    failed: usize,
+    /// Something stands on the line that has not ended: a prompt.
+    open: bool,
+}
+
+impl Printer {
+    /// A line.
+    pub fn say(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        for line in text.lines() {
+            out::say(line)?;
+        }
+        Ok(())
+    }
+
+    /// Something to answer, on a line that stays open.
+    pub fn prompt(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        let mut out = Out::stdout();
+        write!(out, "{text}")?;
+        self.open = true;
+        out.flush()
+    }
+
+    /// Ends a line that is open.
+    pub fn end_line(&mut self) -> io::Result<()> {
+        if let Some((_, line, begun)) = self.growing.take()
+            && !line.trim().is_empty()
+        {
+            out::say(format_args!("{}{line}", if begun { "" } else { "nebula: " }))?;
+        }
+        if std::mem::take(&mut self.open) && !out::at_terminal() {
+            // At a terminal the person's Enter ended it.
+            out::say("")?;
+        }
+        Ok(())
+    }
+
+    /// Which session is open.
+    pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
+        self.status = info.status.clone();
+        let model = info.status.model.clone().unwrap_or_else(|| "no model".into());
+        let (version, workspace, mode) = (env!("CARGO_PKG_VERSION"), &info.status.workspace, info.status.mode.word());
+        self.say(&format!("nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end."))
+    }
+
+    /// The words.
+    pub fn help(&mut self) -> io::Result<()> {
+        self.say(
+            "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\n\
+             On a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.",
+        )
+    }
+
+    /// A new entry.
+    pub fn added(&mut self, id: ItemId, item: &Item) -> io::Result<()> {
+        match item {
+            Item::Answer { text } => {
+                self.end_line()?;
+                self.growing = Some((id, String::new(), false));
+                self.grew(id, text)
+            }
+            Item::Call(call) => self.call(id, call),
+            Item::Notice(notice) => self.notice(notice),
+            Item::User { attached, .. } => {
+                attached.iter().try_for_each(|a| self.say(&print::attached(a).replacen("attached", "attached:", 1)))
+            }
+            Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&format!("rule: {}, {}", r.path, r.reason))),
+            Item::Thinking { .. } => Ok(()),
+        }
+    }
+
+    /// More of an answer: whole lines are printed.
+    pub fn grew(&mut self, id: ItemId, text: &str) -> io::Result<()> {
+        let Some((growing, line, begun)) = self.growing.as_mut().filter(|(growing, ..)| *growing == id) else {
+            return Ok(());
+        };
+        let _ = growing;
+        line.push_str(text);
+        while let Some(end) = line.find('\n') {
+            let rest = line.split_off(end + 1);
+            let label = if std::mem::replace(begun, true) { "" } else { "nebula: " };
+            out::say(format_args!("{label}{}", line.trim_end()))?;
+            *line = rest;
+        }
+        Ok(())
+    }
+
+    /// A call, once it is over.
+    pub fn call(&mut self, id: ItemId, call: &Call) -> io::Result<()> {
+        let known = self.told.insert(id, call.state);
+        if !call.state.is_final() || known.is_some_and(CallState::is_final) {
+            return Ok(());
+        }
+        let mut line = format!("step {}: {} {}", self.step.max(1), call.verb.short, call.main);
+        if let Some(counts) = call.counts.filter(|c| c.added + c.removed > 0) {
+            line.push_str(&format!(", {} added, {} removed", thousands(counts.added), thousands(counts.removed)));
+        }
+        let state = match call.state {
+            CallState::Failed => "failed",
+            CallState::Refused => "rejected",
+            CallState::Interrupted => "interrupted",
+            _ => "",
+        };
+        self.failed += usize::from(call.state == CallState::Failed);
+        let took = call.took.map(duration).unwrap_or_default();
+        for part in [state, &call.summary, call.reason.as_deref().unwrap_or_default(), &took] {
+            if !part.is_empty() {
+                line.push_str(&format!(", {part}"));
+            }
+        }
+        self.say(&line)
+    }
+
+    /// Something to know.
+    pub fn notice(&mut self, notice: &Notice) -> io::Result<()> {
+        match notice.detail.is_empty() {
+            true => self.say(&notice.title),
+            false => self.say(&format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail)),
+        }
+    }
+
+    /// A question with its choices.
+    pub fn question(&mut self, question: &Question) -> io::Result<()> {
+        self.say(&format!("? {}", question.text))?;
+        for (n, (short, meaning)) in question.choices.iter().enumerate() {
+            let meaning = if meaning.is_empty() { String::new() } else { format!(": {meaning}") };
+            self.say(&format!("  {} {short}{meaning}", n + 1))?;
+        }
+        Ok(())
+    }
+
+    /// A proposal with its hunks, numbered.
+    pub fn proposal(&mut self, proposal: &Proposal, restore: bool) -> io::Result<()> {
+        let (counts, hunks) = (proposal.counts(), hunks(proposal).count());
+        let lines = format!("{} added, {} removed", thousands(counts.added), thousands(counts.removed));
+        let files = plural(proposal.files.len(), "file");
+        if restore {
+            let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
+            return self.say(&format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")));
+        }
+        let words = "Words: y 1 3, n 2 because ..., all, none, show 2, undo.";
+        self.say(&format!("proposal: {files}, {lines}, {}. {words}", plural(hunks, "hunk")))?;
+        if let Some(needs) = proposal.needs_person() {
+            self.say(&format!("careful: {needs}"))?;
+        }
+        (1..=hunks).try_for_each(|number| self.hunk(proposal, number, false))
+    }
+
+    /// One hunk: its head, and its lines unless they are many and it is not asked for.
+    pub fn hunk(&mut self, proposal: &Proposal, number: usize, whole: bool) -> io::Result<()> {
+        let total = hunks(proposal).count();
+        let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
+        let mut head = format!("hunk {number} of {total}: {}, {}", file.path, about(hunk));
+        if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
+            head.push_str(&format!(", found {}", found.rung.word()));
+        }
+        if hunk.hidden > 0 {
+            head.push_str(&format!(", {}", plural(hunk.hidden, "hidden character")));
+        }
+        let lines = lines_of(file, hunk);
+        if !whole && lines.len() > SHOWN + 2 * AROUND {
+            let (added, removed) = (hunk.after.len(), hunk.before.len());
+            return self.say(&format!("{head}. {added} added, {removed} removed: show {number}"));
+        }
+        self.say(&head)?;
+        lines.iter().try_for_each(|line| self.say(line))
+    }
+
+    /// What was just decided of some hunks.
+    pub fn decided(&mut self, numbers: &[usize], word: &str, why: Option<&str>, review: &Review) -> io::Result<()> {
+        let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        let hunks = if names.len() == 1 { "hunk" } else { "hunks" };
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let left = format!("{} of {} undecided", review.undecided(), review.hunks());
+        self.say(&format!("{hunks} {} {word}{why}. {left}.", names.join(", ")))
+    }
+
+    /// What became of a proposal.
+    pub fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let words = match outcome {
+            Outcome::Applied { hunks, changeset } => {
+                let all = hunks.accepted + hunks.rejected;
+                let named = changeset.as_deref().map(|id| format!(": changeset {id}")).unwrap_or_default();
+                format!("{} of {} written{named}", hunks.accepted, plural(all, "hunk"))
+            }
+            Outcome::Refused => "nothing was accepted, nothing was written".into(),
+            Outcome::Conflict { path, .. } => format!("not written: {path} was changed outside nebula"),
+            Outcome::Failed(why) => format!("not written: {why}"),
+            Outcome::Withdrawn => "withdrawn, nothing was written".into(),
+        };
+        self.say(&words)
+    }
+
+    /// What the session changed so far, after a turn.
+    pub fn summary(&mut self, changed: Option<&Proposal>) -> io::Result<()> {
+        let mut line = match changed {
+            None => "changed nothing".to_string(),
+            Some(changed) => {
+                let counts = changed.counts();
+                let files = plural(changed.files.len(), "file");
+                format!("changed {files}, {} added, {} removed", thousands(counts.added), thousands(counts.removed))
+            }
+        };
+        line.push_str(&format!(". failed {}.", self.failed));
+        if let Some((used, window)) = self.status.context.filter(|(_, window)| *window > 0) {
+            line.push_str(&format!(" {used} of {window} tokens, {}%.", used * 100 / window));
+        }
+        if let Some(cost) = self.status.cost {
+            line.push_str(&format!(" ${cost:.2}."));
+        }
+        self.say(&line)
+    }
+}
+
+/// The hunks of all files, in the order of their numbers.
+fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
+    proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
+}
+
+fn about(hunk: &Hunk) -> String {
+    match hunk.kind {
+        HunkKind::Lines => format!("lines {}-{}", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1)),
+        HunkKind::Create => "new file".into(),
+        HunkKind::Delete => "deletes the file".into(),
+        HunkKind::Move => "move".into(),
+        HunkKind::Binary => "not a text".into(),
+        HunkKind::Mode => "permissions".into(),
+    }
+}
+
+/// A hunk's lines with their signs and numbers: `-  17   text`.
+fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
+    let text = |state: &crate::proposal::State| -> Vec<String> {
+        state.text().map(|text| text.lines().map(str::to_string).collect()).unwrap_or_default()
+    };
+    let (before, after) = (text(&file.before), text(&file.after));
+    let (from, to) = match hunk.kind {
+        HunkKind::Lines => (hunk.before.clone(), hunk.after.clone()),
+        HunkKind::Create | HunkKind::Delete => (0..before.len(), 0..after.len()),
+        _ => return Vec::new(),
+    };
+    let line = |sign: char, n: usize, all: &[String]| all.get(n).map(|text| format!("{sign} {:>4}   {text}", n + 1));
+    let context = |range: std::ops::Range<usize>| range.filter_map(|n| line(' ', n, &before)).collect::<Vec<_>>();
+    let mut out = context(from.start.saturating_sub(AROUND)..from.start);
+    out.extend(from.clone().filter_map(|n| line('-', n, &before)));
+    out.extend(to.filter_map(|n| line('+', n, &after)));
+    out.extend(context(from.end..(from.end + AROUND).min(before.len())));
+    out
+}

@@ -1,0 +1,174 @@
+//! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
+
+use crate::proposal::{Choice, FileDecision, Proposal};
+
+/// What a line says about a proposal. Hunks are numbered from 1 over all files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// These hunks are to be written.
+    Accept(Vec<usize>),
+    /// These are not, and why.
+    Reject(Vec<usize>, Option<String>),
+    /// All that is undecided is written.
+    All,
+    /// All that is undecided is left as it was, and why.
+    None(Option<String>),
+    /// A hunk whole.
+    Show(usize),
+    /// The last decision is taken back.
+    Undo,
+    /// What can be said.
+    Help,
+}
+
+/// What can be said about a proposal.
+pub const HELP: &str =
+    "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo takes the last decision back";
+
+impl Word {
+    /// Reads a line about a proposal of so many hunks.
+    ///
+    /// # Errors
+    /// What was not understood, with what can be said.
+    pub fn read(line: &str, hunks: usize) -> Result<Word, String> {
+        let line = line.trim();
+        let (said, reason) = match line.split_once(" because ") {
+            Some((said, reason)) => (said, Some(reason.trim().to_string()).filter(|r| !r.is_empty())),
+            None => (line, None),
+        };
+        let mut words = said.split_whitespace();
+        let first = words.next().unwrap_or_default().to_lowercase();
+        let rest: Vec<&str> = words.collect();
+        match first.as_str() {
+            "y" | "yes" => Ok(Word::Accept(numbers(&rest, hunks)?)),
+            "n" | "no" => Ok(Word::Reject(numbers(&rest, hunks)?, reason)),
+            "all" => Ok(Word::All),
+            "none" => Ok(Word::None(reason)),
+            "undo" => Ok(Word::Undo),
+            "help" | "?" => Ok(Word::Help),
+            "show" => match numbers(&rest, hunks)?.as_slice() {
+                [one] => Ok(Word::Show(*one)),
+                _ => Err("show takes one number".into()),
+            },
+            _ => Err(format!("not understood, and nothing was decided: {HELP}")),
+        }
+    }
+}
+
+/// Numbers of hunks; none stand for the only one there is.
+fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
+    if words.is_empty() && hunks == 1 {
+        return Ok(vec![1]);
+    }
+    if words.is_empty() {
+        return Err(format!("which hunks of {hunks}? {HELP}"));
+    }
+    let mut all = Vec::new();
+    for word in words.iter().flat_map(|w| w.split(',')).filter(|w| !w.is_empty()) {
+        let (from, to) = word.split_once('-').unwrap_or((word, word));
+        let number = |text: &str| text.parse::<usize>().ok().filter(|n| (1..=hunks).contains(n));
+        match (number(from), number(to)) {
+            (Some(from), Some(to)) if from <= to => all.extend(from..=to),
+            _ => return Err(format!("{word} is no hunk: there are 1 to {hunks}; nothing was decided")),
+        }
+    }
+    Ok(all)
+}
+
+/// The decisions so far on one proposal.
+pub struct Review {
+    /// One a hunk, in the order of the numbers.
+    said: Vec<Option<Choice>>,
+    past: Vec<(Vec<Option<Choice>>, Option<String>)>,
+    /// Why something was rejected.
+    pub reason: Option<String>,
+    /// The hunks that are decided with each.
+    tied: Vec<Vec<usize>>,
+    files: Vec<usize>,
+}
+
+impl Review {
+    /// Nothing is decided yet.
+    pub fn of(proposal: &Proposal) -> Self {
+        let files: Vec<usize> = proposal.files.iter().map(|f| f.hunks.len()).collect();
+        let begins = |file: usize| files[..file].iter().sum::<usize>();
+        let mut tied = Vec::new();
+        for (f, file) in proposal.files.iter().enumerate() {
+            // The two ends of a move go together.
+            let other = file.moved.as_ref().and_then(|path| proposal.files.iter().position(|o| &o.path == path));
+            let whole: Vec<usize> = other.map_or(Vec::new(), |o| {
+                (begins(f)..begins(f) + files[f]).chain(begins(o)..begins(o) + files[o]).collect()
+            });
+            tied.extend((0..files[f]).map(|_| whole.clone()));
+        }
+        Review { said: vec![None; tied.len()], past: Vec::new(), reason: None, tied, files }
+    }
+
+    /// Hunks of which nothing was said.
+    pub fn undecided(&self) -> usize {
+        self.said.iter().filter(|said| said.is_none()).count()
+    }
+
+    /// Hunks in all.
+    pub fn hunks(&self) -> usize {
+        self.said.len()
+    }
+
+    /// How hunk `number` stands, from 1.
+    pub fn choice(&self, number: usize) -> Option<Choice> {
+        self.said.get(number.wrapping_sub(1)).copied().flatten()
+    }
+
+    /// Says something of these hunks.
+    pub fn say(&mut self, numbers: &[usize], choice: Choice, reason: Option<String>) {
+        self.past.push((self.said.clone(), self.reason.clone()));
+        for number in numbers {
+            let tied = self.tied[number - 1].clone();
+            for at in tied.into_iter().chain([number - 1]) {
+                self.said[at] = Some(choice);
+            }
+        }
+        self.reason = reason.or(self.reason.take());
+    }
+
+    /// Says it of all that is undecided.
+    pub fn say_rest(&mut self, choice: Choice, reason: Option<String>) {
+        let open: Vec<usize> = (1..=self.said.len()).filter(|n| self.choice(*n).is_none()).collect();
+        self.say(&open, choice, reason);
+    }
+
+    /// Takes the last decision back; `false`: there is none.
+    pub fn undo(&mut self) -> bool {
+        let Some((said, reason)) = self.past.pop() else { return false };
+        (self.said, self.reason) = (said, reason);
+        true
+    }
+
+    /// One entry a file; what is undecided counts as rejected.
+    pub fn files(&self) -> Vec<FileDecision> {
+        let mut said = self.said.iter().map(|said| said.unwrap_or(Choice::Reject));
+        let file = |hunks: &usize| FileDecision { hunks: said.by_ref().take(*hunks).collect(), edited: None };
+        self.files.iter().map(file).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read() {
+        assert_eq!(Word::read("y 1 3", 3), Ok(Word::Accept(vec![1, 3])));
+        assert_eq!(Word::read("y 1-2,3", 3), Ok(Word::Accept(vec![1, 2, 3])));
+        assert_eq!(Word::read("y", 1), Ok(Word::Accept(vec![1])));
+        let reason = Some("operations sets the pool size".to_string());
+        assert_eq!(Word::read("n 2 because operations sets the pool size", 3), Ok(Word::Reject(vec![2], reason)));
+        assert_eq!(Word::read(" ALL ", 3), Ok(Word::All));
+        assert_eq!(Word::read("none because no", 3), Ok(Word::None(Some("no".into()))));
+        assert_eq!(Word::read("show 2", 3), Ok(Word::Show(2)));
+        // What was meant as text decides nothing.
+        for text in ["", "y", "yes please do it", "n", "y 4", "y 0", "y 2-1", "what does hunk 2 do?", "show"] {
+            assert!(Word::read(text, 3).is_err(), "{text}");
+        }
+    }
+}

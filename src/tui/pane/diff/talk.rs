@@ -1,0 +1,49 @@
+//! What was said about a hunk, below it: the person's question and the model's answer.
+
+use super::rows::{FileView, Talk};
+use super::view::View;
+use crate::tui::pane::Look;
+use crate::tui::pane::paint::{Pen, bold};
+use crate::tui::text::{show, wrap};
+use crate::tui::theme::Role;
+
+/// The column of the labels, and that of the text.
+const LABEL: u16 = 7;
+const TEXT: u16 = 15;
+/// No text is wider.
+const WIDEST: usize = 100;
+
+impl FileView {
+    /// The rows of one thing said, in a pane of `width` cells.
+    pub fn talk_rows(&self, hunk: usize, part: usize, width: u16) -> Vec<String> {
+        let Some(Talk { text, .. }) = self.hunks.get(hunk).and_then(|h| h.talk.get(part)) else { return Vec::new() };
+        let room = usize::from(width.saturating_sub(TEXT + 1)).clamp(8, WIDEST);
+        let lines = text.lines().map(show::plain);
+        lines.flat_map(|l| wrap::breaks(&l, room).into_iter().map(|r| l[r].to_string()).collect::<Vec<_>>()).collect()
+    }
+}
+
+impl View {
+    /// Draws one thing said from row `y` on; returns how many rows it took.
+    pub(super) fn draw_talk(
+        &self,
+        pen: &mut Pen<'_>,
+        y: isize,
+        (f, hunk, part): (usize, usize, usize),
+        width: u16,
+        look: Look<'_>,
+    ) -> usize {
+        let file = &self.files[f];
+        let rows = file.talk_rows(hunk, part, width);
+        let asked = file.hunks[hunk].talk[part].asked;
+        let (label, role) = if asked { ("you", Role::Focus) } else { ("nebula", Role::Accent) };
+        for (n, row) in rows.iter().enumerate() {
+            let Ok(y) = u16::try_from(y + n as isize) else { continue };
+            if n == 0 {
+                pen.put(LABEL, y, label, usize::from(TEXT - LABEL), bold(look.theme, role));
+            }
+            pen.put(TEXT, y, row, usize::from(width.saturating_sub(TEXT)), look.theme.style(Role::Text));
+        }
+        rows.len().max(1)
+    }
+}

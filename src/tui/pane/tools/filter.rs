@@ -1,0 +1,104 @@
+//! Finding calls: by words, and only those that went wrong.
+
+use super::{Entry, Tools};
+use crate::protocol::CallState;
+use crate::text::number::thousands;
+use crate::tui::app::{PaneEffect, Typed};
+use crate::tui::pane::diff::contains;
+
+impl Entry {
+    /// Whether it failed or was rejected.
+    fn went_wrong(&self) -> bool {
+        matches!(self.call.state, CallState::Failed | CallState::Refused)
+    }
+
+    fn holds(&self, words: &str) -> bool {
+        let call = &self.call;
+        let texts =
+            [Some(&call.verb.short), Some(&call.main), Some(&call.summary), call.reason.as_ref(), call.result.as_ref()];
+        texts.into_iter().flatten().any(|text| contains(text, words))
+            || call.preview.iter().any(|line| contains(&line.text, words))
+    }
+}
+
+impl Tools {
+    /// Whether call `i` is left out.
+    pub(super) fn is_hidden(&self, i: usize) -> bool {
+        self.filter.failed && !self.calls[i].went_wrong()
+    }
+
+    /// How many calls went wrong.
+    pub fn failed(&self) -> usize {
+        self.calls.iter().filter(|e| e.went_wrong()).count()
+    }
+
+    /// Shows the calls that went wrong alone, or all.
+    pub(super) fn filter_failed(&mut self, only: bool) {
+        self.filter.failed = only;
+        self.selected = self.selected.filter(|i| !only || self.calls[*i].went_wrong());
+        self.lay();
+        if let Some(i) = self.selected {
+            self.show(i);
+        }
+    }
+
+    /// The calls that hold the words.
+    fn hits(&self) -> Vec<usize> {
+        let words = &self.filter.words;
+        (0..self.calls.len()).filter(|i| !self.is_hidden(*i) && self.calls[*i].holds(words)).collect()
+    }
+
+    /// Looks for words while they are typed: the newest call that holds them is selected.
+    pub(super) fn search(&mut self, typed: Typed<'_>) -> Vec<PaneEffect> {
+        let (words, over) = match typed {
+            Typed::Now(words) => (words, false),
+            Typed::Taken(words) | Typed::Kept(words) => (words, true),
+            Typed::Left => ("", false),
+        };
+        self.filter.words = words.to_string();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        match self.hits().last() {
+            Some(i) => self.select(*i),
+            None if over => return vec![PaneEffect::Say(format!("no call holds {words}"))],
+            None => {}
+        }
+        Vec::new()
+    }
+
+    /// Selects the next call that holds the words, or the one before, going round.
+    pub(super) fn go_to_hit(&mut self, forward: bool) {
+        let hits = self.hits();
+        let at = self.selected.unwrap_or(0);
+        let next = match forward {
+            true => hits.iter().find(|i| **i > at).or(hits.first()),
+            false => hits.iter().rev().find(|i| **i < at).or(hits.last()),
+        };
+        if let Some(i) = next.copied() {
+            self.select(i);
+        }
+    }
+
+    /// `2 of 7`, while words are looked for.
+    pub(super) fn search_note(&self) -> Option<String> {
+        if self.filter.words.is_empty() {
+            return self.filter.failed.then(|| format!("{} failed only", thousands(self.failed())));
+        }
+        let hits = self.hits();
+        let at = self.selected.and_then(|i| hits.iter().position(|hit| *hit == i)).map_or(0, |at| at + 1);
+        Some(format!("{} of {}", thousands(at), thousands(hits.len())))
+    }
+
+    /// What runs now, in words: `reading src/cart.rs`. None: no call is under way.
+    pub fn now(&self) -> Option<String> {
+        let active = |e: &&Entry| matches!(e.call.state, CallState::Running | CallState::Streaming);
+        let entry = self.calls.iter().rev().take(64).find(active)?;
+        let call = &entry.call;
+        let words = match call.state {
+            CallState::Streaming => format!("writing {} {}", call.verb.short, call.main),
+            _ => format!("{} {}", call.verb.doing, call.main),
+        };
+        Some(words.trim_end().to_string())
+    }
+}

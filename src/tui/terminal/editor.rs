@@ -1,0 +1,57 @@
+//! `$EDITOR` on the terminal that the screen left: on a file of the workspace, or on a text in a private folder that is
+//! removed afterwards. What the agent tells meanwhile is kept.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::sync::mpsc;
+
+use crate::protocol::Event;
+
+/// Opens a text in the editor and reads what it left.
+///
+/// # Errors
+/// Why there is nothing, for the person.
+pub async fn edit(
+    text: &[u8],
+    name: &str,
+    events: &mut mpsc::Receiver<Event>,
+    told: &mut impl FnMut(Event),
+) -> Result<Vec<u8>, String> {
+    let lost = |e: io::Error| format!("the text could not be handed to the editor: {e}");
+    // Only its owner can enter the folder.
+    let folder = tempfile::Builder::new().prefix("nebula-").tempdir().map_err(lost)?;
+    let name = Path::new(name).file_name().unwrap_or_else(|| "text".as_ref());
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).map_err(lost)?;
+    open(&path, events, told).await?;
+    std::fs::read(&path).map_err(|e| format!("what the editor left could not be read: {e}"))
+}
+
+/// Runs the editor on a file until it closes.
+///
+/// # Errors
+/// Why it did not, for the person.
+pub async fn open(path: &Path, events: &mut mpsc::Receiver<Event>, told: &mut impl FnMut(Event)) -> Result<(), String> {
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".into());
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let mut command = tokio::process::Command::new(program);
+    command.args(words).arg(path).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let mut child =
+        command.spawn().map_err(|e| format!("{program} could not be started ({e}); set $EDITOR to another"))?;
+    loop {
+        tokio::select! {
+            status = child.wait() => {
+                return match status {
+                    Ok(status) if status.success() => Ok(()),
+                    Ok(status) => Err(format!("{program} ended with {status}; what it wrote was not used")),
+                    Err(e) => Err(format!("{program}: {e}")),
+                };
+            }
+            Some(event) = events.recv() => told(event),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What a person meets beside the conversation: a question about a hunk, all that the session changed, a session that is
+//! read again as it was, and line mode.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+
+use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
+use nebula::protocol::{
+    Command, Comment, EventBody, Item, ItemId, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+};
+use serde_json::json;
+
+use crate::session::{check_protocol, replace, results};
+use crate::support::world::{Live, World, call, calls, say};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hunk_can_be_asked_about_while_its_proposal_waits() {
+    let world = World::new().file("a.txt", "one\ntwo\n").model([
+        calls(&[replace("a.txt", "two", "2")]),
+        say("Because the others are numbers."),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("numbers");
+    let proposal = live.proposal().await;
+    let comment = Comment { file: 0, hunk: 0, text: "why a number?".into() };
+    live.send(Command::Comment(proposal.id, comment.clone()));
+    let answer = live
+        .until(|e| match e {
+            EventBody::CommentAnswer(id, about, text) => Some((*id, about.clone(), text.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(answer, (proposal.id, comment, "Because the others are numbers.".into()));
+    // The model was asked beside the conversation, with the calls that wait; nothing was written.
+    let asked = live.requests()[1].messages.last().expect("a message").text().into_owned();
+    assert!(asked.contains("not decided yet") && asked.contains("hunk 1 (a.txt, lines 2-2): why a number?"), "{asked}");
+    assert_eq!(world.read("a.txt"), "one\ntwo\n");
+    live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.txt"), "one\n2\n");
+    // The result tells what was asked and answered; the chat keeps both.
+    let told = results(&live);
+    assert!(told[0].contains("a.txt: written") && told[0].contains("the person asked: why a number?"), "{told:?}");
+    assert_eq!(live.requests()[2].messages.len(), 3);
+    let kept = calls_of(&live.events).into_values().find_map(|call| call.asked);
+    assert_eq!(kept, Some(("why a number?".into(), "Because the others are numbers.".into())));
+    check_protocol(&live);
+}
+
+/// The calls as they are shown at the end.
+fn calls_of(events: &[EventBody]) -> BTreeMap<ItemId, nebula::protocol::Call> {
+    let mut all = BTreeMap::new();
+    for event in events {
+        if let EventBody::Added(id, Item::Call(call)) | EventBody::Changed(id, Item::Call(call)) = event {
+            all.insert(*id, call.clone());
+        }
+    }
+    all
+}
+
+async fn changed(live: &mut Live, number: u64) -> Option<Arc<Proposal>> {
+    live.send(Command::Ask(QueryId(number), Query::SessionDiff));
+    live.until(|e| match e {
+        EventBody::Answer(id, Listing::SessionDiff(changed)) if *id == QueryId(number) => Some(changed.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_that_a_session_changed_is_one_diff_that_can_be_undone_in_parts() {
+    let text = "one\n1\n2\n3\n4\n5\ntwo\n";
+    let world = World::new().file("a.txt", text).file("b.txt", "b\n").model([
+        calls(&[replace("a.txt", "one", "ONE")]),
+        calls(&[replace("a.txt", "two", "TWO"), replace("b.txt", "b", "B")]),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    assert_eq!(changed(&mut live, 1).await, None);
+    live.submit("shout");
+    live.decide(Choice::Accept).await;
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let all = changed(&mut live, 2).await.expect("a diff");
+    let of = |path: &str| all.files.iter().find(|f| f.path == path).expect("the file").clone();
+    let a = of("a.txt");
+    assert_eq!((a.before.text(), a.after.text()), (Some(text), Some("ONE\n1\n2\n3\n4\n5\nTWO\n")));
+    assert_eq!((a.hunks.len(), of("b.txt").counts.added), (2, 1));
+    // One hunk: a proposal like any other.
+    let then = State::file("one\n1\n2\n3\n4\n5\nTWO\n".as_bytes());
+    let request = RestoreRequest::State { path: "a.txt".into(), now: Box::new(a.after.clone()), then: Box::new(then) };
+    live.send(Command::Restore(request));
+    live.decide(Choice::Accept).await;
+    settled(&mut live).await;
+    assert_eq!(world.read("a.txt"), "one\n1\n2\n3\n4\n5\nTWO\n");
+    // Text that changed meanwhile is not written over.
+    world.write("b.txt", "mine\n");
+    let b = of("b.txt");
+    let request = RestoreRequest::State {
+        path: "b.txt".into(),
+        now: Box::new(b.after.clone()),
+        then: Box::new(b.before.clone()),
+    };
+    live.send(Command::Restore(request));
+    live.decide(Choice::Accept).await;
+    assert!(matches!(settled(&mut live).await, Outcome::Conflict { .. }));
+    assert_eq!(world.read("b.txt"), "mine\n");
+    world.write("b.txt", "B\n");
+    // The file's last call, with all that its proposal changed.
+    live.send(Command::Restore(RestoreRequest::LastOf { path: "b.txt".into(), turn: false }));
+    live.decide(Choice::Accept).await;
+    settled(&mut live).await;
+    assert_eq!((world.read("a.txt").contains("two"), world.read("b.txt").as_str()), (true, "b\n"));
+}
+
+async fn settled(live: &mut Live) -> Outcome {
+    live.until(|e| match e {
+        EventBody::Settled(_, outcome) => Some(outcome.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
+    let text = "one\n1\n2\n3\n4\n5\ntwo\n";
+    let edit = |s: &str, r: &str| replace("a.txt", s, r);
+    let world = World::new().file("a.txt", text).model([
+        calls(&[("readFile", json!({"path": "a.txt"})), ("readFile", json!({"path": "none.txt"}))]),
+        calls(&[edit("one", "ONE"), edit("two", "TWO")]),
+        call("askUser", json!({"question": "Which currency?", "choices": ["EUR", "USD"]})),
+        call("undo", json!({})),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("shout");
+    let proposal = live.proposal().await;
+    let mut files = proposal.choices(Choice::Accept);
+    files[0].hunks[1] = Choice::Reject;
+    let mut decision = Decision::new(files, Consent::Person);
+    decision.reason = Some("two stays".into());
+    live.send(Command::Decide(proposal.id, decision));
+    let question = live
+        .until(|e| match e {
+            EventBody::Asked(question) => Some(question.id),
+            _ => None,
+        })
+        .await;
+    live.send(Command::Reply(question, "EUR".into()));
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let before = shown(calls_of(&live.events).into_values());
+    assert_eq!(before.len(), 6);
+    let summaries: Vec<&str> = before.iter().map(|call| call.summary.as_str()).collect();
+    assert!(summaries.contains(&"0 of 1 hunk written"), "{summaries:?}");
+    assert!(before.iter().any(|c| c.asked == Some(("Which currency?".into(), "EUR".into()))));
+    live.close().await;
+
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let recalled = again
+        .until(|e| match e {
+            EventBody::Recalled(items) => Some(items.clone()),
+            _ => None,
+        })
+        .await;
+    let calls = recalled.into_iter().filter_map(|(_, item)| match item {
+        Item::Call(call) => Some(call),
+        _ => None,
+    });
+    let after = shown(calls);
+    assert_eq!(after.len(), before.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(after, before);
+    }
+}
+
+/// Calls as the screen shows them: memory keeps times to the microsecond, and counts steps over the session alone.
+fn shown(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::protocol::Call> {
+    let micros = |took: std::time::Duration| std::time::Duration::from_micros(took.as_micros() as u64);
+    calls.map(|call| nebula::protocol::Call { took: call.took.map(micros), ..call }).collect()
+}
+
+/// What line mode prints for these lines of input.
+fn chat(recording: &[serde_json::Value], file: &str, input: &str) -> (String, String) {
+    let dir = tempfile::tempdir().expect("a folder");
+    for name in ["work/.git", "home"] {
+        std::fs::create_dir_all(dir.path().join(name)).expect("made");
+    }
+    let mut text = "{\"recording\":1}\n".to_string();
+    recording.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    std::fs::write(dir.path().join("recording.jsonl"), text).expect("written");
+    std::fs::write(dir.path().join("work/a.txt"), file).expect("written");
+    let mut child = Process::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["chat", "--replay", "../recording.jsonl"])
+        .current_dir(dir.path().join("work"))
+        .env_clear()
+        .env("HOME", dir.path().join("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{err}");
+    let out = String::from_utf8(output.stdout).expect("text");
+    (out, std::fs::read_to_string(dir.path().join("work/a.txt")).expect("the file"))
+}
+
+#[test]
+fn line_mode_decides_by_words_and_moves_no_cursor() {
+    let edit = |id: &str, search: &str, replace: &str| {
+        let arguments = json!({"path": "a.txt", "search": search, "replace": replace}).to_string();
+        json!({"ms": 0, "delta": {"call": {"index": usize::from(id == "d"), "id": id, "name": "replaceInFile", "arguments": arguments}}})
+    };
+    let recording = [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"text": "I change both.\n"}}),
+        edit("c", "one", "ONE"),
+        edit("d", "two", "TWO"),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "Done."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let file = "one\n1\n2\n3\n4\n5\ntwo\n";
+    let (out, after) =
+        chat(&recording, file, "shout\nwhat is this?\nn 2 because two stays\nundo\nn 2 because two stays\ny 1\n");
+    assert_eq!(after, file.replace("one", "ONE"));
+    for line in [
+        "nebula: I change both.",
+        "hunk 1 of 2: a.txt, lines 1-1",
+        "-    1   one",
+        "+    1   ONE",
+        "not understood, and nothing was decided",
+        "hunk 2 rejected: two stays. 1 of 2 undecided.",
+        "the last decision is taken back. 2 of 2 undecided",
+        "1 of 2 hunks written",
+        "nebula: Done.",
+        "changed 1 file, 1 added, 1 removed",
+    ] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    assert!(!out.contains('\x1b'), "{out}");
+    // Where the input ends nobody approves anything.
+    let (out, after) = chat(&recording, file, "shout\n");
+    assert_eq!(after, file);
+    assert!(out.contains("nothing was accepted"), "{out}");
+}
