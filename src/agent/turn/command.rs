@@ -86,7 +86,8 @@ pub async fn run(
 pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: CancellationToken) {
     let context = Arc::clone(context);
     tokio::spawn(async move {
-        let verb = Verb { done: "ran".into(), one: "command".into() };
+        let (short, doing) = ("run".into(), "running".into());
+        let verb = Verb { short, doing, done: "ran".into(), one: "command".into() };
         let entry = Call {
             name: "runCommand".into(),
             verb,
@@ -100,6 +101,8 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
             reason: None,
             rung: None,
             took: None,
+            step: 0,
+            asked: None,
         };
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, why: None };
