@@ -7,9 +7,7 @@
 //!
 //! Themes and key bindings have files of their own, which are read here and understood by the screen.
 
-mod agreed_keys;
 mod connection;
-mod credentials;
 mod file;
 mod json_edit;
 mod key_use;
@@ -20,6 +18,7 @@ mod paths;
 mod price;
 pub mod screen_files;
 pub mod size;
+mod stored_keys;
 mod values;
 
 pub use connection::{Connection, DEFAULT_MODEL, Secret};
@@ -92,7 +91,7 @@ impl Config {
         config.flags = flags;
         if redirects {
             let own = Self::load(config.paths.clone(), config.env.clone(), config.flags.clone(), None);
-            config.key_uses = Some(agreed_keys::allowed(&own));
+            config.key_uses = Some(stored_keys::agreed::allowed(&own));
         }
         config
     }
@@ -216,7 +215,7 @@ impl Config {
 
     /// Keeps that the person lets a key go to a server, and reads the configuration again.
     pub fn agree(&mut self, key_use: &KeyUse) -> Result<(), Error> {
-        agreed_keys::agree(&self.paths, key_use)?;
+        stored_keys::agreed::agree(&self.paths, key_use)?;
         *self = self.reload();
         Ok(())
     }

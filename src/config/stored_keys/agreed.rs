@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::file::{self, Error};
-use super::key_use::KeyUse;
-use super::keys::PROVIDERS;
-use super::paths::Paths;
-use super::values::Config;
+use crate::config::file::{self, Error};
+use crate::config::key_use::KeyUse;
+use crate::config::keys::PROVIDERS;
+use crate::config::paths::Paths;
+use crate::config::values::Config;
 
 /// Every use of a key that the person's `own` settings make, and those that were agreed to.
-pub(super) fn allowed(own: &Config) -> BTreeSet<KeyUse> {
+pub fn allowed(own: &Config) -> BTreeSet<KeyUse> {
     let mut allowed = agreed(&own.paths);
     let names =
         PROVIDERS.iter().copied().chain(own.providers.keys().map(String::as_str)).chain([own.provider.as_str()]);
@@ -42,7 +42,7 @@ fn agreed(paths: &Paths) -> BTreeSet<KeyUse> {
 }
 
 /// Adds an agreement.
-pub(super) fn agree(paths: &Paths, new: &KeyUse) -> Result<(), Error> {
+pub fn agree(paths: &Paths, new: &KeyUse) -> Result<(), Error> {
     let path = path(paths).ok_or_else(|| Error::no_home("keep it"))?;
     let mut all = agreed(paths);
     all.insert(new.clone());

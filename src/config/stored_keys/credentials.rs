@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::connection::{Connection, Secret};
-use super::file::{self, Error};
-use super::key_use::KeyUse;
-use super::paths::Paths;
-use super::values::Config;
+use crate::config::connection::{Connection, Secret};
+use crate::config::file::{self, Error};
+use crate::config::key_use::KeyUse;
+use crate::config::paths::Paths;
+use crate::config::values::Config;
 
 /// Where the keys are kept.
 fn path(paths: &Paths) -> Option<PathBuf> {
@@ -42,7 +42,7 @@ fn key(paths: &Paths, provider: &str, base_url: &str) -> Option<Secret> {
 
 impl Config {
     /// The key that was kept for the provider in force at this address.
-    pub(super) fn stored_key(&self, base_url: &str) -> Option<Secret> {
+    pub fn stored_key(&self, base_url: &str) -> Option<Secret> {
         key(&self.paths, &self.provider, base_url)
     }
 
