@@ -21,7 +21,7 @@ use crate::agent::turn::{self, Begin};
 use crate::agent::{commit, model};
 use crate::memory;
 use crate::protocol::{
-    Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
+    Cause, Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
 };
 use crate::tools::Sha;
 
@@ -279,7 +279,7 @@ impl Actor {
                 let message = "the turn failed in nebula itself".to_string();
                 let hint = "What was said is in memory.".to_string();
                 self.context.events.notice(Level::Error, &message, &hint).await;
-                let end = TurnEnd::Failed { message, hint, resumable: false };
+                let end = TurnEnd::Failed { message, hint, resumable: false, cause: Cause::default() };
                 EventBody::TurnEnded(self.context.events.last_turn(), end)
             }
         };

@@ -121,6 +121,25 @@ pub struct Status {
     pub tried: Vec<u16>,
 }
 
+/// What a failure was, for programs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cause {
+    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`, `answer`,
+    /// `broken` or `settings`; empty where it was none of a provider's.
+    pub kind: &'static str,
+    /// The status of the server's answer, where there was one.
+    pub status: Option<u16>,
+    /// The server's own name for the request.
+    pub request_id: Option<String>,
+}
+
+impl Cause {
+    /// One that is known by its kind alone.
+    pub fn of(kind: &'static str) -> Self {
+        Cause { kind, ..Cause::default() }
+    }
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnd {
@@ -136,6 +155,8 @@ pub enum TurnEnd {
         hint: String,
         /// [`super::Command::Continue`] makes sense.
         resumable: bool,
+        /// What it was by kind, for programs.
+        cause: Cause,
     },
     /// It stopped to ask whether to go on: step limit, or the same call three times.
     Asking(String),
@@ -190,6 +211,6 @@ pub struct Wait {
     pub of: u32,
     /// When it happens.
     pub until: i64,
-    /// What happened: `api.openai.com asks to wait (429)`.
+    /// What happened: `api.openai.com: rate limited (429)`.
     pub why: String,
 }

@@ -22,7 +22,7 @@ pub use command::{
     Addressed, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Key, Mode, Prompt, Query,
     RestoreRequest, SessionChange, SessionChoice, Setting,
 };
-pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
+pub use event::{Cause, Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };

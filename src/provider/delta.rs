@@ -71,6 +71,6 @@ pub struct Wait {
     pub of: u32,
     /// When it happens, in unix milliseconds.
     pub until: i64,
-    /// What happened, in one line: `api.openai.com asks to wait (429)`.
+    /// What happened, in one line: `api.openai.com: rate limited (429)`.
     pub why: String,
 }

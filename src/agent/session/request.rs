@@ -35,6 +35,8 @@ pub async fn say(
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
+    // What fits is known once a server on this computer has said how much that is.
+    wait_for_server(context, stop).await;
     let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
     let capabilities = capabilities(context);
     let composed = tokio::task::spawn_blocking(move || {
@@ -90,6 +92,12 @@ pub async fn say(
     stop.run_until_cancelled(context.services.settled()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
+}
+
+/// A local server that is being looked for may be the model: the search takes two seconds at most.
+async fn wait_for_server(context: &SessionContext, stop: &CancellationToken) {
+    let mut looking = context.services.looking.subscribe();
+    let _ = stop.run_until_cancelled(looking.wait_for(|looking| !looking)).await;
 }
 
 /// What was typed, or, for `/prompt NAME arguments`, what that stands for.
@@ -186,8 +194,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if let Some(end) = over_budget(context, session).await {
         return Err(Unbuilt::Stopped(end));
     }
-    // A local server that is being looked for may be the model: the search takes a second at most.
-    let _ = context.services.looking.subscribe().wait_for(|looking| !looking).await;
+    wait_for_server(context, &CancellationToken::new()).await;
     let system = system_prompt::system(context, session).await;
     let (mode, model) = (context.settings().mode, context.keep_model());
     let tools = session.tool_specs(mode == Mode::Agent);

@@ -20,7 +20,7 @@ use crate::agent::turn::step;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
-use crate::protocol::{EventBody, Item, Level, Mode, Question, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, Mode, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 
 /// A server that refuses so little, in bytes, is not asked with less.
@@ -42,9 +42,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             offer(context, session, text, left_out, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
-        Err(Error { message, hint, .. }) => {
+        Err(Error { kind, message, hint, .. }) => {
             context.events.notice(Level::Error, &message, &hint).await;
-            TurnEnd::Failed { message, hint, resumable: false }
+            TurnEnd::Failed { message, hint, resumable: false, cause: Cause::of(kind.word()) }
         }
     }
 }
@@ -106,7 +106,7 @@ pub async fn by_itself(
 
 async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> Fitting {
     context.events.notice(Level::Error, &message, hint).await;
-    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false })
+    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause: Cause::of("context") })
 }
 
 /// The three largest things that would be sent, for the person.

@@ -25,7 +25,7 @@ use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
-use crate::protocol::{Continuation, EventBody, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
+use crate::protocol::{Cause, Continuation, EventBody, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
 /// What begins a turn.
@@ -198,11 +198,14 @@ async fn interrupted(context: &SessionContext) -> TurnEnd {
 
 /// The answer is empty. At the beginning of a turn that is a failure; after work, many models end so.
 async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
-    let message = "the model ended without a word".to_string();
+    let message = "empty answer".to_string();
     let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
     let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
     context.events.notice_with(Level::Warning, &message, &hint, actions).await;
-    if at_once { TurnEnd::Failed { message, hint, resumable: true } } else { TurnEnd::Done }
+    match at_once {
+        true => TurnEnd::Failed { message, hint, resumable: true, cause: Cause::of("answer") },
+        false => TurnEnd::Done,
+    }
 }
 
 /// Says in the chat how an answer broke off.
@@ -222,7 +225,8 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             let message = format!("the answer broke off: {why}");
             let hint = "What arrived is kept above.".to_string();
             context.events.notice_with(Level::Broken, &message, &hint, actions).await;
-            TurnEnd::Failed { message, hint, resumable: true }
+            let cause = Cause::of(if matches!(ended, Ended::Cut) { "answer" } else { "refused" });
+            TurnEnd::Failed { message, hint, resumable: true, cause }
         }
         Ended::Broken(error) => {
             let resumable = error.resumable();
@@ -232,7 +236,9 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
                 _ => (Level::Error, vec![NoticeAction::ChooseModel]),
             };
             context.events.notice_with(level, &error.message, &error.hint, actions).await;
-            TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable }
+            let (kind, request_id) = (error.kind.word(), error.request_id.clone());
+            let cause = Cause { kind, status: error.status, request_id };
+            TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
         }
     }
 }

@@ -19,7 +19,8 @@ use super::print;
 use crate::agent::{self, Handle};
 use crate::proposal::{Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, Question, SessionChoice, TurnEnd,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, Question, SessionChoice,
+    TurnEnd,
 };
 
 /// What a task is started with.
@@ -380,8 +381,18 @@ impl Printer {
             TurnEnd::Done => self.done("done", "", Exit::Done),
             TurnEnd::Interrupted => self.done("interrupted", "", Exit::Interrupted),
             TurnEnd::Asking(why) => self.done("limit", &why, Exit::Failed),
-            TurnEnd::Failed { message, .. } => self.done("failed", &message, Exit::Failed),
+            TurnEnd::Failed { message, cause, .. } => self.failed(&message, &cause),
         }
+    }
+
+    /// The end of a turn that failed, with what it was for programs.
+    fn failed(&mut self, message: &str, cause: &Cause) -> io::Result<Exit> {
+        let (kind, status, id) = (cause.kind, cause.status, cause.request_id.as_deref());
+        let end = json!({
+            "type": "done", "reason": "failed", "error": message, "kind": kind, "status": status, "requestId": id
+        });
+        self.line(end)?;
+        Ok(Exit::Failed)
     }
 
     fn done(&mut self, reason: &str, error: &str, exit: Exit) -> io::Result<Exit> {

@@ -25,7 +25,7 @@ pub(in crate::provider) type Out = Sender<Result<Delta, Failure>>;
 #[derive(Debug, PartialEq)]
 pub(in crate::provider) enum Trouble {
     /// The server reports an error.
-    Told(Value),
+    Reported(Value),
     /// It cannot be read; why.
     Unreadable(String),
 }
@@ -166,7 +166,7 @@ async fn end(
 
 fn failure(server: &Server, trouble: Trouble, model: &str) -> Failure {
     match trouble {
-        Trouble::Told(error) => server.complaint(&error, model),
+        Trouble::Reported(error) => server.complaint(&error, model),
         Trouble::Unreadable(why) => server.bad_answer(&format!("an event that cannot be read ({why})")),
     }
 }

@@ -27,19 +27,19 @@ impl Server {
         let status = response.status();
         let mut with = self.circumstances(response.headers());
         let url = response.url().clone();
-        let body = read_limited(response, 64 << 10).await.unwrap_or_default();
-        let told = ErrorBody::read(&body);
-        with.wait = with.wait.or(told.delay);
-        self.explain(status, &told, &with, &url, model)
+        let bytes = read_limited(response, 64 << 10).await.unwrap_or_default();
+        let body = ErrorBody::read(&bytes);
+        with.wait = with.wait.or(body.delay);
+        self.explain(status, &body, &with, &url, model)
     }
 
     /// What an error object inside a stream means; it has no status of its own but may name one.
     pub fn complaint(&self, error: &Value, model: &str) -> Failure {
-        let told = ErrorBody::of(error);
-        let status = told.code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
-        let status = status.filter(|status| !status.is_success()).unwrap_or_else(|| told.status());
-        let with = Circumstances { wait: told.delay, ..Circumstances::default() };
-        self.explain(status, &told, &with, self.base(), model)
+        let body = ErrorBody::of(error);
+        let status = body.code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+        let status = status.filter(|status| !status.is_success()).unwrap_or_else(|| body.status());
+        let with = Circumstances { wait: body.delay, ..Circumstances::default() };
+        self.explain(status, &body, &with, self.base(), model)
     }
 
     fn circumstances(&self, headers: &HeaderMap) -> Circumstances {
@@ -54,11 +54,11 @@ impl Server {
         }
     }
 
-    fn explain(&self, status: StatusCode, told: &ErrorBody, with: &Circumstances, url: &Url, model: &str) -> Failure {
+    fn explain(&self, status: StatusCode, body: &ErrorBody, with: &Circumstances, url: &Url, model: &str) -> Failure {
         let code = status.as_u16();
-        let says = self.clean(&told.message);
+        let says = self.clean(&body.message);
         let quoted = if says.is_empty() { UNSAID.into() } else { format!("It says: {says}") };
-        let (mut error, again) = self.meaning(code, told, with, url, model, &quoted);
+        let (mut error, again) = self.meaning(code, body, with, url, model, &quoted);
         (error.status, error.request_id) = (Some(code), with.request_id.clone());
         let again = match again {
             Again::Later if with.final_word => Again::Never,
@@ -71,7 +71,7 @@ impl Server {
     fn meaning(
         &self,
         code: u16,
-        told: &ErrorBody,
+        body: &ErrorBody,
         with: &Circumstances,
         url: &Url,
         model: &str,
@@ -81,14 +81,14 @@ impl Server {
         let never = |kind, message: String, hint: &str| (Error::new(kind, message, hint), Again::Never);
         match code {
             401 => (self.key_refused(code, quoted), Again::Never),
-            400 if told.is_about_key() => (self.key_refused(code, quoted), Again::Never),
-            403 if told.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 => never(
                 Kind::Permission,
                 format!("{host} does not permit this ({code}): {}", self.lets_in()),
                 &format!("The key has no right to this model or address. {quoted}"),
             ),
-            404 | 400 | 422 if told.is_about_model(model) => never(
+            404 | 400 | 422 if body.is_about_model(model) => never(
                 Kind::NotFound,
                 format!("there is no model {model} at {host} ({code})"),
                 "Choose another, or start with --model NAME.",
@@ -103,13 +103,13 @@ impl Server {
                 let message = format!("{host} redirects to {to} ({code})");
                 never(Kind::NotFound, message, "Set baseUrl or OPENAI_BASE_URL to that address.")
             }
-            402 | 429 if code == 402 || told.is_about_quota() => never(
+            402 | 429 if code == 402 || body.is_about_quota() => never(
                 Kind::Quota,
                 format!("the quota of this key is used up ({code} from {host})"),
                 "Add to it, or choose another model or provider. Your message is saved.",
             ),
-            413 => (self.too_long(model, told, quoted), Again::Never),
-            400 | 422 if told.is_about_length() => (self.too_long(model, told, quoted), Again::Never),
+            413 => (self.too_long(model, body, quoted), Again::Never),
+            400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
                 let hint = "Your message is saved. Ask again later, or choose another model.";
                 (Error::new(Kind::RateLimited, format!("{host}: rate limited (429)"), hint), Again::Later)
@@ -126,10 +126,10 @@ impl Server {
         }
     }
 
-    fn too_long(&self, model: &str, told: &ErrorBody, quoted: &str) -> Error {
+    fn too_long(&self, model: &str, body: &ErrorBody, quoted: &str) -> Error {
         let hint = format!("/compact makes it shorter; a model with a larger context window takes it whole. {quoted}");
         let error = Error::new(Kind::ContextTooLong, format!("the conversation does not fit {model}"), hint);
-        Error { limit: told.window(), ..error }
+        Error { limit: body.window(), ..error }
     }
 
     /// What is to authorize the requests, by name.

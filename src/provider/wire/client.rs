@@ -121,7 +121,7 @@ impl<F: Format> Shared<F> {
         let mut failure = self.server.refused(response, &request.model).await;
         if failure.error.kind == Kind::BadRequest {
             match self.learn(request, &place, &failure.error.hint) {
-                Some(Lesson::Told(told)) => {
+                Some(Lesson::Notice(told)) => {
                     failure.again = Again::Now;
                     let _ = out.send(Ok(Delta::Notice(told))).await;
                 }

@@ -40,7 +40,7 @@ pub(in crate::provider) enum Lesson {
     /// The next request will be another one.
     Quiet,
     /// So, and the person is told.
-    Told(String),
+    Notice(String),
 }
 
 impl Learnt {
@@ -83,7 +83,7 @@ impl Learnt {
         if !sealed.is_empty() && names(refusal.seals) {
             self.unsealed.extend(sealed);
             let told = format!("earlier reasoning was not accepted by {} and is left out", refusal.host);
-            return Some(Lesson::Told(told));
+            return Some(Lesson::Notice(told));
         }
         if self.thinks(&request.model) && names(refusal.thinks) {
             self.unthinking.push(request.model.clone());

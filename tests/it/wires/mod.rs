@@ -4,6 +4,7 @@
 mod anthropic;
 mod fake;
 mod rules;
+mod task;
 mod wander;
 
 use std::collections::BTreeSet;

@@ -56,7 +56,7 @@ impl Reader for AnthropicReader {
                 self.counted(&value["usage"], out);
             }
             "message_stop" => self.ended = true,
-            "error" => return Err(Trouble::Told(value["error"].clone())),
+            "error" => return Err(Trouble::Reported(value["error"].clone())),
             // `ping`, and whatever is added later.
             _ => {}
         }
@@ -66,7 +66,7 @@ impl Reader for AnthropicReader {
     fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let value: Value = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
-            return Err(Trouble::Told(error.clone()));
+            return Err(Trouble::Reported(error.clone()));
         }
         let Some(blocks) = value["content"].as_array() else {
             return Err(Trouble::Unreadable("it holds no content".into()));

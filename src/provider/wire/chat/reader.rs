@@ -165,7 +165,7 @@ impl Reader for ChatReader {
         match self.chunk(&event.data, out) {
             Err(Trouble::Unreadable(_)) if event.name == "error" => {
                 let told = serde_json::from_str(&event.data).unwrap_or_else(|_| event.data.as_str().into());
-                Err(Trouble::Told(told))
+                Err(Trouble::Reported(told))
             }
             Err(Trouble::Unreadable(_)) if !ours || event.data.trim().is_empty() => Ok(()),
             taken => taken,
@@ -218,7 +218,7 @@ impl ChatReader {
     fn chunk(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let chunk: Chunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Told(error));
+            return Err(Trouble::Reported(error));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {
             return Err(Trouble::Unreadable("it holds no choices".into()));
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn errors_and_strange_chunks() {
         let take = |json: &str| ChatReader::new(0).chunk(json, &mut Vec::new());
-        assert_eq!(take("{\"error\":{\"message\":\"x\"}}"), Err(Trouble::Told(json!({"message": "x"}))));
+        assert_eq!(take("{\"error\":{\"message\":\"x\"}}"), Err(Trouble::Reported(json!({"message": "x"}))));
         assert!(matches!(take("{}"), Err(Trouble::Unreadable(_))));
         assert!(matches!(take("{\"choices\":7}"), Err(Trouble::Unreadable(_))));
         assert!(matches!(take("[DONE"), Err(Trouble::Unreadable(_))));

@@ -104,7 +104,7 @@ impl GeminiReader {
 
     fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Told(error));
+            return Err(Trouble::Reported(error));
         }
         let first = |candidate: &Candidate| candidate.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
         for candidate in chunk.candidates.into_iter().flatten().filter(first) {

@@ -23,7 +23,7 @@ impl Reader for OllamaReader {
     fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let line: Value = serde_json::from_str(&event.data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         if let Some(error) = line.get("error").filter(|error| !error.is_null()) {
-            return Err(Trouble::Told(json!({"message": error})));
+            return Err(Trouble::Reported(json!({"message": error})));
         }
         let message = &line["message"];
         if let Some(thinking) = message["thinking"].as_str().filter(|text| !text.is_empty()) {

@@ -40,7 +40,7 @@ struct Item {
 
 /// An event; fields it does not have are empty.
 #[derive(Deserialize, Default)]
-struct Told {
+struct EventFields {
     #[serde(default, rename = "type")]
     kind: Option<String>,
     #[serde(default)]
@@ -78,7 +78,7 @@ impl Reader for ResponsesReader {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let told: Told = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        let told: EventFields = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         let kind = told.kind.as_deref().unwrap_or(&event.name).to_string();
         let at = told.output_index.as_ref().and_then(Value::as_u64).unwrap_or(u64::MAX);
         let delta = told.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Reader for ResponsesReader {
             }
             "error" => {
                 let whole = || serde_json::from_str(data).unwrap_or_default();
-                return Err(Trouble::Told(told.error.filter(|error| !error.is_null()).unwrap_or_else(whole)));
+                return Err(Trouble::Reported(told.error.filter(|error| !error.is_null()).unwrap_or_else(whole)));
             }
             // Whatever is added later.
             _ => {}
@@ -214,7 +214,7 @@ impl ResponsesReader {
 
     fn completed(&mut self, response: Response, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         if let Some(error) = response.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Told(error));
+            return Err(Trouble::Reported(error));
         }
         for (at, item) in response.output.iter().flatten().enumerate() {
             if !self.items.get(&(at as u64)).is_some_and(|known| known.done) {

@@ -1,0 +1,61 @@
+//! `nebula task` against servers of several formats: what is believed of a window, and what a failure says for programs.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::mock_server::{Act, MockServer, answer};
+use crate::support::world::World;
+
+async fn task(world: &World, server: &MockServer, wire: &str, prompt: &str) -> Output {
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    let config = json!({
+        "provider": "mine", "model": "m",
+        "providers": {"mine": {"wire": wire, "baseUrl": server.url(), "model": "m", "apiKeyEnv": "MINE_API_KEY"}},
+    });
+    std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+    command
+        .args(["task", "--json", prompt])
+        .env_clear()
+        .env("HOME", world.home())
+        .env("MINE_API_KEY", "sk-very-secret");
+    command.current_dir(world.root()).stdin(Stdio::null());
+    tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic")
+}
+
+fn json_answer(body: &str) -> Vec<Act> {
+    answer("200 OK", "content-type: application/json\r\n", body)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_window_that_a_server_lists_is_believed_before_anything_is_sent() {
+    let server = MockServer::start(vec![json_answer(r#"{"data":[{"id":"m","max_model_len":16384}]}"#)]).await;
+    let world = World::new().file("large.txt", &"a line of words\n".repeat(16_000));
+    let done = task(&world, &server, "chat", "@large.txt what is it?").await;
+    let says = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(says.contains("larger than the model's context window"), "{says}");
+    let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
+    assert_eq!(lines, ["GET /v1/models"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_names_its_kind_status_and_request() {
+    for (wire, list) in [
+        ("anthropic", r#"{"data":[{"id":"m","max_input_tokens":9000}]}"#),
+        ("gemini", r#"{"models":[{"name":"models/m","inputTokenLimit":9000}]}"#),
+    ] {
+        let refusal = json!({"error": {"type": "authentication_error", "message": "no such key sk-very-secret"}});
+        let refused = answer("401 Unauthorized", "request-id: req_7\r\n", &refusal.to_string());
+        let server = MockServer::start(vec![json_answer(list), refused]).await;
+        let world = World::new();
+        let done = task(&world, &server, wire, "hi").await;
+        let out = String::from_utf8_lossy(&done.stdout).into_owned();
+        let last: Value = serde_json::from_str(out.lines().last().expect("a line")).expect("JSON");
+        assert_eq!((&last["reason"], &last["kind"]), (&json!("failed"), &json!("key")), "{out}");
+        assert_eq!((&last["status"], &last["requestId"]), (&json!(401), &json!("req_7")), "{out}");
+        let error = format!("127.0.0.1:{} rejected the key (401): MINE_API_KEY", server.port());
+        assert_eq!((&last["error"], done.status.code()), (&json!(error), Some(1)));
+        assert!(!out.contains("sk-very-secret") && !String::from_utf8_lossy(&done.stderr).contains("sk-very-secret"));
+    }
+}
