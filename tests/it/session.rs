@@ -62,7 +62,7 @@ async fn an_answer_of_nothing_is_told() {
     let mut live = world.start();
     let told = |live: &Live| {
         let silent =
-            |e: &&EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("without a word"));
+            |e: &&EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("empty answer"));
         live.events.iter().filter(silent).count()
     };
     live.submit("hello");

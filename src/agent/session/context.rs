@@ -183,6 +183,12 @@ impl SessionContext {
         lock(&self.shown).context = Some((parts, window));
     }
 
+    /// Tokens of the last request that are the same in every one: system prompt and tools.
+    pub fn fixed_tokens(&self) -> u64 {
+        let shown = lock(&self.shown);
+        shown.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(2).map(|(_, tokens)| tokens).sum())
+    }
+
     /// What the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
         let Some((parts, window)) = lock(&self.shown).context.clone() else {

@@ -135,9 +135,10 @@ pub fn window_words(context: &SessionContext) -> String {
     number::thousands(window(context) as usize)
 }
 
-/// The context window of the model in use, in bytes of text.
-pub fn window_bytes(context: &SessionContext, session: &Conversation) -> usize {
-    session.window.bytes(u64::from(window(context)))
+/// How large the facts of a summary may be, in bytes: half of what system prompt and tools leave of the window.
+pub fn facts_room(context: &SessionContext, session: &Conversation) -> usize {
+    let room = Budget::of_window(u64::from(window(context))).room();
+    session.window.bytes(room.saturating_sub(context.fixed_tokens()) / 2)
 }
 
 /// The context window of the model in use, in tokens.
@@ -176,11 +177,13 @@ async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Op
     Some(TurnEnd::Asking(title))
 }
 
-/// Learns the window from a refusal of a request for its length: the one that the server names, else three quarters of what
-/// was sent. Whether the next request will be shorter.
+/// Learns the window from a refusal of a request for its length: the one that the server names, else one that takes three
+/// quarters of the messages that were sent, beside system prompt and tools. Whether the next request will be shorter.
 pub fn learn_window(context: &SessionContext, session: &Conversation, error: &Error) -> bool {
     let sent = session.window.sent();
-    let guess = u32::try_from(sent / 4 * 3).unwrap_or(u32::MAX);
+    let fixed = context.fixed_tokens().min(sent);
+    // An eighth of a window is kept for the answer.
+    let guess = u32::try_from((fixed + (sent - fixed) / 4 * 3) * 8 / 7).unwrap_or(u32::MAX);
     let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(window(context)))).unwrap_or(guess);
     if learnt < 256 || learnt >= window(context) {
         return false;

@@ -130,7 +130,7 @@ fn largest(session: &Conversation) -> String {
 async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose: &str) -> String {
     let id = session.id.clone();
     let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
-    let room = request::window_bytes(context, session) / 4;
+    let room = request::facts_room(context, session);
     format!("{}\n{prose}", summary_facts::facts(&rows, room))
 }
 
