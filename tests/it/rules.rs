@@ -91,8 +91,6 @@ const DOORS: &[(&str, &[&str])] = &[
         "tokio",
         &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "tui/terminal/editor.rs", "cli", "mcp"],
     ),
-    ("landlock", &["shell/sandbox.rs"]),
-    ("libc", &["shell/guard"]),
     ("anyhow", &["main.rs", "cli"]),
     ("syntect", &["tui/text"]),
 ];
