@@ -149,6 +149,9 @@ pub struct TaskArgs {
     /// Who decides: `ask` needs a terminal
     #[arg(long, value_name = "ask|edits|all|none", value_parser = ["ask", "edits", "all", "none"])]
     pub approve: Option<String>,
+    /// Fail if no file was changed, after asking the model once more
+    #[arg(long)]
+    pub expect_change: bool,
     /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,

@@ -157,7 +157,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     let session = context.session().unwrap_or(SessionChoice::New);
     let exit = context.block_on(async {
         let handle = agent::spawn(parts);
-        task::run(handle, task::Task { prompt, json: args.json, session, ask }).await
+        task::run(handle, task::Task { prompt, json: args.json, expect_change: args.expect_change, session, ask }).await
     })?;
     if unattended && exit == task::Exit::Refused {
         out::complain("edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them");

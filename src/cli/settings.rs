@@ -255,22 +255,22 @@ fn stats_record(r: &StatsRow) -> serde_json::Value {
     let landed: serde_json::Map<_, _> = r.landed.iter().map(|(rung, n)| (rung.clone(), json!(n))).collect();
     json!({
         "model": r.model, "format": r.format, "asked": r.asked, "landed": landed,
-        "unchanged": r.unchanged, "missed": r.missed, "refused": r.refused, "retried": r.retried,
+        "unchanged": r.unchanged, "missed": r.missed, "refused": r.refused, "retried": r.retried, "nudged": r.nudged,
     })
 }
 
-/// Asked = landed + unchanged + missed + refused; the models' column is as wide as the longest name.
+/// Asked = applied + unchanged + not found + refused; nudged are turns; the models' column is as wide as the longest name.
 fn stats_table(rows: &[StatsRow]) -> String {
     let wide = rows.iter().map(|r| r.model.chars().count()).max().unwrap_or(0).max("model".len());
     let mut out = format!(
-        "{:<wide$} {:<7} {:>6} {:>7} {:>9} {:>7} {:>8} {:>8}  landed by\n",
-        "model", "format", "asked", "landed", "unchanged", "missed", "refused", "retried"
+        "{:<wide$} {:<7} {:>6} {:>7} {:>9} {:>9} {:>8} {:>8} {:>7}  applied by\n",
+        "model", "format", "asked", "applied", "unchanged", "not found", "refused", "retried", "nudged"
     );
     for r in rows {
         let landed: u64 = r.landed.iter().map(|(_, n)| n).sum();
         let by: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
         let line = format!(
-            "{:<wide$} {:<7} {:>6} {landed:>7} {:>9} {:>7} {:>8} {:>8}  {}",
+            "{:<wide$} {:<7} {:>6} {landed:>7} {:>9} {:>9} {:>8} {:>8} {:>7}  {}",
             r.model,
             r.format,
             r.asked,
@@ -278,6 +278,7 @@ fn stats_table(rows: &[StatsRow]) -> String {
             r.missed,
             r.refused,
             r.retried,
+            r.nudged,
             by.join(", ")
         );
         out.push_str(line.trim_end());

@@ -6,7 +6,7 @@ use crate::text::distance::nearest;
 use crate::text::size;
 
 /// The edit formats by name.
-pub const FORMATS: &[&str] = &["tools", "xml", "whole", "blocks", "patch", "lines"];
+pub const FORMATS: &[&str] = &["auto", "tools", "xml", "whole", "blocks", "patch", "lines"];
 /// The approval policies by name.
 pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
 /// The wire formats in which providers can be spoken to.

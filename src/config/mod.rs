@@ -19,6 +19,7 @@ mod price;
 pub mod screen_files;
 pub mod size;
 mod stored_keys;
+mod text_models;
 mod values;
 
 pub use connection::{Connection, DEFAULT_MODEL, Secret};
@@ -86,6 +87,7 @@ impl Config {
         config.own_provider = own_provider;
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
         config.no_color = env.get("NO_COLOR").is_some();
+        config.text_models = text_models::read(&paths);
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
         config.resolve_model(&flags);
         config.flags = flags;
@@ -129,6 +131,20 @@ impl Config {
     pub fn format_for(&self, model: &str) -> &str {
         let own = self.models.get(model).and_then(|model| model.edit_format.as_deref());
         self.flags.edit_format.as_deref().or(own).unwrap_or(&self.edit_format)
+    }
+
+    /// Whether a model was seen to write its edits as text.
+    pub fn writes_edits_as_text(&self, model: &str) -> bool {
+        self.text_models.contains(model)
+    }
+
+    /// Notes that a model writes its edits as text, for this run and for later ones.
+    ///
+    /// # Errors
+    /// When it cannot be kept: it holds for this run alone.
+    pub fn learn_text_edits(&mut self, model: &str) -> Result<(), Error> {
+        self.text_models.insert(model.to_string());
+        text_models::add(&self.paths, model)
     }
 
     /// What is known of a model, or nothing.
@@ -279,7 +295,7 @@ fn defaults() -> Map<String, Value> {
     let defaults = json!({
         "provider": "openai",
         "model": DEFAULT_MODEL,
-        "editFormat": "tools",
+        "editFormat": "auto",
         "approval": "ask",
         "maxSteps": 50,
         "cacheTtl": "5m",

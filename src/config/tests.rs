@@ -41,7 +41,7 @@ impl World {
 fn defaults_without_anything() {
     let config = Config::default();
     assert_eq!((config.provider.as_str(), config.model.as_str()), ("openai", "gpt-4.1-nano"));
-    assert_eq!((config.edit_format.as_str(), config.approval.as_str(), config.max_steps), ("tools", "ask", 50));
+    assert_eq!((config.edit_format.as_str(), config.approval.as_str(), config.max_steps), ("auto", "ask", 50));
     assert_eq!((config.archive_max_size, config.mouse, config.ascii), (2 << 30, true, false));
     assert_eq!(config.warnings, Vec::<String>::new());
     let connection = config.connection();
@@ -59,7 +59,7 @@ fn each_layer_covers_the_one_below() {
     assert_eq!((config.model.as_str(), config.max_steps), ("workspace", 2));
     assert_eq!(config.models["a"].context_window, Some(1));
     assert_eq!(config.format_for("a"), "xml");
-    assert_eq!(config.format_for("b"), "tools");
+    assert_eq!(config.format_for("b"), "auto");
     world.flags = Flags { model: Some("flag".into()), edit_format: Some("lines".into()), ..Flags::default() };
     let config = world.env("NO_COLOR", "1").load();
     assert_eq!((config.model.as_str(), config.theme.as_deref()), ("flag", Some("plain")));

@@ -71,6 +71,8 @@ pub struct Config {
     pub paths: Paths,
     /// This program, which runs commands under a hidden name of its own.
     pub program: PathBuf,
+    /// Models that were seen to write their edits as text.
+    pub(super) text_models: BTreeSet<String>,
     /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
     pub(super) key_uses: Option<BTreeSet<KeyUse>>,
     pub(super) merged: Map<String, Value>,
@@ -176,6 +178,7 @@ impl Config {
             paths: Paths::default(),
             program: super::paths::program(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
+            text_models: BTreeSet::new(),
             key_uses: None,
             merged,
             origins: BTreeMap::new(),

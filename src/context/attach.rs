@@ -22,7 +22,7 @@ const MAX_TOTAL: usize = 2 << 20;
 const MAX_NAMES: usize = 1_000;
 
 /// What separates what was typed from what is attached.
-const HEAD: &str = "\n\n---\nReference\n";
+pub(super) const HEAD: &str = "\n\n---\nReference\n";
 
 /// A message ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,6 +17,10 @@ use crate::workspace::Workspace;
 const SHIPPED: &[(&str, &str)] = &[
     ("agent.md", include_str!("../../assets/prompts/agent.md")),
     ("plan.md", include_str!("../../assets/prompts/plan.md")),
+    ("agent-small.md", include_str!("../../assets/prompts/agent-small.md")),
+    ("plan-small.md", include_str!("../../assets/prompts/plan-small.md")),
+    ("format-whole-small.md", include_str!("../../assets/prompts/format-whole-small.md")),
+    ("format-blocks-small.md", include_str!("../../assets/prompts/format-blocks-small.md")),
     ("summarise.md", include_str!("../../assets/prompts/summarise.md")),
     ("commit.md", include_str!("../../assets/prompts/commit.md")),
     ("format-tools.md", include_str!("../../assets/prompts/format-tools.md")),
@@ -26,6 +30,11 @@ const SHIPPED: &[(&str, &str)] = &[
     ("format-patch.md", include_str!("../../assets/prompts/format-patch.md")),
     ("format-lines.md", include_str!("../../assets/prompts/format-lines.md")),
 ];
+
+/// What follows the name of a shipped template where it says where it comes from.
+const BUILT_IN: &str = " (built in)";
+/// The most of the file tree that a small model is shown, in bytes.
+const SMALL_TREE: usize = 600;
 
 /// The longest template that is read from disk, in bytes.
 const MAX_TEMPLATE: u64 = 256 << 10;
@@ -74,8 +83,18 @@ impl Templates {
         let own = self.in_workspace(name).ok().flatten().or_else(|| self.in_home(name).ok().flatten());
         own.or_else(|| {
             let (name, text) = SHIPPED.iter().find(|(n, _)| *n == name)?;
-            Some(Template { origin: format!("{name} (built in)"), text: (*text).to_string() })
+            Some(Template { origin: format!("{name}{BUILT_IN}"), text: (*text).to_string() })
         })
+    }
+
+    /// The template of this name for a model of this size. One of the person's own counts for every size.
+    fn sized(&self, name: &str, small: bool) -> Option<Template> {
+        let usual = self.get(&format!("{name}.md"));
+        let own = usual.as_ref().is_some_and(|t| !t.origin.ends_with(BUILT_IN));
+        match small && !own {
+            true => self.get(&format!("{name}-small.md")).or(usual),
+            false => usual,
+        }
     }
 
     /// Replacements that are not used, in one line each: they lead out of the workspace, are no text files or are too
@@ -110,6 +129,8 @@ pub struct PromptInputs<'a> {
     pub mode: &'a str,
     /// The edit format's name; of no matter in plan mode.
     pub format: &'a str,
+    /// The model or its context window is small: the short prompts are taken.
+    pub small: bool,
     /// The language that was asked for; `None`: the one spoken to.
     pub language: Option<&'a str>,
     /// Rules that apply.
@@ -120,7 +141,7 @@ pub struct PromptInputs<'a> {
 
 /// The system prompt in parts, in their order.
 pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<Part> {
-    let main = templates.get(&format!("{}.md", setting.mode)).or_else(|| templates.get("agent.md"));
+    let main = templates.sized(setting.mode, setting.small).or_else(|| templates.get("agent.md"));
     let main = main.unwrap_or(Template { origin: String::new(), text: String::new() });
     let mut parts = Vec::new();
     let mut missing: Vec<&str> = vec!["format", "rules", "context"];
@@ -195,7 +216,7 @@ fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Ve
     match name {
         "format" if setting.mode == "plan" => Vec::new(),
         "format" => templates
-            .get(&format!("format-{}.md", setting.format))
+            .sized(&format!("format-{}", setting.format), setting.small)
             .map(|t| Part {
                 origin: t.origin,
                 reason: format!("edit format {}", setting.format),
@@ -234,7 +255,10 @@ fn context(setting: &PromptInputs<'_>) -> String {
     if live.tree.is_empty() {
         out.push_str("\nThe folder is empty.");
     } else {
-        out.push_str(&format!("\n{}:\n\n{}", live.tree_title, live.tree));
+        let most = if setting.small { SMALL_TREE } else { live.tree.len() };
+        let end = live.tree[..live.tree.floor_char_boundary(most)].rfind('\n').filter(|_| most < live.tree.len());
+        let (tree, more) = end.map_or((live.tree.as_str(), ""), |end| (&live.tree[..end], "\n(and more)"));
+        out.push_str(&format!("\n{}:\n\n{tree}{more}", live.tree_title));
     }
     out.trim_end().to_string()
 }
@@ -267,7 +291,8 @@ mod tests {
         let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let rules = [ActiveRule::new("AGENTS.md", "workspace", "Be kind.")];
         let live = live();
-        let setting = PromptInputs { mode: "agent", format: "blocks", language: None, rules: &rules, live: &live };
+        let setting =
+            PromptInputs { mode: "agent", format: "blocks", small: false, language: None, rules: &rules, live: &live };
         let parts = system(&templates, &setting);
         assert_eq!(
             origins(&parts),
@@ -290,8 +315,14 @@ mod tests {
         fs::write(dir.path().join(".nebula/plan.md"), "  ").unwrap();
         let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let live = live();
-        let setting =
-            PromptInputs { mode: "agent", format: "tools", language: Some("日本語"), rules: &[], live: &live };
+        let setting = PromptInputs {
+            mode: "agent",
+            format: "tools",
+            small: false,
+            language: Some("日本語"),
+            rules: &[],
+            live: &live,
+        };
         let parts = system(&templates, &setting);
         assert_eq!(parts[0].text, "In /w, mode agent.");
         assert_eq!(parts[0].origin, ".nebula/agent.md");

@@ -42,7 +42,7 @@ pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, Messa
 pub use projects::ArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
-pub use stats::StatsRow;
+pub use stats::{NUDGE, StatsRow};
 pub use usage::{UsageBy, UsageRow, usage_table};
 
 use store::Store;

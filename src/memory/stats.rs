@@ -23,9 +23,14 @@ pub struct StatsRow {
     pub unchanged: u64,
     /// Edits whose place was not found, or that could not be read.
     pub missed: u64,
+    /// Turns that changed no file and were asked once more.
+    pub nudged: u64,
     /// Edits of a path whose last edit in the same session had not been placed.
     pub retried: u64,
 }
+
+/// How a message begins that asks a model once more which changed no file.
+pub const NUDGE: &str = "No file was changed.";
 
 /// One result as it is kept.
 #[derive(Deserialize)]
@@ -71,6 +76,20 @@ impl Memory {
                     tally.add(&session, &model, edit, edit.ok.unwrap_or(result.ok));
                 }
             }
+        }
+        drop(rows);
+        drop(statement);
+        let sql = "SELECT coalesce(x.model, s.model_used), coalesce(x.format, ''), count(*)
+             FROM messages m JOIN sessions s ON s.id = m.session_id
+             LEFT JOIN message_meta x ON x.message_id = (SELECT max(b.id) FROM messages b
+               WHERE b.session_id = m.session_id AND b.id < m.id AND b.role = 'assistant')
+             WHERE m.role = 'user' AND substr(m.content, 1, length(?2)) = ?2 AND (?1 IS NULL OR s.project_path = ?1)
+             GROUP BY 1, 2";
+        let mut statement = store.conn.prepare(sql)?;
+        let mut rows = statement.query((project, NUDGE))?;
+        while let Some(row) = rows.next()? {
+            let (row_of, n) = ((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?);
+            tally.rows.entry(row_of).or_default().0.nudged = n.unsigned_abs();
         }
         Ok((tally.rows(), unreadable))
     }

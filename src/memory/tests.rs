@@ -366,6 +366,7 @@ fn edits_are_counted_by_model_and_format() {
         refused: 1,
         missed: 1,
         retried: 1,
+        nudged: 0,
     };
     let mixed = StatsRow {
         format: "xml".into(),

@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
     let w = World::new();
     for (words, code, says) in [
         (&["undo", "--frob"][..], 2, "nebula: unexpected argument '--frob' found"),
-        (&["task", "hi", "--format", "odd"], 2, "nebula: there is no edit format odd: use one of tools"),
+        (&["task", "hi", "--format", "odd"], 2, "nebula: there is no edit format odd: use one of auto, tools"),
         (&["task", "hi", "--provider", "odd"], 2, "nebula: there is no provider odd: there are openai"),
         (&["task", "hi", "--approve", "ask"], 2, "nebula: --approve ask needs a terminal"),
         (&["task", "hi", "--resume"], 2, "nebula: --resume needs the beginning of a session's id"),
@@ -303,4 +303,36 @@ fn a_patch_says_that_it_waits_for_memory() {
     drop(other);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     assert_eq!(fs::read_to_string(w.path("work/a.txt")).expect("there"), "two\n");
+}
+
+/// A recording of answers in words.
+fn answers(w: &World, texts: &[&str]) -> String {
+    let steps: Vec<Vec<(u64, Value)>> =
+        texts.iter().map(|text| vec![(0, json!({"text": text})), (0, json!({"end": "stop"}))]).collect();
+    w.recording(&steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_task_without_a_change_says_so_and_can_be_a_failure() {
+    let w = World::new();
+    std::fs::write(w.path("work/a.py"), "x = 1\n").unwrap();
+    let recording = answers(&w, &["I would change it.", "a.py\n```python\nx = 2\n```\n"]);
+    let (code, err) = w.told(&["task", "set x to 2 in @a.py", "--format", "whole", "--replay", &recording]);
+    assert_eq!((code, err.contains("no file was changed")), (Some(0), true), "{err}");
+    let words =
+        ["task", "set x to 2 in @a.py", "--format", "whole", "--approve", "edits", "--expect-change", "--replay"];
+    let (code, err) = w.told(&[&words[..], &[&recording]].concat());
+    assert_eq!((code, err.contains("asked once more")), (Some(0), true), "{err}");
+    assert_eq!(std::fs::read_to_string(w.path("work/a.py")).unwrap(), "x = 2\n");
+    let recording = answers(&w, &["No.", "Still no."]);
+    let output = w.run(&[&words[..], &[&recording, "--json"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let done: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (output.status.code(), &done["changed"], &done["reason"]),
+        (Some(1), &0.into(), &"unchanged".into()),
+        "{text}"
+    );
+    let stats = w.run(&["stats", "--json"]);
+    assert!(String::from_utf8(stats.stdout).unwrap().contains("\"nudged\":2"));
 }

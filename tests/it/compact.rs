@@ -203,7 +203,7 @@ async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_
         step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 0)));
         step
     };
-    let steps = (0..3).map(|_| told(call("listFiles", json!({"directory": "."})))).chain([told(say("Done."))]);
+    let steps = (0..3).map(|_| told(call("list", json!({"path": "."})))).chain([told(say("Done."))]);
     let world = World::new().model(steps);
     let price = json!({"input": 1.5, "output": 2});
     configure(&world, &json!({"budget": 2.0, "models": {"recording": {"price": price}}}));

@@ -28,6 +28,7 @@ mod session;
 mod sessions;
 mod shell;
 mod signals;
+mod small_models;
 #[cfg(feature = "strand")]
 mod strand;
 mod streams;

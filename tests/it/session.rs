@@ -257,9 +257,9 @@ async fn edits_in_the_text_are_counted_too() {
         rows,
         json!([
             {"model": "recording", "format": "tools", "asked": 1, "landed": {"exact": 1}, "unchanged": 0, "missed": 0,
-             "refused": 0, "retried": 0},
+             "refused": 0, "retried": 0, "nudged": 0},
             {"model": "recording", "format": "xml", "asked": 6, "landed": {"exact": 2}, "unchanged": 1, "missed": 2,
-             "refused": 1, "retried": 1},
+             "refused": 1, "retried": 1, "nudged": 0},
         ])
     );
 }

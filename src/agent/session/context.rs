@@ -39,6 +39,9 @@ pub struct SessionContext {
     shown: Mutex<StatusData>,
 }
 
+/// The format that is chosen by itself.
+pub const AUTO: &str = "auto";
+
 /// Settings of a session that may change while a turn runs; its next step goes by them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -46,6 +49,10 @@ pub struct Settings {
     pub mode: Mode,
     /// How edits are written.
     pub format: Format,
+    /// Nobody chose the format: it is chosen anew for each request.
+    pub auto_format: bool,
+    /// The model, or its context window, is small: it gets the short prompts.
+    pub small_model: bool,
     /// Who decides.
     pub approval: Approval,
     /// In whose name the policy accepts.
@@ -61,6 +68,8 @@ impl Settings {
         Settings {
             mode,
             format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
+            auto_format: config.format_for(&config.model) == AUTO,
+            small_model: false,
             approval,
             consent: consent(config, approval),
             model: None,
@@ -72,13 +81,26 @@ impl Settings {
         (self.approval, self.consent) = (approval, consent);
     }
 
+    /// Takes the format of this name; `auto`: it is chosen anew for each request. Returns whether there is such a format.
+    pub fn choose_format(&mut self, name: &str) -> bool {
+        let format = Format::parse(name);
+        self.auto_format = name == AUTO || self.auto_format && format.is_none();
+        self.format = format.unwrap_or(self.format);
+        format.is_some() || name == AUTO
+    }
+
+    /// The format's name, as a session keeps it.
+    pub fn format_name(&self) -> &'static str {
+        if self.auto_format { AUTO } else { self.format.name() }
+    }
+
     /// Takes the settings up that a stored session was left with.
     pub fn take_up(&mut self, record: &memory::Session) {
         if let Some(mode) = record.mode.as_deref() {
             self.mode = if mode == Mode::Plan.word() { Mode::Plan } else { Mode::Agent };
         }
-        if let Some(format) = record.format.as_deref().and_then(Format::parse) {
-            self.format = format;
+        if let Some(name) = record.format.as_deref() {
+            self.choose_format(name);
         }
     }
 }

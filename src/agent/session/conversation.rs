@@ -44,6 +44,8 @@ pub struct Conversation {
     pub prompt: PromptState,
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
     pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
+    /// Messages with attachments as a small model gets them.
+    pub arranged: Vec<(Arc<Message>, Arc<Message>)>,
     /// What its model may do.
     pub tools: Arc<ToolSet>,
     /// What the model is told of its tools, with and without those that write.
@@ -71,6 +73,7 @@ impl Conversation {
             window: Window::default(),
             prompt: PromptState::default(),
             plain: Vec::new(),
+            arranged: Vec::new(),
             specs: [tools.specs(false).into(), tools.specs(true).into()],
             tools,
         }

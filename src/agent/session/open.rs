@@ -87,7 +87,7 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
         model: settings.model.clone().unwrap_or(connection.model),
         mode: Some(settings.mode.word().into()),
         provider: connection.provider.as_ref().map(|p| p.name().to_string()),
-        format: Some(settings.format.name().into()),
+        format: Some(settings.format_name().into()),
     };
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);

@@ -31,8 +31,8 @@ pub struct PromptState {
     pub made: Vec<(Setting, Arc<str>)>,
 }
 
-/// What a system prompt is made for, beside the facts.
-pub type Setting = (Mode, Format, Option<String>);
+/// What a system prompt is made for, beside the facts: mode, format, whether it is the short one, language.
+pub type Setting = (Mode, Format, bool, Option<String>);
 
 /// What can change under a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -8,6 +8,7 @@ use crate::agent::background::model_facts;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::edit_format;
 use crate::agent::session::rag;
 use crate::agent::session::records::{AttachedRecord, write_attached};
 use crate::agent::session::system_prompt;
@@ -15,6 +16,8 @@ use crate::context;
 use crate::context::attach::compose;
 use crate::context::prompts;
 use crate::context::request::Budget;
+use crate::context::small_model;
+use crate::edit::Format;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{Attached, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, TurnEnd};
 use crate::provider::models::{self, Effort};
@@ -198,9 +201,11 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
         return Err(Unbuilt::Stopped(end));
     }
     wait_for_server(context, &CancellationToken::new()).await;
+    edit_format::choose(context, session, u64::from(window(context))).await;
     let system = system_prompt::system(context, session).await;
-    let (mode, model) = (context.settings().mode, context.keep_model());
-    let tools = session.tool_specs(mode == Mode::Agent);
+    let (settings, model) = (context.settings(), context.keep_model());
+    // Who is asked for edits as text is not offered tools for them.
+    let tools = session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::Tools);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(context))));
@@ -224,10 +229,14 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if fitted.too_long {
         return Err(Unbuilt::TooLong);
     }
+    let mut messages = takeable(session, fitted.messages, capabilities(context));
+    if settings.small_model {
+        small_model::arrange(&mut messages, settings.format, &mut session.arranged);
+    }
     Ok(Request {
         model,
         system,
-        messages: takeable(session, fitted.messages, capabilities(context)),
+        messages,
         tools,
         skip_backoff: context.skip_backoff.clone(),
         ..asked(context, session, fitted.estimate)

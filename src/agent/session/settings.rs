@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::model_facts;
 use crate::agent::model;
 use crate::agent::services::lock;
-use crate::agent::session::context::{SessionContext, consent};
+use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
 use crate::proposal::Consent;
 use crate::protocol::{Approval, Level, NoticeAction, Setting};
@@ -59,15 +59,21 @@ fn choose_model(context: &SessionContext, name: &str) {
 }
 
 async fn choose_format(context: &SessionContext, name: &str) {
-    let Some(format) = Format::parse(name) else {
-        let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).collect();
+    let mut known = false;
+    context.change_settings(|settings| known = settings.choose_format(name));
+    if !known {
+        let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).chain([AUTO]).collect();
         let title = format!("{name} is no edit format; there are {}", names.join(", "));
         return context.events.notice(Level::Warning, title, "").await;
+    }
+    let name = context.settings().format_name();
+    let title = match name {
+        AUTO => "from now on the edit format is chosen by the model".to_string(),
+        name => format!("from now on edits are written as {name}"),
     };
-    context.change_settings(|settings| settings.format = format);
-    context.say(Level::Info, format!("from now on edits are written as {}", format.name()), "").await;
+    context.say(Level::Info, title, "").await;
     if let Some(id) = context.id() {
-        context.services.memory.post(move |memory| memory.set_format(&id, format.name()));
+        context.services.memory.post(move |memory| memory.set_format(&id, name));
     }
 }
 
@@ -91,7 +97,7 @@ async fn trust(context: &SessionContext) -> bool {
     let model = services.connection().model;
     context.change_settings(|settings| {
         settings.model = None;
-        settings.format = Format::parse(config.format_for(&model)).unwrap_or(settings.format);
+        settings.choose_format(config.format_for(&model));
         let approval = Approval::parse(&config.approval).unwrap_or(settings.approval);
         settings.approve(approval, consent(&config, approval));
     });

@@ -29,7 +29,7 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
         session.prompt.covered = covered;
     }
     let now = context.settings();
-    let setting = (now.mode, now.format, lock(&context.services.config).language.clone());
+    let setting = (now.mode, now.format, now.small_model, lock(&context.services.config).language.clone());
     if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {
         return Arc::clone(text);
     }
@@ -224,6 +224,7 @@ fn compose(context: &SessionContext, facts: &Facts) -> Vec<Part> {
     let setting = templates::PromptInputs {
         mode: now.mode.word(),
         format: now.format.name(),
+        small: now.small_model,
         language: config.language.as_deref(),
         rules: &facts.rules,
         live: &facts.live,

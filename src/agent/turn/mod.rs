@@ -5,6 +5,9 @@ mod command;
 mod comment;
 mod compact;
 mod edits;
+mod effect;
+mod repeated_output;
+mod repetition;
 mod results;
 mod running_call;
 mod step;
@@ -19,13 +22,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::edit_format;
 use crate::agent::session::request::{self, Unbuilt};
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::edits::Edits;
+use crate::agent::turn::effect::Effect;
+use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::step::{Act, Ended, Step};
-use crate::agent::turn::tool_run::ToolRun;
-use crate::protocol::{Cause, Continuation, EventBody, Level, Mode, NoticeAction, Prompt, TurnEnd, TurnId};
+use crate::agent::turn::tool_run::{StepNotes, ToolRun};
+use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
 /// What begins a turn.
@@ -82,7 +88,7 @@ pub async fn run(
 const COMPACT_AGAIN: u32 = 3;
 
 async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    let mut repeats = Repeats::default();
+    let (mut repeats, mut effect) = (Repeats::default(), Effect::default());
     let mut count = 0;
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut summarised, mut shortened) = (None, false);
@@ -126,9 +132,14 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         if step.silent {
             return said_nothing(context, count == 1).await;
         }
-        match act(context, session, step, &mut repeats, stop).await {
+        match act(context, session, step, (&mut repeats, &mut effect), stop).await {
             Next::Step => {}
-            Next::End(end) => return end,
+            Next::End(end) => {
+                if end == TurnEnd::Done {
+                    effect.say(context, session).await;
+                }
+                return end;
+            }
         }
     }
 }
@@ -138,7 +149,7 @@ async fn act(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
     step: Step,
-    repeats: &mut Repeats,
+    (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
     let cut = match &step.ended {
@@ -146,27 +157,22 @@ async fn act(
         ended => Some(broken_off(context, ended).await),
     };
     let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
-    let mut work = ToolRun { context, session, stop, edits, texts, records, go_on: false };
-    let mut asked_again = None;
+    let wrote_text = step.acts.iter().any(Act::is_text);
+    let mut work = ToolRun { context, session, stop, edits, texts, records, go_on: false, notes: StepNotes::default() };
+    let (mut asked_again, mut written) = (None, Vec::new());
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
-        match act {
-            Act::Edit(item, edit) if context.settings().mode == Mode::Plan => work.not_planned(item, &edit).await,
-            Act::Edit(item, edit) => {
-                if repeats.thrice(&edit.by, &format!("{:?} {:?}", edit.path, edit.op)) {
-                    asked_again = Some(format!("edit in the format {}", edit.format.name()));
-                }
-                work.edits.push(item, None, vec![*edit]);
+        if let Some((key, path)) = repetition::key(&act).filter(|_| !halted) {
+            if repeats.thrice(&key) {
+                asked_again = Some(format!("call of {}", key.0));
             }
-            Act::Dropped(item, record) => work.tell(item, *record),
-            Act::Call(call) if halted => work.interrupted(*call).await,
-            Act::Call(call) => {
-                if repeats.thrice(&call.call.name, &call.call.arguments) {
-                    asked_again = Some(format!("call of {}", call.call.name));
-                }
-                work.call(*call).await;
+            if repeats.is_done(&key, work.session) {
+                work.already_done(act).await;
+                continue;
             }
+            written.push((key, path));
         }
+        work.act(act, halted).await;
     }
     work.flush().await;
     work.seal_jobs().await;
@@ -175,12 +181,22 @@ async fn act(
     }
     work.keep_records(step.row);
     work.say_texts();
-    let go_on = work.go_on;
+    let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
+    if wrote_text || notes.native_edit_failed {
+        edit_format::learn(context, work.session).await;
+    }
+    effect.add(&notes);
+    if notes.refusals.is_empty() {
+        repeats.note_written(written, work.session);
+    }
+    let again = repeats.note_refused(notes.refusals);
     if stop.is_cancelled() {
         return Next::End(interrupted(context).await);
     }
-    if let Some(end) = cut {
-        return Next::End(end);
+    match (cut, again) {
+        (Some(end), _) => return Next::End(end),
+        (None, Some(refusal)) => return Next::End(refused_again(context, &refusal).await),
+        (None, None) => {}
     }
     if let Some(what) = asked_again.filter(|_| go_on) {
         let title = format!("the same {what} three times in a row; nebula stopped to ask");
@@ -188,6 +204,18 @@ async fn act(
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
+}
+
+/// Stops a turn in which the same was refused a second time, and says what would help.
+async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
+    let why = refusal.lines().last().unwrap_or_default();
+    let title = format!("the same was refused twice: {}", first_words(why, 160));
+    let detail = "Say more exactly what to change, mention the file with @, or choose another model or /format.";
+    context
+        .events
+        .notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue, NoticeAction::ChooseModel])
+        .await;
+    TurnEnd::Asking(title)
 }
 
 /// Says in the chat that the person stopped the turn.
@@ -212,6 +240,16 @@ async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
 async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
+        Ended::Repeating(text) => {
+            let message = "the answer repeated itself and was cut".to_string();
+            let hint = format!(
+                "It wrote {:?} again and again. Asking in other words, or another model, may help.",
+                first_words(text, 60)
+            );
+            let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
+            context.events.notice_with(Level::Broken, &message, &hint, actions).await;
+            TurnEnd::Failed { message, hint, resumable: true }
+        }
         Ended::Cut | Ended::Withheld => {
             let (why, actions) = match ended {
                 Ended::Cut => {
@@ -240,22 +278,5 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             let cause = Cause { kind, status: error.status, request_id };
             TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
         }
-    }
-}
-
-/// Tells the same call or edit made again and again.
-#[derive(Default)]
-struct Repeats {
-    last: Option<(String, String)>,
-    times: u32,
-}
-
-impl Repeats {
-    /// Whether this is the third time in a row.
-    fn thrice(&mut self, name: &str, arguments: &str) -> bool {
-        let this = (name.to_string(), arguments.to_string());
-        self.times = if self.last.as_ref() == Some(&this) { self.times + 1 } else { 1 };
-        self.last = Some(this);
-        self.times == 3
     }
 }

@@ -15,6 +15,7 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{ResultRecord, arguments, assistant_record};
 use crate::agent::session::request;
 use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::repeated_output::RepeatedOutput;
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::streaming_edit::{self, StreamingEdit};
 use crate::edit::stream::{EditId, End, Parser, Piece};
@@ -38,6 +39,16 @@ pub struct Step {
     pub silent: bool,
 }
 
+impl Act {
+    /// Whether it was written in the text of the answer.
+    pub fn is_text(&self) -> bool {
+        match self {
+            Act::Edit(..) | Act::Dropped(..) => true,
+            Act::Call(call) => !call.native,
+        }
+    }
+}
+
 /// How an answer ended.
 pub enum Ended {
     /// By itself.
@@ -48,6 +59,8 @@ pub enum Ended {
     Withheld,
     /// It made more calls than one answer may; those beyond [`MAX_CALLS`] are left out.
     TooManyCalls,
+    /// It repeated this text until it was cut.
+    Repeating(String),
     /// The person stopped it.
     Interrupted,
     /// The connection, or the server.
@@ -115,6 +128,9 @@ pub async fn stream(
                     if reader.calls_made > MAX_CALLS {
                         break Ended::TooManyCalls;
                     }
+                    if let Some(text) = reader.repeating.take() {
+                        break Ended::Repeating(text);
+                    }
                     // A flood that never makes this task wait lets the others run all the same.
                     consume_budget().await;
                 }
@@ -165,6 +181,9 @@ struct StepReader<'a> {
     growing: (usize, usize),
     /// Something before the next call may change files.
     writes: bool,
+    /// The end of the answer, watched for repetition, and what it repeats.
+    output: RepeatedOutput,
+    repeating: Option<String>,
 }
 
 impl<'a> StepReader<'a> {
@@ -199,6 +218,8 @@ impl<'a> StepReader<'a> {
             calls_made: 0,
             growing: (0, usize::MAX),
             writes: false,
+            output: RepeatedOutput::default(),
+            repeating: None,
         }
     }
 
@@ -217,6 +238,7 @@ impl<'a> StepReader<'a> {
         match delta {
             Delta::Text(text) => {
                 self.keep();
+                self.watch(&text);
                 let pieces = self.parser.push(&text);
                 if self.plan {
                     self.prose(text).await;
@@ -236,6 +258,13 @@ impl<'a> StepReader<'a> {
             Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
             Delta::Part | Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
         }
+    }
+
+    /// Looks for a text that comes again and again.
+    fn watch(&mut self, text: &str) {
+        let seen = &self.session.seen;
+        let known = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
+        self.repeating = self.output.push(text, known);
     }
 
     /// The first piece makes the message's row; from then on it is kept once a second.

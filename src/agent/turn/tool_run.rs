@@ -12,11 +12,11 @@ use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::command::{self, Ran};
 use crate::agent::turn::edits::{self, Edits};
 use crate::agent::turn::running_call::RunningCall;
-use crate::agent::turn::step::{CallAct, MAX_CALLS};
+use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
 use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{CallState, EventBody, ItemId, Level, Question};
+use crate::protocol::{CallState, EventBody, ItemId, Level, Mode, Question};
 use crate::provider::{Message, ToolCall};
 use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
 
@@ -36,11 +36,37 @@ pub struct ToolRun<'a> {
     pub records: Vec<(ItemId, ResultRecord)>,
     /// Whether the model is to answer to what came of this step.
     pub go_on: bool,
+    /// What the turn must know of it.
+    pub notes: StepNotes,
+}
+
+/// What came of a step, for the turn.
+#[derive(Default)]
+pub struct StepNotes {
+    /// An edit by a native call could not be read or placed.
+    pub native_edit_failed: bool,
+    /// Something was asked for that changes files.
+    pub asked: bool,
+    /// Something of it was written.
+    pub changed: bool,
+    /// Each call and edit that was not done, with what the model was told.
+    pub refusals: Vec<String>,
+}
+
+impl StepNotes {
+    fn add(&mut self, what: &str, record: &ResultRecord, told: &str) {
+        self.asked |= !record.edits.is_empty();
+        self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
+        if !record.ok {
+            self.refusals.push(format!("{what}\n{told}"));
+        }
+    }
 }
 
 impl ToolRun<'_> {
     /// What came of an edit in the text that is not as the model wanted it.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
+        self.notes.add(&record.name, &record, record.told.as_deref().unwrap_or_default());
         self.texts.extend(record.told.clone());
         self.records.push((item, record));
         self.go_on = true;
@@ -63,6 +89,41 @@ impl ToolRun<'_> {
             "Your answer made more than {MAX_CALLS} calls. The first {MAX_CALLS} were taken; the rest was not read. Make fewer calls at a time."
         ));
         self.go_on = true;
+    }
+
+    /// One thing that the step asks for; of a halted turn nothing more is begun.
+    pub async fn act(&mut self, act: Act, halted: bool) {
+        match act {
+            Act::Edit(item, edit) if self.context.settings().mode == Mode::Plan => self.not_planned(item, &edit).await,
+            Act::Edit(item, edit) => self.edits.push(item, None, vec![*edit]),
+            Act::Dropped(item, record) => self.tell(item, *record),
+            Act::Call(call) if halted => self.interrupted(*call).await,
+            Act::Call(call) => self.call(*call).await,
+        }
+    }
+
+    /// The same call or edit as one that was written in this turn, whose file is still as it was then.
+    pub async fn already_done(&mut self, act: Act) {
+        let text = "already done: the file has this change. Go on with what is left, or say that you are done.";
+        let (mut item, call, native) = match act {
+            Act::Call(act) => (act.item, Some(act.call), act.native),
+            Act::Edit(item, _) => (item, None, false),
+            Act::Dropped(..) => return,
+        };
+        self.flush().await;
+        item.call.summary = "already done".into();
+        item.call.result = Some(text.into());
+        item.set(&self.context.events, CallState::Done).await;
+        let id = call.as_ref().map_or("", |call| call.id.as_str());
+        let record = ResultRecord { ok: true, ..ResultRecord::failed(id, &item.call.name) };
+        match call {
+            Some(call) => {
+                self.go_on = true;
+                self.result(item.id, &call, native, record, text);
+            }
+            // Written in the text once more: there is nothing the model must answer to.
+            None => self.records.push((item.id, ResultRecord { told: Some(text.into()), ..record })),
+        }
     }
 
     /// One call: what reads is answered, what changes joins its neighbours.
@@ -236,6 +297,7 @@ impl ToolRun<'_> {
             match result.call {
                 Some((call, native)) => self.result(result.item, &call, native, result.record, &result.text),
                 None if done.all_well => {
+                    self.notes.add("", &result.record, &result.text);
                     self.records.push((result.item, ResultRecord { told: Some(result.text), ..result.record }));
                 }
                 None => self.tell(result.item, ResultRecord { told: Some(result.text), ..result.record }),
@@ -265,7 +327,9 @@ impl ToolRun<'_> {
 
     /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.
     fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
+        self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
+            self.notes.native_edit_failed |= !record.ok && record.edits.iter().any(|e| e.rung.is_none());
             let (kept, told) = self.session.result(record, text);
             let row = self.context.services.memory.append(&self.session.id, kept);
             self.session.push(told, row);

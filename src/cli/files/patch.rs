@@ -116,7 +116,8 @@ impl ArchiveCommands<'_> {
     }
 
     fn edits_among(&self, text: &str, known: Vec<Known>) -> Result<Vec<Edit>> {
-        let expected = match &self.format {
+        let expected = match self.format.as_deref() {
+            Some("auto") => None,
             Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
             None => None,
         };

@@ -7,6 +7,7 @@ mod ask;
 mod exit;
 mod signals;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ pub use self::exit::Exit;
 use super::out::{self, Out};
 use super::print;
 use crate::agent::{self, Handle};
-use crate::proposal::{Decision, Proposal, ProposalId};
+use crate::context::small_model;
+use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Notice, Outcome, Prompt, Question, SessionChoice,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Outcome, Prompt, Question, SessionChoice,
     TurnEnd,
 };
 
@@ -29,6 +31,8 @@ pub struct Task {
     pub prompt: String,
     /// One event a line.
     pub json: bool,
+    /// A turn that changes no file is asked once more, and fails if it still changes none.
+    pub expect_change: bool,
     /// The session it goes into.
     pub session: SessionChoice,
     /// Proposals are put to the person at the terminal; otherwise what the policy does not accept is refused.
@@ -40,7 +44,7 @@ pub struct Task {
 /// # Errors
 /// When standard output cannot be written.
 pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
-    let mut printer = Printer::new(task.json, task.ask);
+    let mut printer = Printer::new(&task);
     let say = |command: Command| handle.commands.send(command.into()).is_ok();
     say(Command::Open(task.session));
     let mut prompt = Some(Prompt { text: task.prompt });
@@ -107,6 +111,14 @@ struct StepDone {
 struct Printer {
     json: bool,
     ask: bool,
+    /// A turn without a change is a failure; before that the model is asked once more, in the words for its format.
+    expect_change: bool,
+    nudge: Option<String>,
+    /// The session only reads.
+    plan: bool,
+    /// The files of the newest proposal, and all that were written.
+    proposed: Vec<String>,
+    changed: BTreeSet<String>,
     /// Standard error is a terminal.
     terminal: bool,
     /// The first line of `--json`, until something follows: a local model may be found meanwhile.
@@ -128,10 +140,15 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(json: bool, ask: bool) -> Self {
+    fn new(task: &Task) -> Self {
         Printer {
-            json,
-            ask,
+            json: task.json,
+            ask: task.ask,
+            nudge: task.expect_change.then(String::new),
+            expect_change: task.expect_change,
+            plan: false,
+            proposed: Vec::new(),
+            changed: BTreeSet::new(),
             terminal: Out::stderr().is_terminal(),
             session: None,
             opened: false,
@@ -151,6 +168,7 @@ impl Printer {
         match event {
             EventBody::Opened(info) => {
                 self.opened = true;
+                self.plan = info.status.mode == Mode::Plan;
                 let model = info.status.model.unwrap_or_default();
                 self.session =
                     Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
@@ -159,6 +177,7 @@ impl Printer {
                 }
             }
             EventBody::Status(status) => {
+                self.nudge = self.nudge.take().map(|_| small_model::nudge(&status.format));
                 if let (Some(session), Some(model)) = (&mut self.session, status.model) {
                     session["model"] = model.into();
                 }
@@ -191,6 +210,11 @@ impl Printer {
             EventBody::Returned(_, why) => {
                 self.notice(Level::Error, &why, "")?;
                 return Ok(StepDone { exit: Some(self.done("failed", &why, Exit::Failed)?), ..StepDone::default() });
+            }
+            EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() => {
+                let text = self.nudge.take().unwrap_or_default();
+                self.notice(Level::Info, "no file was changed", "The model is asked once more.")?;
+                return Ok(StepDone { command: Some(Command::Submit(Prompt { text })), ..StepDone::default() });
             }
             EventBody::TurnEnded(_, end) => {
                 return Ok(StepDone { exit: Some(self.ended(end)?), ..StepDone::default() });
@@ -317,6 +341,7 @@ impl Printer {
     fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
         let file = |f: &crate::proposal::FileChange| json!({"path": f.path, "added": f.counts.added, "removed": f.counts.removed});
         let files: Vec<_> = proposal.files.iter().map(file).collect();
+        self.proposed = proposal.files.iter().map(|f| f.path.clone()).collect();
         self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
         if !self.json {
             self.fresh_line()?;
@@ -330,6 +355,12 @@ impl Printer {
 
     fn note_decision(&mut self, proposal: ProposalId, decision: &Decision) -> io::Result<()> {
         let n = decision.count();
+        let taken = decision.files().iter().map(|f| f.edited.is_some() || f.hunks.contains(&Choice::Accept));
+        self.proposed = std::mem::take(&mut self.proposed)
+            .into_iter()
+            .zip(taken)
+            .filter_map(|(path, taken)| taken.then_some(path))
+            .collect();
         self.refused |= n.rejected > 0;
         let id = format!("proposal-{}", proposal.0);
         self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
@@ -338,6 +369,9 @@ impl Printer {
     fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
         if matches!(outcome, Outcome::Conflict { .. } | Outcome::Failed(_)) {
             self.refused = true;
+        }
+        if matches!(outcome, Outcome::Applied { .. }) {
+            self.changed.append(&mut self.proposed.drain(..).collect());
         }
         Ok(())
     }
@@ -378,7 +412,17 @@ impl Printer {
         }
         match end {
             TurnEnd::Done if self.refused => self.done("refused", "", Exit::Refused),
-            TurnEnd::Done => self.done("done", "", Exit::Done),
+            TurnEnd::Done if self.changed.is_empty() && self.expect_change => {
+                let why = "no file was changed, and --expect-change asks for one";
+                self.notice(Level::Error, why, "")?;
+                self.done("unchanged", why, Exit::Failed)
+            }
+            TurnEnd::Done => {
+                if self.changed.is_empty() && !self.plan && !self.json {
+                    self.notice(Level::Info, "no file was changed", "")?;
+                }
+                self.done("done", "", Exit::Done)
+            }
             TurnEnd::Interrupted => self.done("interrupted", "", Exit::Interrupted),
             TurnEnd::Asking(why) => self.done("limit", &why, Exit::Failed),
             TurnEnd::Failed { message, cause, .. } => self.failed(&message, &cause),
@@ -397,7 +441,7 @@ impl Printer {
 
     fn done(&mut self, reason: &str, error: &str, exit: Exit) -> io::Result<Exit> {
         let error = if error.is_empty() { Value::Null } else { error.into() };
-        self.line(json!({"type": "done", "reason": reason, "error": error}))?;
+        self.line(json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()}))?;
         Ok(exit)
     }
 

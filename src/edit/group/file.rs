@@ -200,9 +200,12 @@ impl File {
             Now::Text { .. } if !self.seen => return Err(unread(expected)),
             Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
             Now::Text { encoding, text } => {
-                let new = place::whole(text, content, edit, &self.path)?;
+                let mut new = place::whole(text, content, edit, &self.path)?;
                 if new == *text {
                     return Ok(EditStatus::Same);
+                }
+                if let Some(part) = part_of(text, &mut new) {
+                    found = Found { rung: Rung::Inexact, detail: Some(part) };
                 }
                 (*encoding, new)
             }
@@ -295,6 +298,19 @@ impl File {
         let words = counts.iter().map(|(name, n)| if *n == 1 { name.to_string() } else { format!("{name} ({n})") });
         words.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// What makes it doubtful that `new` is all of the file: it leaves out most definitions. Where it is one definition of the
+/// file, it takes the place of that one.
+fn part_of(old: &str, new: &mut String) -> Option<String> {
+    let (lost, of) = place::lost_definitions(old, new)?;
+    if let Some((range, name)) = place::same_definition(old, new) {
+        let what = format!("taken as the new text of {name} alone");
+        let replaced = place::spliced(old, &[place::Splice { range, new: new.trim_matches('\n').to_string() }]);
+        *new = replaced;
+        return Some(what);
+    }
+    Some(format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?"))
 }
 
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \

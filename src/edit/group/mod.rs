@@ -8,7 +8,9 @@ pub use file::{Current, Rules};
 
 use self::file::{File, MoveEnd, Now};
 use super::op::{Edit, Op};
+
 use super::outcome::{EditResult, EditStatus, Outcome};
+use super::stream::without_line;
 use crate::proposal::{FileChange, Found, Placed, Rung, State};
 
 #[cfg(test)]
@@ -61,6 +63,23 @@ fn is_example(path: &str, op: &Op) -> bool {
     }
 }
 
+/// A path without quotes, a label (`path:`) or the number of a line around it.
+fn bare(name: &str) -> &str {
+    let mut bare = name.trim();
+    loop {
+        let inner = bare.trim_matches(['`', '"', '\'', ' ']);
+        let label = ["path:", "file:", "filename:", "filepath:"].iter().find_map(|label| {
+            let (head, rest) = inner.split_at_checked(label.len())?;
+            head.eq_ignore_ascii_case(label).then_some(rest)
+        });
+        let inner = without_line(label.unwrap_or(inner));
+        if inner == bare || inner.is_empty() {
+            return bare;
+        }
+        bare = inner;
+    }
+}
+
 const NO_PATH: &str = "the edit names no file. Write the file's path before it and send it again.";
 
 struct Group<'l, 'a> {
@@ -101,9 +120,9 @@ impl Group<'_, '_> {
         Ok(index)
     }
 
-    /// What a path is now. `src\\a.rs` means `src/a.rs` and `@src/a.rs` too, unless there is a file of just that name.
+    /// What a path is now, without the dress that models put around it. `src\\a.rs` means `src/a.rs` and `@src/a.rs` too, unless there is a file of just that name.
     fn current(&mut self, name: &str) -> Result<Current, String> {
-        let slashed = name.replace('\\', "/");
+        let slashed = bare(name).replace('\\', "/");
         let meant = slashed.strip_prefix('@').map_or(slashed.as_str(), |rest| rest.strip_prefix('/').unwrap_or(rest));
         let current = (self.lookup)(name);
         let there = current.as_ref().is_ok_and(|c| !c.state.is_absent());

@@ -3,12 +3,14 @@
 mod body;
 mod entities;
 mod fit;
+mod guard;
 mod hunks;
 mod numbers;
 mod passage;
 mod splice;
 mod whole;
 
+pub(super) use guard::{lost_definitions, same_definition};
 pub(super) use passage::unfenced;
 pub(super) use splice::{Done, Splice, Step, TargetText, spliced, sure};
 pub(super) use whole::{made, whole};

@@ -19,7 +19,21 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         Format::Whole => without_heading(&content, Some(old), path),
         _ => &content,
     };
+    if edit.format == Format::Whole && !old.trim().is_empty() && (content.trim().is_empty() || is_path(content, path)) {
+        return Err(
+            "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it."
+                .into(),
+        );
+    }
     Ok(bytes::fit_whole(content, old))
+}
+
+/// Whether a text is nothing but the file's path, as a comment or bare.
+fn is_path(content: &str, path: &str) -> bool {
+    let bare = content.trim().trim_matches(['#', '/', '-', ';', '<', '>', '!', '*', '`', '"', '\'', ' ']);
+    let name =
+        bare.split_once(':').map_or(bare, |(label, rest)| if rest.trim().is_empty() { label } else { rest }).trim();
+    name == path || path.rsplit('/').next() == Some(name)
 }
 
 /// The text of a file that is made.

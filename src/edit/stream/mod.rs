@@ -17,6 +17,7 @@ mod xml;
 
 use std::sync::Arc;
 
+pub(super) use paths::without_line;
 pub use pieces::{EditId, End, Known, Part, Piece};
 
 use self::context::{Progress, ReaderContext};

@@ -18,7 +18,7 @@ pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
             _ => None,
         };
         let stripped = ended.unwrap_or(stripped).trim();
-        let stripped = unbracketed(stripped);
+        let stripped = without_line(unbracketed(stripped));
         if stripped == text {
             break;
         }
@@ -30,6 +30,15 @@ pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
 
 /// Longer lines are no paths, in bytes.
 const LONGEST_LINE: usize = 300;
+
+/// A path without the number of a line behind it: `a.py:12`, `a.py:12-20`.
+pub(in crate::edit) fn without_line(path: &str) -> &str {
+    let is_number = |text: &str| text.split('-').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    match path.rsplit_once(':') {
+        Some((before, number)) if !before.is_empty() && is_number(number) => before,
+        _ => path,
+    }
+}
 
 /// The path in `[path]`, or the target of `[name](path)`.
 fn unbracketed(text: &str) -> &str {

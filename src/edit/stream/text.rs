@@ -9,7 +9,7 @@ use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::patch::Patch;
 use super::paths::{self, same_path};
-use super::pieces::{Known, Part};
+use super::pieces::Known;
 use super::starts::{self, Fence, HEAD, char_floor, head};
 use super::state::{Next, State};
 use super::tags::{Tag, tag};
@@ -325,6 +325,8 @@ impl Text {
 
     /// An opening fence outside of one, or one more inside a fence of edits.
     fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
+        // A fence around a path and the file's own fence is nothing but that.
+        self.fence.take_if(|_| self.heading.is_some() && !fence.info.is_empty());
         if self.fence.is_some() {
             // A model that opens its fence twice closes it once.
             input.skip(line.next);
@@ -407,15 +409,13 @@ impl Text {
                 }
                 // Where the file has such fences itself, it is not certain that the block holds all of it.
                 let named = |k: &Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
-                if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
+                if let Some((path, inner)) = whole::inner_file(&content, &ctx.known) {
+                    whole::emit(&path, inner, true, ctx);
+                } else if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
                     // A model that has tools for its changes may only quote the file, or a part of it.
                     let asked = ctx.expected != Some(Format::Tools);
-                    let edit = whole::whole(&file.path, &content, asked || (nearly_all && titled));
                     let path = file.path.clone();
-                    let id = ctx.start(Format::Whole);
-                    ctx.grew(id, Part::Path, &path);
-                    ctx.grew(id, Part::New, &content);
-                    ctx.done(id, edit);
+                    whole::emit(&path, &content, asked || (nearly_all && titled), ctx);
                 }
             }
             Holds::Edits(true) => {

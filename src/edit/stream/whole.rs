@@ -227,6 +227,30 @@ pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
+/// Adds the edit that gives a file this text, at once.
+pub(super) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
+    let id = ctx.start(Format::Whole);
+    ctx.grew(id, Part::Path, path);
+    ctx.grew(id, Part::New, content);
+    ctx.done(id, whole(path, content, complete));
+}
+
+/// The file in play and its text in a block that repeats the instructions first: under the file's path a fence of its own
+/// opens.
+pub(super) fn inner_file<'t>(content: &'t str, known: &[Known]) -> Option<(String, &'t str)> {
+    let mut above: Option<String> = None;
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        at += line.len();
+        let opens = Fence::open(line.trim_end()).is_some_and(|f| !f.info.is_empty());
+        match above.take() {
+            Some(path) if opens && !content[at..].trim().is_empty() => return Some((path, &content[at..])),
+            _ => above = paths::path_line(line, known).filter(|p| known.iter().any(|k| paths::same_path(p, &k.path))),
+        }
+    }
+    None
+}
+
 /// The one file in play whose new text a fenced block is, although nothing says so: it holds most lines of that
 /// file, and is not the file as it is. And whether it is hardly a part of it that is quoted: it holds nearly all lines.
 /// A file that holds such fences itself is none: it is not certain that the block holds all of it.

@@ -16,7 +16,8 @@ use crate::tui::popup::sessions::Sessions;
 use crate::tui::theme::Depth;
 
 /// The formats of edits with what they are for.
-const FORMATS: [(&str, &str); 6] = [
+const FORMATS: [(&str, &str); 7] = [
+    ("auto", "chosen by the model, and by what it was seen to do"),
     ("tools", "tool calls; for models that support them"),
     ("xml", "tags in the middle of the text"),
     ("whole", "whole files in fences; for small models"),

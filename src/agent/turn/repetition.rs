@@ -1,0 +1,69 @@
+//! Loops of a turn: the same call or edit again, the same refusal again.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::agent::session::conversation::Conversation;
+use crate::agent::turn::step::Act;
+use crate::tools::Sha;
+
+/// What has been asked for in a turn.
+#[derive(Default)]
+pub struct Repeats {
+    last: Option<Key>,
+    times: u32,
+    /// Edits that were written, with the file as it was then.
+    written: HashMap<Key, (String, Sha)>,
+    /// Calls and edits that were refused, each with what the model was told.
+    refused: HashSet<String>,
+}
+
+/// What makes two calls or edits the same: the tool or format, and everything that was asked for.
+pub type Key = (String, String);
+
+/// The key of an act, and the path it names.
+pub fn key(act: &Act) -> Option<(Key, String)> {
+    match act {
+        Act::Edit(_, edit) => {
+            let path = edit.path.clone().unwrap_or_default();
+            Some(((edit.by.clone(), format!("{path} {:?}", edit.op)), path))
+        }
+        Act::Call(call) => Some(((call.call.name.clone(), call.call.arguments.clone()), call.item.call.main.clone())),
+        Act::Dropped(..) => None,
+    }
+}
+
+impl Repeats {
+    /// Whether this is the third time in a row.
+    pub fn thrice(&mut self, key: &Key) -> bool {
+        self.times = if self.last.as_ref() == Some(key) { self.times + 1 } else { 1 };
+        self.last = Some(key.clone());
+        self.times == 3
+    }
+
+    /// Whether the same edit was written in this turn, and its file is still as it was then.
+    pub fn is_done(&self, key: &Key, session: &Conversation) -> bool {
+        let now = |path: &str| session.seen.get(path).map(|seen| seen.sha);
+        self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
+    }
+
+    /// Notes edits that were written.
+    pub fn note_written(&mut self, edits: Vec<(Key, String)>, session: &Conversation) {
+        for (key, path) in edits {
+            let path = path.strip_prefix("./").unwrap_or(&path).to_string();
+            if let Some(seen) = session.seen.get(&path) {
+                self.written.insert(key, (path, seen.sha));
+            }
+        }
+    }
+
+    /// Notes refusals; returns the first that was there before.
+    pub fn note_refused(&mut self, refusals: Vec<String>) -> Option<String> {
+        let mut again = None;
+        for refusal in refusals {
+            if !self.refused.insert(refusal.clone()) {
+                again.get_or_insert(refusal);
+            }
+        }
+        again
+    }
+}

@@ -1,0 +1,113 @@
+//! Messages as small models follow them best: attached files first, in the notation the model is to answer in, then the
+//! task, and the format's reminder at the very end.
+
+use std::sync::Arc;
+
+use super::attach::HEAD;
+use crate::edit::Format;
+use crate::memory::NUDGE;
+use crate::provider::{Body, Message, Role};
+
+/// The reminder that closes what is sent in this format; nothing for tools.
+pub fn reminder(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Tools => None,
+        Format::Whole => Some(
+            "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
+        ),
+        Format::Blocks => {
+            Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly.")
+        }
+        Format::Patch => Some("Reply with a unified diff in a ```diff block."),
+        Format::Xml => Some("Reply with a <replace_file> or <write_file> tag for each change."),
+        Format::Lines => Some("Reply with a <replace_lines> tag for each change; copy the <expect> lines exactly."),
+    }
+}
+
+/// What a model is asked that changed no file, in the words for its edit format. It begins with [`NUDGE`], by which
+/// memory counts it.
+pub fn nudge(format: &str) -> String {
+    let how = Format::parse(format).and_then(reminder).unwrap_or("Call the tools that change files.");
+    format!("{NUDGE} Make the change the task asks for. {how}")
+}
+
+/// Arranges the messages of a request. `arranged` keeps those with attachments as they were made, so that the same message
+/// is sent the same every time.
+pub fn arrange(messages: &mut [Arc<Message>], format: Format, arranged: &mut Vec<(Arc<Message>, Arc<Message>)>) {
+    for message in messages.iter_mut().filter(|m| m.role == Role::User) {
+        if let Some((_, made)) = arranged.iter().find(|(of, _)| Arc::ptr_eq(of, message)) {
+            *message = Arc::clone(made);
+            continue;
+        }
+        let mut made = Message::clone(message);
+        let texts = made.parts.iter_mut().filter_map(|part| match &mut part.body {
+            Body::Text(text) => Some(text),
+            _ => None,
+        });
+        let mut changed = false;
+        for text in texts {
+            if let Some(first) = attachments_first(text) {
+                (*text, changed) = (first, true);
+            }
+        }
+        if changed {
+            let made = Arc::new(made);
+            arranged.push((Arc::clone(message), Arc::clone(&made)));
+            *message = made;
+        }
+    }
+    if let (Some(last), Some(reminder)) = (messages.last_mut().filter(|m| m.role == Role::User), reminder(format)) {
+        *last = Arc::new(Message::clone(last).and_text(&format!("\n\n{reminder}")));
+    }
+}
+
+/// A message of the person with what is attached in front of the task, each file as its path and a fence; `None` where
+/// nothing is attached.
+pub fn attachments_first(text: &str) -> Option<String> {
+    let (task, rest) = text.split_once(HEAD)?;
+    let mut files = String::new();
+    let mut notes = String::new();
+    let mut fence: Option<&str> = None;
+    for line in rest.split_inclusive('\n') {
+        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
+        match fence {
+            None => match line.trim_end().split_once(" title=\"").filter(|_| ticks.len() >= 3) {
+                Some((opener, title)) => {
+                    let path = title.strip_suffix('"').unwrap_or(title).replace("\\\"", "\"");
+                    files.push_str(&format!("{path}\n{opener}\n"));
+                    fence = Some(ticks);
+                }
+                None => notes.push_str(line),
+            },
+            Some(open) => {
+                files.push_str(line);
+                if ticks == open && line.trim_end() == open {
+                    files.push('\n');
+                    fence = None;
+                }
+            }
+        }
+    }
+    let notes = notes.trim();
+    let after = if notes.is_empty() { String::new() } else { format!("\n\n{notes}") };
+    (!files.is_empty()).then(|| format!("{}\n\n{}{after}", files.trim_end(), task.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_first_in_the_notation_of_the_answer() {
+        let sent = format!(
+            "Rename a to b in @a.py{HEAD}\n```python title=\"a.py\"\na = 1\n```\n\n````markdown title=\"b.md\"\n```\nx\n```\n````\n\n\n---\nWhat \
+             is true now has changed."
+        );
+        assert_eq!(
+            attachments_first(&sent).unwrap(),
+            "a.py\n```python\na = 1\n```\n\nb.md\n````markdown\n```\nx\n```\n````\n\nRename a to b in @a.py\n\n---\nWhat is true now \
+             has changed."
+        );
+        assert_eq!(attachments_first("no file"), None);
+    }
+}

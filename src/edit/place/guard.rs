@@ -1,0 +1,158 @@
+//! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of it.
+
+use std::ops::Range;
+
+use crate::edit::lines::Lines;
+use crate::edit::locate::indent;
+
+/// A definition: its name, its line and how far it is indented.
+struct Definition<'t> {
+    name: &'t str,
+    line: usize,
+    indent: usize,
+}
+
+/// Whether a new text loses at least half of the definitions of the old one: how many, of how many.
+pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
+    let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
+    let kept = before.iter().filter(|b| after.iter().any(|a| a.name == b.name)).count();
+    let most = |n: usize| n * 2 <= before.len();
+    (before.len() >= 2 && most(kept) && most(after.len())).then_some((before.len() - kept, before.len()))
+}
+
+/// Where the one definition that a text consists of stands in a file: from its first line to its last, and its name.
+pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(Range<usize>, &'n str)> {
+    let (hay, part) = (Lines::new(file), Lines::new(new));
+    let defined = definitions(&part);
+    let first = defined.first()?;
+    let begins = (0..first.line).all(|i| is_decoration(part.content(i)));
+    let alone = defined[1..].iter().all(|d| d.indent > first.indent);
+    let in_file = definitions(&hay);
+    let mut same = in_file.iter().filter(|d| d.name == first.name);
+    let (there, None) = (same.next()?, same.next()) else { return None };
+    if !(begins && alone && there.indent == first.indent && extent(&part, first).end >= last_line(&part)) {
+        return None;
+    }
+    let mut lines = extent(&hay, there);
+    // What stands above it in both goes with it.
+    let above = (0..first.line).filter(|i| !part.content(*i).trim().is_empty()).count();
+    let decorated = |n: usize| there.line >= n && (there.line - n..there.line).all(|i| is_decoration(hay.content(i)));
+    if above > 0 {
+        lines.start -= if decorated(above) { above } else { return None };
+    }
+    Some((hay.range(lines), first.name))
+}
+
+/// The lines of a definition: up to the next line that is indented no further, a closing bracket included.
+fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
+    let mut end = definition.line + 1;
+    for at in definition.line + 1..lines.len() {
+        let line = lines.content(at);
+        if line.trim().is_empty() {
+            continue;
+        }
+        let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end" || line.trim() == "{";
+        match indent(line).len() {
+            deep if deep > definition.indent => end = at + 1,
+            same if same == definition.indent && closes => end = at + 1,
+            _ => break,
+        }
+    }
+    definition.line..end
+}
+
+fn last_line(lines: &Lines) -> usize {
+    (0..lines.len()).rev().find(|i| !lines.content(*i).trim().is_empty()).map_or(0, |i| i + 1)
+}
+
+/// Blank lines, comments and attributes that may stand above a definition.
+fn is_decoration(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with(['@', '#']) || line.starts_with("//")
+}
+
+fn definitions<'t>(lines: &Lines<'t>) -> Vec<Definition<'t>> {
+    let all = 0..lines.len();
+    let found = all.filter_map(|line| {
+        let content = lines.content(line);
+        Some(Definition { name: defined(content)?, line, indent: indent(content).len() })
+    });
+    found.collect()
+}
+
+/// The name that a line defines.
+fn defined(line: &str) -> Option<&str> {
+    const BEFORE: [&str; 14] = [
+        "pub",
+        "pub(crate)",
+        "pub(super)",
+        "export",
+        "default",
+        "async",
+        "static",
+        "public",
+        "private",
+        "protected",
+        "abstract",
+        "final",
+        "unsafe",
+        "override",
+    ];
+    const KEYWORDS: [&str; 14] = [
+        "def",
+        "class",
+        "fn",
+        "func",
+        "function",
+        "struct",
+        "enum",
+        "trait",
+        "impl",
+        "interface",
+        "type",
+        "module",
+        "mod",
+        "namespace",
+    ];
+    let mut rest = line.trim_start();
+    loop {
+        let (word, after) = rest.split_once(' ')?;
+        let after = after.trim_start();
+        let is_value = matches!(word, "const" | "let" | "var") && (line.contains("=>") || line.contains("= function"));
+        if KEYWORDS.contains(&word) || is_value {
+            let length = after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
+            return Some(&after[..length]).filter(|name| !name.is_empty());
+        }
+        if !BEFORE.contains(&word) && word != "const" {
+            return None;
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "import os\n\n\ndef one():\n    return 1\n\n\n@cached\ndef two(x):\n    def inner():\n        pass\n    return 2\n\n\nclass A:\n    def three(self):\n        return 3\n";
+
+    #[test]
+    fn a_part_of_a_file_is_told_from_all_of_it() {
+        let part = "def two(x):\n    return 22\n";
+        assert_eq!(lost_definitions(FILE, part), Some((4, 5)));
+        assert_eq!(lost_definitions(FILE, &FILE.replace("one", "uno")), None);
+        assert_eq!(lost_definitions("x = 1\n", "y = 2\n"), None);
+        let (range, name) = same_definition(FILE, part).unwrap();
+        assert_eq!((&FILE[range], name), ("def two(x):\n    def inner():\n        pass\n    return 2", "two"));
+        let (range, _) = same_definition(FILE, "@cached\ndef two(x):\n    return 22\n").unwrap();
+        assert!(FILE[range].starts_with("@cached\ndef two"));
+        assert!(same_definition(FILE, "def four():\n    pass\n").is_none());
+        assert!(
+            same_definition(FILE, "def one():\n    pass\nprint(1)\n").is_none(),
+            "there is more than the definition"
+        );
+        let rust = "fn a() {\n    1\n}\n\npub fn b(\n    x: u8,\n) {\n    2\n}\n";
+        let (range, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
+        assert_eq!(&rust[range], "pub fn b(\n    x: u8,\n) {\n    2\n}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Sessions of small models, and of models of which nothing is known: how they are asked, and what is done when they repeat
+//! themselves or change nothing.
+
+use nebula::protocol::{Command, EventBody, Item, SessionChoice, Setting, TurnEnd};
+use nebula::provider::Request;
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, say};
+
+const FILE: &str = "def greet():\n    print(\"hi\")\n";
+
+fn tool_names(request: &Request) -> Vec<&str> {
+    request.tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+/// Prompt and tools of a request as they are sent, in bytes.
+fn weight(request: &Request) -> usize {
+    // Commands come on top, as servers' tools do.
+    let own = request.tools.iter().filter(|t| !["runCommand", "commandOutput"].contains(&t.name.as_str()));
+    let tools = own.map(|t| {
+        json!({"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}})
+            .to_string()
+            .len()
+    });
+    request.system.len() + tools.sum::<usize>()
+}
+
+/// A session with this model.
+fn started(world: &World, model: &str) -> Live {
+    let live = world.start();
+    live.send(Command::Set(Setting::Model(model.into())));
+    live
+}
+
+fn notices(live: &Live) -> Vec<String> {
+    let title = |event: &EventBody| match event {
+        EventBody::Added(_, Item::Notice(n)) if n.title != "the model is a recording" => Some(n.title.clone()),
+        _ => None,
+    };
+    live.events.iter().filter_map(title).collect()
+}
+
+/// An edit of a small model lands by its file alone: no tools that write, the attachment before the task, the reminder last.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_is_asked_for_whole_files() {
+    let answer = "greet.py\n```python\ndef greet(name):\n    print(\"hi \" + name)\n```\n";
+    let world = World::new().file("greet.py", FILE).approve("edits").model([say(answer)]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("greet.py"), "def greet(name):\n    print(\"hi \" + name)\n");
+    let request = &live.requests()[0];
+    let writes =
+        ["writeFile", "editFile", "replaceInFile", "applyPatch", "deleteFile", "moveFile", "undo", "runCommand"];
+    assert!(!tool_names(request).iter().any(|name| writes.contains(name)), "{:?}", tool_names(request));
+    let sent = request.messages.last().expect("a message").text().into_owned();
+    assert!(sent.starts_with(&format!("greet.py\n```python\n{FILE}```\n\nLet @greet.py take a name\n\n")), "{sent}");
+    assert!(sent.ends_with("then a fenced block with the file's complete new text."), "{sent}");
+    assert!(weight(request) <= 6 << 10, "{} bytes", weight(request));
+    // What comes with it of the project is beside the prompt itself.
+    let prompt = request.system.split("# What is true now").next().unwrap_or_default();
+    assert!(prompt.len() <= 4 * 400, "{} bytes\n{prompt}", prompt.len());
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_file_is_changed_by_blocks() {
+    let long = "x = 1\n".repeat(400);
+    let world = World::new().file("long.py", &long).model([say("Done.")]);
+    let mut live = started(&world, "gemma-3-4b");
+    live.submit("Look at @long.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(live.requests()[0].system.contains("<<<<<<< SEARCH"));
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_request_of_any_other_model_is_light_too() {
+    let world = World::new().file("greet.py", FILE).model([say("Hi.")]);
+    let mut live = world.start();
+    live.submit("Hello");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let request = &live.requests()[0];
+    assert!(tool_names(request).contains(&"replaceInFile"));
+    assert!(weight(request) <= 10 << 10, "{} bytes", weight(request));
+    assert!(!request.system.contains("`path:line`"), "no argument is written so");
+    live.close().await;
+}
+
+/// A call written as text says how the model writes: from then on it is asked for edits as text, and in later sessions too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_in_the_text_teaches_the_format() {
+    let written = r#"```json
+{"name": "replaceInFile", "arguments": {"path": "greet.py", "search": "\"hi\"", "replace": "\"hello\""}}
+```"#;
+    let world = World::new().file("greet.py", FILE).approve("edits");
+    let world = world.model([say(written), say("Done."), say("Done.")]);
+    let mut live = started(&world, "somebody-coder");
+    live.submit("Say hello in @greet.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.read("greet.py").contains("hello"));
+    assert!(tool_names(&live.requests()[0]).contains(&"replaceInFile"));
+    assert_eq!(notices(&live), ["this model writes edits as text: format whole"]);
+    live.submit("And now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!tool_names(&live.requests()[1]).contains(&"replaceInFile"));
+    live.close().await;
+    let mut live = started(&world, "somebody-coder");
+    live.open(SessionChoice::New);
+    live.submit("Again");
+    live.end().await;
+    assert!(!tool_names(&live.requests()[0]).contains(&"replaceInFile"), "it is remembered");
+    live.close().await;
+}
+
+/// The same edit of a turn once more is done already, and is not applied twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_stands_is_not_made_again() {
+    let edit =
+        || call("replaceInFile", json!({"path": "a.py", "search": "import os", "replace": "import os\nimport re"}));
+    let world = World::new().file("a.py", "import os\n").approve("edits").model([edit(), edit(), say("Done.")]);
+    let mut live = world.start();
+    live.submit("Import re in @a.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("a.py"), "import os\nimport re\n");
+    let told = live.requests()[2].messages.last().expect("a result").text().into_owned();
+    assert!(told.starts_with("already done"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_second_identical_refusal_ends_the_turn() {
+    let edit = || call("replaceInFile", json!({"path": "a.py", "search": "import sys", "replace": "import re"}));
+    let world = World::new().file("a.py", "import os\n").model([edit(), edit(), say("Done.")]);
+    let mut live = world.start();
+    live.submit("Import re in @a.py");
+    assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.starts_with("the same was refused twice: ")));
+    assert_eq!(live.requests().len(), 2);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_repeats_itself_is_cut() {
+    let block = "Now I will write the function again, with the change that the task asks for, and check that every line of the file \
+                 is there as it was before, and that nothing else is different from what it was.\n";
+    let deltas = (0..200).map(|_| nebula::provider::Delta::Text(block.into())).collect();
+    let world = World::new().model([deltas]);
+    let mut live = world.start();
+    live.submit("Go");
+    assert!(matches!(live.end().await, TurnEnd::Failed { message, .. } if message.contains("repeated itself")));
+    let answer: usize = live.events.iter().map(|e| if let EventBody::Grew(_, text) = e { text.len() } else { 0 }).sum();
+    assert!(answer < 12 * block.len(), "{answer}");
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_should_have_changed_something_says_so() {
+    let world = World::new()
+        .file("a.py", "x = 1\n")
+        .model([say("Like this:\n```python\ndef one():\n    two()\n    three()\n```\n"), say("It is a file.")]);
+    let mut live = world.start();
+    live.submit("Write it");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(notices(&live), ["no file was changed"]);
+    live.submit("What is @a.py?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(notices(&live).len(), 1, "a question needs no change");
+    live.close().await;
+}
