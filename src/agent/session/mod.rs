@@ -3,7 +3,6 @@
 pub mod call_preview;
 pub mod context;
 pub mod conversation;
-pub mod edit_format;
 pub mod export;
 pub mod load;
 pub mod open;

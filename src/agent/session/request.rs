@@ -8,9 +8,9 @@ use crate::agent::background::model_facts;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::edit_format;
 use crate::agent::session::rag;
 use crate::agent::session::records::{AttachedRecord, write_attached};
+use crate::agent::session::settings;
 use crate::agent::session::system_prompt;
 use crate::context;
 use crate::context::attach::compose;
@@ -201,7 +201,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
         return Err(Unbuilt::Stopped(end));
     }
     wait_for_server(context, &CancellationToken::new()).await;
-    edit_format::choose(context, session, u64::from(window(context))).await;
+    settings::choose_for_model(context, session, u64::from(window(context))).await;
     let system = system_prompt::system(context, session).await;
     let (settings, model) = (context.settings(), context.keep_model());
     // Who is asked for edits as text is not offered tools for them.

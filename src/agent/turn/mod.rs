@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::edit_format;
 use crate::agent::session::request::{self, Unbuilt};
+use crate::agent::session::settings;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::edits::Edits;
 use crate::agent::turn::effect::Effect;
@@ -183,7 +183,7 @@ async fn act(
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
     if wrote_text || notes.native_edit_failed {
-        edit_format::learn(context, work.session).await;
+        settings::learn_format(context, work.session).await;
     }
     effect.add(&notes);
     if notes.refusals.is_empty() {
@@ -248,7 +248,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             );
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
             context.events.notice_with(Level::Broken, &message, &hint, actions).await;
-            TurnEnd::Failed { message, hint, resumable: true }
+            TurnEnd::Failed { message, hint, resumable: true, cause: Cause::of("answer") }
         }
         Ended::Cut | Ended::Withheld => {
             let (why, actions) = match ended {

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Runs the tasks of tests/fixtures/model-replies against a real model, and prints what came of each.
+
+    python3 tests/small_model.py URL [--model NAME] [--format FORMAT] [--binary PATH]
+
+URL is an OpenAI-compatible server, such as http://127.0.0.1:8091/v1. A task is applied when its file was changed, and passed when
+its check.py agrees. For developers with a model at hand; no part of the test suite.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TASKS = ROOT / "tests/fixtures/model-replies"
+
+
+def run(task, options, home):
+    """One task in a folder of its own: (applied, passed, requests, tokens in, tokens out, seconds, last notice)."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        (work / ".git").mkdir()
+        own = [p for p in task.glob("*.py") if p.name != "check.py"]
+        for path in own:
+            shutil.copy(path, work)
+        mentions = " ".join("@" + path.name for path in own)
+        words = [options.binary, "task", "--json", "--approve", "edits", "--expect-change"]
+        words += ["--model", options.model] if options.model else []
+        words += ["--format", options.format] if options.format else []
+        words += ["--", f"{(task / 'task.txt').read_text().strip()} {mentions}"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "OPENAI_BASE_URL": options.url, "OPENAI_API_KEY": "none"}
+        began = time.monotonic()
+        try:
+            ended = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, timeout=options.timeout)
+            lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
+        except subprocess.TimeoutExpired:
+            lines = []
+        seconds = time.monotonic() - began
+        usage = [line for line in lines if line.get("type") == "usage"]
+        notices = [line["text"] for line in lines if line.get("type") == "notice"]
+        applied = any((work / path.name).read_bytes() != path.read_bytes() for path in own)
+        shutil.copy(task / "check.py", work)
+        try:
+            check = subprocess.run([sys.executable, "check.py"], cwd=work, capture_output=True, timeout=30)
+            passed = applied and check.returncode == 0
+        except subprocess.TimeoutExpired:
+            passed = False
+        tokens = [sum(line[side] for line in usage) for side in ("input", "output")]
+        return applied, passed, len(usage), *tokens, seconds, notices[-1] if notices else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("url")
+    parser.add_argument("--model", help="the first one the server lists, if left out")
+    parser.add_argument("--format", help="auto, if left out")
+    parser.add_argument("--binary", default=str(ROOT / "target/release/nebula"))
+    parser.add_argument("--timeout", type=float, default=600, help="seconds a task may take")
+    options = parser.parse_args()
+    tasks = sorted(path for path in TASKS.iterdir() if (path / "check.py").exists())
+    print(f"{'task':<18} applied passed requests  tokens in/out  seconds  last notice")
+    rows = []
+    with tempfile.TemporaryDirectory() as home:
+        for task in tasks:
+            row = run(task, options, home)
+            rows.append(row)
+            applied, passed, requests, read, wrote, seconds, notice = row
+            print(
+                f"{task.name:<18} {'yes' if applied else 'no':>7} {'yes' if passed else 'no':>6} {requests:>8} "
+                f"{read:>8}/{wrote:<6} {seconds:>7.1f}  {notice[:60]}",
+                flush=True,
+            )
+    applied, passed, requests, read, wrote = (sum(row[i] for row in rows) for i in range(5))
+    print(f"{applied} of {len(rows)} applied, {passed} passed, {requests} requests, {read} tokens in, {wrote} out")
+
+
+if __name__ == "__main__":
+    main()
