@@ -2,6 +2,7 @@
 //! the restores of a person all come through here.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +11,7 @@ use crate::agent::changesets::changeset;
 use crate::agent::services::{Report, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
-use crate::execute::{ApplyError, Executed, execute};
+use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::Cause;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
@@ -182,6 +183,9 @@ fn execute_decided(
             if !applied.not_kept.is_empty() {
                 let title = "a file could not keep all it had";
                 context.services.say(Level::Warning, title, applied.not_kept.join("\n"));
+            }
+            if applied.unguarded && !context.services.told_unguarded.swap(true, Ordering::Relaxed) {
+                context.services.say(Level::Warning, UNGUARDED, "This is said once.");
             }
             Ok(applied.changeset.map(|id| id.to_string()))
         }

@@ -61,6 +61,8 @@ pub struct Services {
     pub record: Mutex<Option<PathBuf>>,
     /// Whether the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
+    /// It was said that files are replaced without a look at what came out.
+    pub told_unguarded: AtomicBool,
     /// The agent ends: background work stops.
     pub closing: AtomicBool,
     connection: Mutex<Connection>,
@@ -144,6 +146,7 @@ impl Services {
             looking: watch::Sender::new(false),
             record: Mutex::new(None),
             refreshing: AtomicBool::new(false),
+            told_unguarded: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             connection: Mutex::new(Connection { provider: None, model, tried: Vec::new(), why_not: None }),
             trouble: Mutex::new(None),

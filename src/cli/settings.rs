@@ -11,6 +11,7 @@ use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
 use crate::config::{self, size, workspace_config};
+use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
 use crate::text::number::plural;
@@ -136,6 +137,7 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         configuration(context),
         remembered(context, &memory, &notices),
         archive(context, &memory),
+        file_system(context),
         connection(context),
     ];
     checks.extend(context.config.credentials().map(|(ok, says)| Check { name: "stored keys", ok, says }));
@@ -206,6 +208,16 @@ fn archive(context: &Context, memory: &Memory) -> Check {
         Err(e) => (false, print::one_line(&e)),
     };
     Check { name: "archive", ok, says }
+}
+
+/// What writing can rely on here.
+fn file_system(context: &Context) -> Check {
+    let (ok, says) = match can_exchange(&context.workspace) {
+        Ok(true) => (true, "files are replaced by exchange: a save by another program is never lost".into()),
+        Ok(false) => (true, UNGUARDED.into()),
+        Err(error) => (false, format!("{} cannot be written: {error}", context.workspace.root().display())),
+    };
+    Check { name: "file system", ok, says }
 }
 
 /// Changesets and bytes of the archive as it is; memory keeps the size.

@@ -34,7 +34,12 @@ pub struct Applied {
     pub removed: Vec<String>,
     /// What replaced files could not keep (owner, access list, other names), a line for each file with its path.
     pub not_kept: Vec<String>,
+    /// The file system cannot exchange files: see [`UNGUARDED`].
+    pub unguarded: bool,
 }
+
+/// What is said where files were replaced on a file system that cannot exchange two of them.
+pub const UNGUARDED: &str = "this file system cannot exchange two files in one step: what another program saves in the very moment in which nebula writes the same file is lost";
 
 /// Nothing was changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +129,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
                 paths: files.iter().map(|f| f.path().to_string()).collect(),
                 made: written.made,
                 not_kept: written.not_kept,
+                unguarded: written.unguarded,
                 removed: write::remove_empty(workspace, files.iter().flat_map(DecidedFile::folders)),
             });
         }
@@ -168,7 +174,7 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
         not_put_back: gone.iter().map(|(file, _)| file.path().to_string()).collect(),
     };
     folders.open_up().map_err(|e| disk(e, &[]))?;
-    let mut written = Written { made: Vec::new(), not_kept: Vec::new() };
+    let mut written = Written { made: Vec::new(), not_kept: Vec::new(), unguarded: false };
     if !first.is_empty() {
         written.add(Writing { workspace, archive, files: first.clone() }.run()?);
         folders.remove();
@@ -211,6 +217,14 @@ pub fn archive_as_is(
     }
     let states: Vec<_> = states.iter().map(|(path, state)| Before::from((*path, state))).collect();
     Ok(archive.record(&mut lock, &states, None)?)
+}
+
+/// Whether files of this workspace can be exchanged in one step.
+///
+/// # Errors
+/// When its root cannot be written.
+pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
+    write::can_exchange(workspace)
 }
 
 /// Removes temporary files that processes now gone have left; how many.
@@ -318,12 +332,14 @@ struct Written {
     /// Folders that were made on the way.
     made: Vec<String>,
     not_kept: Vec<String>,
+    unguarded: bool,
 }
 
 impl Written {
     fn add(&mut self, more: Written) {
         self.made.extend(more.made);
         self.not_kept.extend(more.not_kept);
+        self.unguarded |= more.unguarded;
     }
 }
 
@@ -348,7 +364,8 @@ impl<'a> Writing<'a, '_> {
                 staged.iter().for_each(Staged::finish);
                 let lost = staged.iter().zip(&self.files).filter(|(s, _)| !s.lost().is_empty());
                 let not_kept = lost.map(|(s, (file, _))| not_kept(file, s.lost())).collect();
-                return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept });
+                let unguarded = staged.iter().any(Staged::was_unguarded);
+                return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept, unguarded });
             }
             Err(failed) => failed,
         };

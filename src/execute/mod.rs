@@ -9,7 +9,7 @@ pub mod apply;
 pub mod command;
 pub mod record;
 
-pub use apply::{Applied, ApplyError, sweep};
+pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Recorded};

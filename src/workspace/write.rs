@@ -30,6 +30,8 @@ pub struct Staging<'a> {
     workspace: &'a Workspace,
     /// By normalised path.
     folders: HashMap<String, Arc<Folder>>,
+    /// Whether files are exchanged where the file system can.
+    exchanges: bool,
 }
 
 /// A state that is ready to be put in place.
@@ -46,6 +48,9 @@ pub struct Staged {
     made: Vec<(Arc<Folder>, String)>,
     /// What the new file could not keep of the old one.
     lost: Vec<String>,
+    exchanges: bool,
+    /// The two files were not exchanged.
+    unguarded: bool,
     /// The temporary file's.
     inode: Option<u64>,
     /// How many names the target has.
@@ -92,7 +97,7 @@ impl<'a> Staging<'a> {
     /// When the root cannot be opened.
     pub fn new(workspace: &'a Workspace) -> io::Result<Self> {
         let root = Arc::new(Folder::open(workspace.root())?);
-        Ok(Staging { workspace, folders: HashMap::from([(String::new(), root)]) })
+        Ok(Staging { workspace, folders: HashMap::from([(String::new(), root)]), exchanges: true })
     }
 
     /// Prepares `after` at a normalised path where `now` is. The file handed back must be flushed before the commit.
@@ -128,6 +133,8 @@ impl<'a> Staging<'a> {
             done: Done::Nothing,
             made,
             lost: Vec::new(),
+            exchanges: self.exchanges,
+            unguarded: false,
             inode: None,
             names: 0,
         };
@@ -260,10 +267,11 @@ impl Staged {
                 self.done = Done::Over;
             }
             Step::Replace(temp) => {
-                if !self.folder.exchange(temp, &self.name)? {
-                    // A file system without exchange: the moment since the look at the stamp stays open.
+                if !self.exchanges || !self.folder.exchange(temp, &self.name)? {
+                    // The moment since the look at the stamp stays open.
                     self.folder.rename(temp, &self.name)?;
                     self.done = Done::Over;
+                    self.unguarded = true;
                     return Ok(());
                 }
                 self.done = Done::Aside;
@@ -394,6 +402,11 @@ impl Staged {
         &self.lost
     }
 
+    /// Whether the file was replaced without looking at what came out: a save by someone else in that very moment is lost.
+    pub fn was_unguarded(&self) -> bool {
+        self.unguarded
+    }
+
     /// The folders that were made for it, outermost first, as normalised paths.
     pub fn made(&self) -> impl Iterator<Item = String> + '_ {
         self.made.iter().map(|(_, path)| path.clone())
@@ -407,6 +420,22 @@ impl Staged {
         }
         remove_made(&self.made);
     }
+}
+
+/// Whether the file system of the root can exchange two files in one step, tried with two of its own.
+///
+/// # Errors
+/// When they cannot be made there.
+pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
+    let root = Folder::open(workspace.root())?;
+    let names = [disk::temp_name(), disk::temp_name()];
+    let made = names.iter().try_for_each(|name| root.write_new(name, b"", Some(0o600)).map(drop));
+    let tried = made.and_then(|()| root.exchange(&names[0], &names[1]));
+    for name in &names {
+        // One that was not made, or cannot be removed now, which the next start does.
+        let _ = root.remove_file(name);
+    }
+    tried
 }
 
 /// Flushes the folders of files that were put in place.
@@ -537,6 +566,23 @@ mod tests {
                 assert_eq!(w.names(""), ["a"]);
             }
         }
+    }
+
+    #[test]
+    fn without_exchange_a_file_is_replaced_and_taken_back_all_the_same() {
+        let w = World::new();
+        fs::write(w.at("a"), "old").expect("written");
+        let (before, after) = (w.workspace.read("a").expect("read"), State::file(&b"new"[..]));
+        let mut staging = Staging { exchanges: false, ..Staging::new(&w.workspace).expect("open") };
+        let (mut staged, _) = staging.stage("a", &before.state, &after).expect("staged");
+        staged.commit(&before).expect("written");
+        assert!(staged.was_unguarded());
+        assert_eq!(w.text("a"), "new");
+        staged.undo(&before.state, &after).expect("taken back");
+        staged.finish();
+        assert_eq!(w.text("a"), "old");
+        assert!(can_exchange(&w.workspace).is_ok());
+        assert_eq!(w.names(""), ["a"]);
     }
 
     #[test]

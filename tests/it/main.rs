@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod attributes;
 mod back;
 mod command;
 mod compact;

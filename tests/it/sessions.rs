@@ -14,7 +14,7 @@ use nebula::protocol::{
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
-use nebula::tools::{Args, Progress, RunResult, Running, Tool, ToolContext, ToolKind, ToolOutput, Verb};
+use nebula::tools::{Args, OutputBlock, Progress, RunResult, Running, Tool, ToolContext, ToolKind, ToolOutput, Verb};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -339,4 +339,53 @@ async fn a_turn_and_the_agent_end_while_a_tool_blocks() {
     // Nobody let the tool go by now.
     assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
     drop(release);
+}
+
+/// A tool that answers with an image.
+struct Draws;
+
+impl Tool for Draws {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "draw".into(),
+            description: "Draws.".into(),
+            parameters: json!({"type": "object", "properties": {"of": {"type": "string"}}}),
+        }
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Read
+    }
+
+    fn verb(&self) -> Verb {
+        Verb { done: "drew".into(), one: "picture".into() }
+    }
+
+    fn main(&self, _: &Value) -> String {
+        String::new()
+    }
+
+    fn run(&self, _: ToolContext, _: Args, _: Progress, _: CancellationToken) -> Running<'_> {
+        let image = OutputBlock::Image { media_type: "image/png".into(), bytes: Arc::from(&b"png"[..]) };
+        let output = ToolOutput { text: "drawn".into(), blocks: vec![image], ..ToolOutput::default() };
+        Box::pin(async move { Ok(RunResult::Output(output)) })
+    }
+}
+
+#[tokio::test]
+async fn an_image_of_a_tool_goes_to_the_model() {
+    for written in [false, true] {
+        let text = r#"{"name": "draw", "arguments": {"of": "cat"}}"#;
+        let call = if written { say(text) } else { call("draw", json!({"of": "cat"})) };
+        let world = World::new();
+        let model = Arc::new(Replay::from_steps(vec![call, say("Seen.")]));
+        let parts = Parts { tools: vec![Arc::new(Draws)], ..world.parts(Arc::clone(&model)) };
+        let mut live = world.start_with(parts, Arc::clone(&model));
+        live.submit("draw something");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let request = live.requests().pop().expect("a second request");
+        let names: Vec<_> = request.messages.last().expect("a result").blobs().map(|b| b.name.clone()).collect();
+        assert_eq!(names, ["draw.png"], "written as text: {written}");
+        live.close().await;
+    }
 }

@@ -13,6 +13,11 @@ use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
+/// An attachment as memory keeps it.
+pub fn blob_record(blob: &Blob) -> memory::Blob {
+    memory::Blob { name: blob.name.clone(), kind: blob.mime.clone(), bytes: blob.bytes.to_vec() }
+}
+
 /// One call in `tool_calls`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct CallRecord {

@@ -9,11 +9,11 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::rag;
-use crate::agent::session::records::{AttachedRecord, write_attached};
+use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
 use crate::agent::session::settings;
 use crate::agent::session::system_prompt;
 use crate::context;
-use crate::context::attach::compose;
+use crate::context::attach::{Attachment, Composed, compose};
 use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::context::small_model;
@@ -40,17 +40,7 @@ pub async fn say(
 ) -> Result<(), String> {
     // What fits is known once a server on this computer has said how much that is.
     wait_for_server(context, stop).await;
-    let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
-    let capabilities = capabilities(context);
-    let composed = tokio::task::spawn_blocking(move || {
-        let retrieve = |words: &str| rag::retrieve(&context2, words, &stop2);
-        let text = expanded(&context2, &typed)?;
-        let composed = compose(&context2.services.workspace, &text, capabilities, &retrieve);
-        composed.map_err(|refused| refused.problems.join("\n"))
-    });
-    let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
-    let composed = composed.ok_or("interrupted before anything was sent")?;
-    let mut composed = composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())??;
+    let mut composed = composed(context, prompt, stop).await?;
     let room = Budget::of_window(u64::from(window(context))).room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
@@ -62,28 +52,9 @@ pub async fn say(
     for note in context.take_notes() {
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
-    let mut records = Vec::new();
-    for attachment in &composed.attached {
-        let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
-        match sha {
-            Some(sha) => context.services.knows(&attachment.path, sha),
-            None => session.touch(&attachment.path),
-        }
-        records.push(AttachedRecord::new(attachment, sha));
-    }
+    let records = attached(context, session, &composed);
     let files: Vec<Attached> = records.iter().map(AttachedRecord::shown).collect();
-    let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
-    record.meta = MessageMeta {
-        typed: Some(composed.typed),
-        attached: (!records.is_empty()).then(|| write_attached(&records)),
-        ..MessageMeta::default()
-    };
-    record.blobs = composed
-        .blobs
-        .iter()
-        .map(|b| memory::Blob { name: b.name.clone(), kind: b.mime.clone(), bytes: b.bytes.to_vec() })
-        .collect();
-    let row = context.services.memory.append(&session.id, record);
+    let row = context.services.memory.append(&session.id, record(&composed, &records));
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
     session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
@@ -95,6 +66,50 @@ pub async fn say(
     stop.run_until_cancelled(context.services.settled()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
+}
+
+/// A message with what it mentions, read on a thread that may block.
+async fn composed(
+    context: &Arc<SessionContext>,
+    prompt: &Prompt,
+    stop: &CancellationToken,
+) -> Result<Composed, String> {
+    let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
+    let capabilities = capabilities(context);
+    let composed = tokio::task::spawn_blocking(move || {
+        let retrieve = |words: &str| rag::retrieve(&context2, words, &stop2);
+        let text = expanded(&context2, &typed)?;
+        let workspace = context2.services.workspace.stopped_by(&stop2);
+        compose(&workspace, &text, capabilities, &retrieve).map_err(|refused| refused.problems.join("\n"))
+    });
+    let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
+    let composed = composed.ok_or("interrupted before anything was sent")?;
+    composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?
+}
+
+/// Notes that the session knows what is attached; the records of it.
+fn attached(context: &SessionContext, session: &mut Conversation, composed: &Composed) -> Vec<AttachedRecord> {
+    let record = |attachment: &Attachment| {
+        let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
+        match sha {
+            Some(sha) => context.services.knows(&attachment.path, sha),
+            None => session.touch(&attachment.path),
+        }
+        AttachedRecord::new(attachment, sha)
+    };
+    composed.attached.iter().map(record).collect()
+}
+
+/// What is kept of a message.
+fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
+    let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
+    record.meta = MessageMeta {
+        typed: Some(composed.typed),
+        attached: (!attached.is_empty()).then(|| write_attached(attached)),
+        ..MessageMeta::default()
+    };
+    record.blobs = composed.blobs.iter().map(blob_record).collect();
+    record
 }
 
 /// A local server that is being looked for may be the model: the search takes two seconds at most.

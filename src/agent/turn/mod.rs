@@ -158,7 +158,8 @@ async fn act(
     };
     let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
     let wrote_text = step.acts.iter().any(Act::is_text);
-    let mut work = ToolRun { context, session, stop, edits, texts, records, go_on: false, notes: StepNotes::default() };
+    let (images, notes) = (Vec::new(), StepNotes::default());
+    let mut work = ToolRun { context, session, stop, edits, texts, images, records, go_on: false, notes };
     let (mut asked_again, mut written) = (None, Vec::new());
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, hex, results_json};
+use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::command::{self, Ran};
 use crate::agent::turn::edits::{self, Edits};
@@ -17,7 +17,7 @@ use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::{CallState, EventBody, ItemId, Level, Mode, Question};
-use crate::provider::{Message, ToolCall};
+use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
@@ -32,6 +32,8 @@ pub struct ToolRun<'a> {
     pub edits: Edits,
     /// Results of what was written as text: the model gets them as one message.
     pub texts: Vec<String>,
+    /// Images of results of calls written as text.
+    pub images: Vec<Blob>,
     /// The same for memory, each with its entry on the screen.
     pub records: Vec<(ItemId, ResultRecord)>,
     /// Whether the model is to answer to what came of this step.
@@ -185,7 +187,6 @@ impl ToolRun<'_> {
     }
 
     async fn answered(&mut self, mut item: CallItem, call: &ToolCall, native: bool, output: ToolOutput) {
-        let output = in_words(output);
         if output.is_error {
             return self.refuse(item, call, native, CallState::Failed, &output.text).await;
         }
@@ -198,7 +199,8 @@ impl ToolRun<'_> {
         item.take_output(&output, None);
         item.set(&self.context.events, CallState::Done).await;
         record.shown = Some(item.record());
-        self.result(item.id, call, native, record, &output.text);
+        let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
+        self.result_with(item.id, call, native, record, &output.text, images);
     }
 
     /// A read outside the workspace: path by path, by the person.
@@ -325,15 +327,30 @@ impl ToolRun<'_> {
         self.refuse(act.item, &act.call, act.native, CallState::Interrupted, INTERRUPTED).await;
     }
 
-    /// Keeps a call's result: its own message for a native call, a part of one for a call written as text.
     fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {
+        self.result_with(item, call, native, record, text, Vec::new());
+    }
+
+    /// Keeps a call's result: its own message for a native call, a part of one for a call written as text. A model that
+    /// takes no images is told their names when the request is made.
+    fn result_with(
+        &mut self,
+        item: ItemId,
+        call: &ToolCall,
+        native: bool,
+        record: ResultRecord,
+        text: &str,
+        images: Vec<Blob>,
+    ) {
         self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
             self.notes.native_edit_failed |= !record.ok && record.edits.iter().any(|e| e.rung.is_none());
-            let (kept, told) = self.session.result(record, text);
+            let (mut kept, told) = self.session.result(record, text);
+            kept.blobs = images.iter().map(blob_record).collect();
             let row = self.context.services.memory.append(&self.session.id, kept);
-            self.session.push(told, row);
+            self.session.push(told.with_blobs(images), row);
         } else {
+            self.images.extend(images);
             self.texts.push(format!("Result of {}:\n{text}", call.name));
             self.records.push((item, ResultRecord { told: Some(text.to_string()), ..record }));
         }
@@ -355,23 +372,21 @@ impl ToolRun<'_> {
             return;
         }
         let text = std::mem::take(&mut self.texts).join("\n\n");
+        let images = std::mem::take(&mut self.images);
         let mut record = NewMessage::text(memory::Role::User, text.clone());
+        record.blobs = images.iter().map(blob_record).collect();
         // Nobody typed it: the screen and the history of the input leave it out.
         record.meta = MessageMeta { typed: Some(0), turn: self.session.turn, ..MessageMeta::default() };
         let row = self.context.services.memory.append(&self.session.id, record);
-        self.session.push(Message::user(text), row);
+        self.session.push(Message::user(text).with_blobs(images), row);
     }
 }
 
-/// An answer as text alone: no wire carries images in results yet, so the model is told of them.
-fn in_words(mut output: ToolOutput) -> ToolOutput {
-    for block in std::mem::take(&mut output.blocks) {
-        let OutputBlock::Image { media_type, bytes } = block;
-        output
-            .text
-            .push_str(&format!("\n(an image, {media_type} of {} bytes, which cannot be shown to you)", bytes.len()));
-    }
-    output
+/// An image of a call's answer, as it goes with a message.
+fn image(tool: &str, block: OutputBlock) -> Blob {
+    let OutputBlock::Image { media_type, bytes } = block;
+    let kind = media_type.rsplit('/').next().unwrap_or_default();
+    Blob { name: format!("{tool}.{kind}"), mime: media_type, bytes }
 }
 
 /// What a call that was not run is answered.

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::ArchiveCommands;
-use crate::execute::{Applied, Executed, Stores, execute, sweep};
+use crate::execute::{Applied, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::Cause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
 
@@ -26,7 +26,10 @@ impl ArchiveCommands<'_> {
         }
         let applied = applied?;
         for file in &applied.not_kept {
-            writeln!(self.err, "could not be archived: {file}")?;
+            writeln!(self.err, "not kept: {file}")?;
+        }
+        if applied.unguarded {
+            self.complain(UNGUARDED)?;
         }
         Ok(applied)
     }

@@ -1,0 +1,75 @@
+//! What an answer asks for, and how it ended.
+
+use crate::agent::session::records::ResultRecord;
+use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::running_call::RunningCall;
+use crate::edit::Edit;
+use crate::protocol::ItemId;
+use crate::provider::{self, ToolCall};
+
+/// So many calls of one answer are run at most; the rest of the answer is not read.
+pub const MAX_CALLS: usize = 500;
+
+/// What one answer came to.
+pub struct Step {
+    /// What is to be done, in the order in which it was written.
+    pub acts: Vec<Act>,
+    /// How it ended.
+    pub ended: Ended,
+    /// Tokens, where they were told.
+    pub usage: Option<provider::Usage>,
+    /// Its row in memory, if it is kept.
+    pub row: Option<i64>,
+    /// It ended by itself and holds neither text nor anything to do.
+    pub silent: bool,
+}
+
+impl Act {
+    /// Whether it was written in the text of the answer.
+    pub fn is_text(&self) -> bool {
+        match self {
+            Act::Edit(..) | Act::Dropped(..) => true,
+            Act::Call(call) => !call.native,
+        }
+    }
+}
+
+/// How an answer ended.
+pub enum Ended {
+    /// By itself.
+    Whole,
+    /// The model's limit of tokens cut it.
+    Cut,
+    /// The server held back the rest.
+    Withheld,
+    /// It made more calls than one answer may; those beyond [`MAX_CALLS`] are left out.
+    TooManyCalls,
+    /// It repeated this text until it was cut.
+    Repeating(String),
+    /// The person stopped it.
+    Interrupted,
+    /// The connection, or the server.
+    Broken(provider::Error),
+}
+
+/// Something an answer asks for.
+pub enum Act {
+    /// An edit written in the text.
+    Edit(CallItem, Box<Edit>),
+    /// An edit or a call in the text that came to nothing, with its entry; what the model is told is in the record.
+    Dropped(ItemId, Box<ResultRecord>),
+    /// A tool call.
+    Call(Box<CallAct>),
+}
+
+/// A tool call of an answer.
+pub struct CallAct {
+    /// Its entry on the screen.
+    pub item: CallItem,
+    /// The call, as the model wrote it.
+    pub call: ToolCall,
+    /// Made through the API; otherwise written as text.
+    pub native: bool,
+    /// A read that has already begun.
+    pub early: Option<RunningCall>,
+}

@@ -1,0 +1,79 @@
+//! One step: the model's answer as it streams. Prose is shown at once, edits in the prose are recognised, calls are
+//! collected, and reads begin as soon as their arguments are whole.
+
+mod act;
+mod native_calls;
+mod pieces;
+mod reader;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::task::coop::consume_budget;
+use tokio_util::sync::CancellationToken;
+
+pub use self::act::{Act, CallAct, Ended, MAX_CALLS, Step};
+use self::reader::StepReader;
+pub use self::reader::shown_wait;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::agent::turn::streaming_edit;
+use crate::provider::{self, EndReason, Request};
+
+/// How often growing text is kept, so that a kill loses no more than this.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// Asks, and takes the answer in until it ends or is stopped. What arrived is kept in memory and in the session
+/// whatever happens.
+pub async fn stream(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    request: Request,
+    stop: &CancellationToken,
+) -> Step {
+    let format = context.settings().format;
+    let mut reader = StepReader::new(context, session, format, request.model.clone(), stop);
+    let connection = context.services.connection();
+    let Some(provider) = connection.provider else {
+        let unknown =
+            || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
+        return reader.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
+    };
+    reader.origin = Some(Arc::new(provider.origin(&request.model)));
+    let mut deltas = provider.stream(request);
+    let mut tick = tokio::time::interval(CHECKPOINT);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut preview = tokio::time::interval(streaming_edit::OFTEN);
+    preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let ended = loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break Ended::Interrupted,
+            // Before the next delta, which may always be there: a kill loses no more than a second all the same.
+            _ = tick.tick(), if reader.dirty => reader.checkpoint(),
+            delta = deltas.next() => match delta {
+                Some(Ok(delta)) => {
+                    reader.take(delta).await;
+                    if reader.calls_made > MAX_CALLS {
+                        break Ended::TooManyCalls;
+                    }
+                    if let Some(text) = reader.repeating.take() {
+                        break Ended::Repeating(text);
+                    }
+                    // A flood that never makes this task wait lets the others run all the same.
+                    consume_budget().await;
+                }
+                Some(Err(error)) => break Ended::Broken(error),
+                None => break match reader.answer.end {
+                    Some(EndReason::Length) => Ended::Cut,
+                    Some(EndReason::Filter) => Ended::Withheld,
+                    _ => Ended::Whole,
+                },
+            },
+            _ = preview.tick(), if reader.edits.iter().any(|(_, g)| g.stale) => reader.show_grown().await,
+        }
+    };
+    drop(deltas);
+    reader.finish(ended).await
+}

@@ -1,0 +1,89 @@
+//! Calls that are made through the API: they grow piece by piece, and those that only read begin as soon as they are whole.
+
+use serde_json::Value;
+
+use super::act::{Act, CallAct, MAX_CALLS};
+use super::reader::StepReader;
+use crate::agent::session::records::arguments;
+use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::running_call::RunningCall;
+use crate::protocol::{CallState, EventBody};
+use crate::provider::ToolCall;
+use crate::tools::ToolKind;
+
+impl StepReader<'_> {
+    pub(super) async fn call(&mut self, index: usize, name: Option<String>, arguments: String) {
+        self.prose = None;
+        let at = index.min(self.calls.len());
+        if at == self.calls.len() {
+            // What was said before it is shown before it.
+            let pieces = self.parser.pause();
+            Box::pin(self.pieces(pieces)).await;
+            self.calls_made += 1;
+            if self.calls_made > MAX_CALLS {
+                return;
+            }
+            self.prose = None;
+            // A new call: those before it are whole.
+            self.begin_reads(false).await;
+            let item = CallItem::add(&self.context.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
+            self.calls.push(Some(item));
+        }
+        let Some(item) = &mut self.calls[at] else { return };
+        item.call.arguments.push_str(&arguments);
+        if !arguments.is_empty() {
+            self.context.events.send(EventBody::Grew(item.id, arguments)).await;
+        }
+    }
+
+    /// Moves native calls whose arguments are whole from growing to waiting, in order, and begins those that only
+    /// read, as long as nothing before them changes files. At the `end` of the answer all arguments are as whole as
+    /// they will be.
+    pub(super) async fn begin_reads(&mut self, end: bool) {
+        while let Some(call) = self.answer.calls.get(self.growing.0).filter(|_| self.growing.0 < self.calls.len()) {
+            let (at, length) = self.growing;
+            // What was looked at and has not grown since is no more whole than it was.
+            if !end && length == call.arguments.len() {
+                return;
+            }
+            self.growing.1 = call.arguments.len();
+            let parsed = match serde_json::from_str(&call.arguments) {
+                Ok(value) => Ok(value),
+                Err(_) if !end => return,
+                Err(_) => arguments(&call.arguments),
+            };
+            let call = call.clone();
+            self.growing = (at + 1, usize::MAX);
+            if let Some(item) = self.calls[at].take() {
+                self.begin_call(item, call, parsed).await;
+            }
+        }
+    }
+
+    /// A native call whose arguments are whole.
+    async fn begin_call(&mut self, mut item: CallItem, call: ToolCall, parsed: Result<Value, String>) {
+        let tool = self.session.tools.find(&call.name).cloned();
+        if let (Some(tool), Ok(value)) = (&tool, &parsed) {
+            item.call.main = tool.main(value);
+        }
+        let early = match (tool, parsed) {
+            (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && !self.writes => {
+                item.set(&self.context.events, CallState::Running).await;
+                Some(RunningCall::early(self.context, self.session, &tool, value, &item, self.stop))
+            }
+            _ => {
+                item.set(&self.context.events, CallState::Waiting).await;
+                None
+            }
+        };
+        self.push(Act::Call(Box::new(CallAct { item, call, native: true, early })));
+    }
+
+    /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
+    pub(super) async fn drop_unfinished_calls(&mut self) {
+        for item in self.calls.iter_mut().flatten() {
+            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        }
+        self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
+    }
+}

@@ -1,0 +1,143 @@
+//! What the parser recognises in an answer's text: prose, edits and calls, whole and growing.
+
+use super::act::{Act, CallAct, MAX_CALLS};
+use super::reader::StepReader;
+use crate::agent::session::call_preview;
+use crate::agent::session::records::ResultRecord;
+use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::streaming_edit::StreamingEdit;
+use crate::edit::Format;
+use crate::edit::stream::{EditId, Piece};
+use crate::protocol::{CallState, EventBody};
+use crate::provider::ToolCall;
+
+impl StepReader<'_> {
+    /// In plan mode what looks like an edit is a part of the plan and shown as it is; calls are still made, as far as
+    /// they only read.
+    pub(super) async fn pieces(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            let calls = matches!(
+                piece,
+                Piece::CallStarted { .. } | Piece::CallGrew { .. } | Piece::Call { .. } | Piece::BrokenCall { .. }
+            );
+            if calls || !self.plan {
+                self.piece(piece).await;
+            }
+        }
+    }
+
+    pub(super) async fn piece(&mut self, piece: Piece) {
+        if self.begins(&piece) {
+            self.calls_made += 1;
+        }
+        if self.calls_made > MAX_CALLS {
+            return;
+        }
+        match piece {
+            Piece::Prose(text) => self.prose(text).await,
+            Piece::EditStarted { id, format } => {
+                self.prose = None;
+                let item = CallItem::add(
+                    &self.context.events,
+                    call_preview::blank(call_preview::tag(format), CallState::Streaming),
+                )
+                .await;
+                self.edits.push((id, StreamingEdit::new(format, item)));
+            }
+            Piece::EditGrew { id, part, text } => {
+                if let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
+                    growing.grow(self.context, part, &text, self.stop).await;
+                }
+            }
+            Piece::EditDone { id, edit } => {
+                if let Some(growing) = self.grown(id) {
+                    let mut item = growing.end(Some(&edit));
+                    item.set(&self.context.events, CallState::Waiting).await;
+                    self.push(Act::Edit(item, Box::new(edit)));
+                }
+            }
+            Piece::EditDropped { id, why } => {
+                if let Some(growing) = self.grown(id) {
+                    self.edit_dropped(growing, &why).await;
+                }
+            }
+            Piece::CallStarted { id, name } => {
+                self.prose = None;
+                let item = CallItem::add(&self.context.events, self.growing_call(&name)).await;
+                self.written.push((id, item));
+            }
+            Piece::CallGrew { id, text } => {
+                if let Some((_, item)) = self.written.iter_mut().find(|(e, _)| *e == id) {
+                    item.call.arguments.push_str(&text);
+                    self.context.events.send(EventBody::Grew(item.id, text)).await;
+                }
+            }
+            Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
+            Piece::Call { id, name, arguments } => self.call_written(id, name, &arguments).await,
+        }
+    }
+
+    /// An edit in the text that came to nothing.
+    async fn edit_dropped(&mut self, growing: StreamingEdit, why: &str) {
+        let format = growing.format;
+        let mut item = growing.end(None);
+        item.end(&self.context.events, CallState::Failed, why, why).await;
+        let record = ResultRecord::failed("", &item.call.name).and_edit(&item.call.main, format);
+        let told = Some(format!("an edit was left out: {why}"));
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told, ..record })));
+    }
+
+    /// A call in the text that cannot be read.
+    async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
+        let mut item = self.begun(id, "tool call").await;
+        let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
+        item.end(&self.context.events, CallState::Failed, why, &told).await;
+        let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::Tools);
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told: Some(told), ..record })));
+    }
+
+    /// A whole call in the text.
+    async fn call_written(&mut self, id: Option<EditId>, name: String, arguments: &serde_json::Value) {
+        let mut item = self.begun(id, &name).await;
+        item.call.main = self.session.tools.main(&name, arguments);
+        let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
+        let named = self.growing_call(&call.name);
+        (item.call.name, item.call.verb) = (named.name, named.verb);
+        item.call.arguments.clone_from(&call.arguments);
+        item.set(&self.context.events, CallState::Waiting).await;
+        self.push(Act::Call(Box::new(CallAct { item, call, native: false, early: None })));
+    }
+
+    /// The entry of a call in the text: the one that has been growing, or a new one.
+    async fn begun(&mut self, id: Option<EditId>, name: &str) -> CallItem {
+        self.prose = None;
+        match self.written.iter().position(|(e, _)| Some(*e) == id) {
+            Some(at) => self.written.remove(at).1,
+            None => CallItem::add(&self.context.events, self.growing_call(name)).await,
+        }
+    }
+
+    /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
+    pub(super) async fn show_grown(&mut self) {
+        for (_, growing) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
+            growing.tell(self.context).await;
+        }
+    }
+
+    fn grown(&mut self, id: EditId) -> Option<StreamingEdit> {
+        let at = self.edits.iter().position(|(e, _)| *e == id)?;
+        Some(self.edits.remove(at).1)
+    }
+
+    /// Whether a piece of the text is the first of an edit or a call.
+    fn begins(&self, piece: &Piece) -> bool {
+        match piece {
+            Piece::EditStarted { .. } | Piece::CallStarted { .. } => true,
+            Piece::Call { id, .. } | Piece::BrokenCall { id, .. } => {
+                id.is_none_or(|id| self.written.iter().all(|(begun, _)| *begun != id))
+            }
+            Piece::Prose(_) | Piece::EditGrew { .. } | Piece::EditDone { .. } => false,
+            Piece::EditDropped { .. } | Piece::CallGrew { .. } => false,
+        }
+    }
+}

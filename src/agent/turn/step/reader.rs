@@ -1,0 +1,259 @@
+//! The state of an answer that arrives: what is shown of it, what is kept of it, and what it asks for so far.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::act::{Act, Ended, Step};
+use crate::agent::session::call_preview;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::agent::session::records::assistant_record;
+use crate::agent::session::request;
+use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::repeated_output::RepeatedOutput;
+use crate::agent::turn::streaming_edit::StreamingEdit;
+use crate::edit::Format;
+use crate::edit::stream::{EditId, End, Parser};
+use crate::memory::{MessageMeta, MessageState};
+use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
+use crate::provider::{Answer, Delta, EndReason, Message, Origin, Wait};
+use crate::tools::ToolKind;
+
+/// An answer on its way in.
+pub(super) struct StepReader<'a> {
+    pub(super) context: &'a Arc<SessionContext>,
+    /// It began in plan mode: nothing in its text is an edit.
+    pub(super) plan: bool,
+    pub(super) session: &'a mut Conversation,
+    /// Ends the turn.
+    pub(super) stop: &'a CancellationToken,
+    pub(super) format: Format,
+    pub(super) model: String,
+    /// Who is asked.
+    pub(super) origin: Option<Arc<Origin>>,
+    pub(super) answer: Answer,
+    pub(super) parser: Parser,
+    pub(super) row: Option<i64>,
+    pub(super) dirty: bool,
+    pub(super) retrying: bool,
+    /// The entry that grows with prose, if one does.
+    pub(super) prose: Option<ItemId>,
+    pub(super) thinking: Option<(ItemId, Instant)>,
+    pub(super) acts: Vec<Act>,
+    /// Edits in the text that are growing or done: their place in `acts` once they are done.
+    pub(super) edits: Vec<(EditId, StreamingEdit)>,
+    /// Calls in the text that are growing.
+    pub(super) written: Vec<(EditId, CallItem)>,
+    /// Native calls by index, while they grow.
+    pub(super) calls: Vec<Option<CallItem>>,
+    /// Calls and edits of any kind that have begun so far.
+    pub(super) calls_made: usize,
+    /// The first native call that still grows, and how long its arguments were when they were last looked at.
+    pub(super) growing: (usize, usize),
+    /// Something before the next call may change files.
+    pub(super) writes: bool,
+    /// The end of the answer, watched for repetition, and what it repeats.
+    pub(super) output: RepeatedOutput,
+    pub(super) repeating: Option<String>,
+}
+
+impl<'a> StepReader<'a> {
+    pub(super) fn new(
+        context: &'a Arc<SessionContext>,
+        session: &'a mut Conversation,
+        format: Format,
+        model: String,
+        stop: &'a CancellationToken,
+    ) -> Self {
+        let parser = Parser::new(Some(format), session.known(), session.tools.calls());
+        session.model = Some(model.clone());
+        StepReader {
+            plan: context.settings().mode == Mode::Plan,
+            context,
+            session,
+            stop,
+            format,
+            model,
+            origin: None,
+            answer: Answer::default(),
+            parser,
+            row: None,
+            dirty: false,
+            retrying: false,
+            prose: None,
+            thinking: None,
+            acts: Vec::new(),
+            edits: Vec::new(),
+            written: Vec::new(),
+            calls: Vec::new(),
+            calls_made: 0,
+            growing: (0, usize::MAX),
+            writes: false,
+            output: RepeatedOutput::default(),
+            repeating: None,
+        }
+    }
+
+    pub(super) async fn take(&mut self, delta: Delta) {
+        self.answer.push(&delta);
+        if let Delta::Retrying(wait) = delta {
+            self.retrying = true;
+            return self.context.events.send(EventBody::Retrying(Some(shown_wait(wait)))).await;
+        }
+        if std::mem::take(&mut self.retrying) {
+            self.context.events.send(EventBody::Retrying(None)).await;
+        }
+        if !matches!(delta, Delta::Thinking(_) | Delta::Usage(_)) {
+            self.end_thinking().await;
+        }
+        match delta {
+            Delta::Text(text) => {
+                self.keep();
+                self.watch(&text);
+                let pieces = self.parser.push(&text);
+                if self.plan {
+                    self.prose(text).await;
+                }
+                self.pieces(pieces).await;
+            }
+            Delta::Thinking(text) => {
+                self.keep();
+                self.think(text).await;
+            }
+            Delta::Call { index, name, arguments, .. } => {
+                self.keep();
+                self.call(index, name, arguments).await;
+            }
+            // What a limit or a filter cut may look whole once it is mended, and is not.
+            Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
+            Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
+            Delta::Part | Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
+        }
+    }
+
+    /// Looks for a text that comes again and again.
+    fn watch(&mut self, text: &str) {
+        let seen = &self.session.seen;
+        let known = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
+        self.repeating = self.output.push(text, known);
+    }
+
+    /// The first piece makes the message's row; from then on it is kept once a second.
+    fn keep(&mut self) {
+        self.dirty = true;
+        if self.row.is_none() {
+            let message = Message::assistant("", Vec::new());
+            let record = assistant_record(&message, MessageState::Streaming, self.meta());
+            self.row = Some(self.context.services.memory.append(&self.session.id, record));
+        }
+    }
+
+    pub(super) fn checkpoint(&mut self) {
+        self.dirty = false;
+        let Some(row) = self.row else { return };
+        let thinking = Some(self.answer.thinking.clone()).filter(|t| !t.is_empty());
+        let (id, text) = (self.session.id.clone(), self.answer.text.clone());
+        self.context.services.memory.post(move |memory| memory.checkpoint(&id, row, &text, thinking.as_deref()));
+    }
+
+    fn meta(&self) -> MessageMeta {
+        MessageMeta {
+            turn: self.session.turn,
+            model: Some(self.model.clone()),
+            format: Some(self.format.name().into()),
+            input_tokens: self.answer.usage.map(|u| u.input),
+            output_tokens: self.answer.usage.map(|u| u.output),
+            cached_tokens: self.answer.usage.map(|u| u.cache_read),
+            written_tokens: self.answer.usage.map(|u| u.cache_write),
+            thinking_tokens: self.answer.usage.map(|u| u.thinking),
+            hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
+            cost_nanos: self.answer.usage.and_then(|u| request::cost_nanos(self.context, &self.model, &u)),
+            ..MessageMeta::default()
+        }
+    }
+
+    async fn think(&mut self, text: String) {
+        match self.thinking {
+            Some((id, _)) => self.context.events.send(EventBody::Grew(id, text)).await,
+            None => {
+                let id = self.context.events.add(Item::Thinking { text, took: None }).await;
+                self.thinking = Some((id, Instant::now()));
+            }
+        }
+    }
+
+    async fn end_thinking(&mut self) {
+        if let Some((id, began)) = self.thinking.take() {
+            let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(began.elapsed()) };
+            self.context.events.send(EventBody::Changed(id, item)).await;
+        }
+    }
+
+    /// The entry of a call that begins.
+    pub(super) fn growing_call(&self, name: &str) -> protocol::Call {
+        call_preview::of_tool(&self.session.tools, name, CallState::Streaming)
+    }
+
+    pub(super) async fn prose(&mut self, text: String) {
+        match self.prose {
+            Some(id) => self.context.events.send(EventBody::Grew(id, text)).await,
+            // White space alone between calls is nothing to show.
+            None if text.trim().is_empty() => {}
+            None => self.prose = Some(self.context.events.add(Item::Answer { text }).await),
+        }
+    }
+
+    pub(super) fn push(&mut self, act: Act) {
+        self.writes |= match &act {
+            Act::Call(c) => !self.session.tools.is(&c.call.name, ToolKind::Read),
+            Act::Edit(..) | Act::Dropped(..) => true,
+        };
+        self.acts.push(act);
+    }
+
+    pub(super) async fn finish(mut self, ended: Ended) -> Step {
+        if std::mem::take(&mut self.retrying) {
+            self.context.events.send(EventBody::Retrying(None)).await;
+        }
+        self.end_thinking().await;
+        let whole = matches!(ended, Ended::Whole);
+        let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
+        self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
+        for (_, growing) in std::mem::take(&mut self.edits) {
+            growing.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        }
+        // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
+        if !matches!(ended, Ended::Interrupted) {
+            self.begin_reads(whole).await;
+        }
+        self.drop_unfinished_calls().await;
+        let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
+        self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
+        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent }
+    }
+
+    fn save(&mut self, state: MessageState) {
+        if self.answer.is_empty() && self.row.is_none() {
+            return;
+        }
+        let meta = self.meta();
+        let message = std::mem::take(&mut self.answer);
+        let usage = message.usage;
+        let mut message = message.into_message();
+        message.origin.clone_from(&self.origin);
+        let record = assistant_record(&message, state, meta);
+        if let Some(row) = self.row {
+            let id = self.session.id.clone();
+            self.context.services.memory.post(move |memory| memory.replace(&id, row, &record));
+            self.session.push(message, row);
+        }
+        self.answer.usage = usage;
+    }
+}
+
+/// A pause between tries, for the front end.
+pub fn shown_wait(wait: Wait) -> protocol::Wait {
+    protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
+}
