@@ -26,11 +26,10 @@ use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::request::{self, Unbuilt};
 use crate::agent::session::settings;
 use crate::agent::turn::compact::Fitting;
-use crate::agent::turn::edits::Edits;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::step::{Act, Ended, Step};
-use crate::agent::turn::tool_run::{StepNotes, ToolRun};
+use crate::agent::turn::tool_run::ToolRun;
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
@@ -156,10 +155,8 @@ async fn act(
         Ended::Whole | Ended::TooManyCalls => None,
         ended => Some(broken_off(context, ended).await),
     };
-    let (edits, texts, records) = (Edits::default(), Vec::new(), Vec::new());
     let wrote_text = step.acts.iter().any(Act::is_text);
-    let (images, notes) = (Vec::new(), StepNotes::default());
-    let mut work = ToolRun { context, session, stop, edits, texts, images, records, go_on: false, notes };
+    let mut work = ToolRun::new(context, session, stop);
     let (mut asked_again, mut written) = (None, Vec::new());
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);

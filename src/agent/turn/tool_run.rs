@@ -65,6 +65,19 @@ impl StepNotes {
     }
 }
 
+impl<'a> ToolRun<'a> {
+    /// Nothing done yet.
+    pub fn new(
+        context: &'a Arc<SessionContext>,
+        session: &'a mut Conversation,
+        stop: &'a CancellationToken,
+    ) -> ToolRun<'a> {
+        let (edits, texts, images) = (Edits::default(), Vec::new(), Vec::new());
+        let (records, notes) = (Vec::new(), StepNotes::default());
+        ToolRun { context, session, stop, edits, texts, images, records, go_on: false, notes }
+    }
+}
+
 impl ToolRun<'_> {
     /// What came of an edit in the text that is not as the model wanted it.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
