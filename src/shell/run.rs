@@ -81,7 +81,8 @@ impl std::fmt::Debug for Running {
     }
 }
 
-/// Starts a command.
+/// Starts a command. It is back once the shell runs or could not be started: until then the helper does not hold the
+/// staging folder yet, and whoever seals it would take it from under the command.
 ///
 /// # Errors
 /// When the helper cannot be started.
@@ -102,7 +103,9 @@ pub fn launch(launch: Launch) -> io::Result<Running> {
     let mut passes = launch.passes;
     thread::spawn(move || for_output.read_output(reads, &mut passes));
     thread::spawn(move || for_reports.read_reports(ours, child, begun));
-    Ok(Running { shared, orders: Mutex::new(orders) })
+    let running = Running { shared, orders: Mutex::new(orders) };
+    running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
+    Ok(running)
 }
 
 impl Running {
