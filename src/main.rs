@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use nebula::agent::{self, Parts};
+use nebula::agent::{self, AgentParts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::config::screen_files::ScreenFiles;
 use nebula::protocol::SessionChoice;
@@ -64,7 +64,7 @@ fn tour(context: &Context) -> Result<i32> {
     run(context, tour.parts(key)?, options).map(|left| code(left.exit))
 }
 
-fn run(context: &Context, parts: Parts, options: Options) -> Result<Left> {
+fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
     let config = &context.config;
     let options = Options {
         theme: config.theme.clone(),

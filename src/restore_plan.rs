@@ -1,15 +1,15 @@
 //! What undo, redo and restore mean: from what was asked for to a request of the archive, with its title and kind.
 //! Writes nothing; the proposal that comes of it takes the one road like any other.
 
-use crate::archive::restore::{LastWritten, RestoreError, Written};
-use crate::archive::{self, Choices, Id, Request, Restoration};
+use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
+use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ChangesetRecord, ChangesetState};
 use crate::proposal::ProposalId;
 
 /// What a person or a model asks to restore. Paths are normalised; ids may be unique beginnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RestoreScope {
     /// So many versions back, from 1; without files those of the newest changeset.
     Undo {
         /// How many versions.
@@ -60,9 +60,9 @@ pub enum Wanted {
 
 /// What is asked of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct RestorePlan {
     /// Which states.
-    pub request: Request,
+    pub request: RestoreTarget,
     /// `undo` or `redo`, for memory.
     pub kind: &'static str,
     /// In words, for lists and the cause of the changeset: `undo of …`.
@@ -102,9 +102,9 @@ pub enum PlanError {
 ///
 /// # Errors
 /// When there is nothing to restore, or it is not known what.
-pub fn plan(wanted: &Wanted, stores: Stores<'_>) -> Result<Plan, PlanError> {
+pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     match wanted {
-        Wanted::Undo { count, files } => {
+        RestoreScope::Undo { count, files } => {
             let what = match files.as_slice() {
                 [] => newest_title(stores)?.unwrap_or_else(|| "the newest changeset".into()),
                 files => files.join(", "),
@@ -113,36 +113,36 @@ pub fn plan(wanted: &Wanted, stores: Stores<'_>) -> Result<Plan, PlanError> {
                 Some(undone) => format!("redo of {undone}"),
                 None => format!("undo of {what}"),
             };
-            Ok(undo(Request::Undo { count: *count, files: files.clone() }, title))
+            Ok(undo(RestoreTarget::Undo { count: *count, files: files.clone() }, title))
         }
-        Wanted::Redo => redo(stores),
-        Wanted::Changeset(id) => {
+        RestoreScope::Redo => redo(stores),
+        RestoreScope::Changeset(id) => {
             let id = stores.archive.find_changeset(id)?;
             let title = format!("undo of {}", title_of(id, stores).unwrap_or_else(|| "one changeset".into()));
-            Ok(undo(Request::Changesets(vec![id]), title))
+            Ok(undo(RestoreTarget::Changesets(vec![id]), title))
         }
-        Wanted::Since(id) => {
+        RestoreScope::Since(id) => {
             let id = stores.archive.find_changeset(id)?;
             let since = title_of(id, stores).unwrap_or_else(|| "then".into());
-            Ok(undo(Request::Since(id), format!("undo of everything since {since}")))
+            Ok(undo(RestoreTarget::Since(id), format!("undo of everything since {since}")))
         }
-        Wanted::SinceMessage { session, message, called } => {
+        RestoreScope::SinceMessage { session, message, called } => {
             let ids = ids(&stores.memory.changesets_since(session, *message)?);
             match ids.is_empty() {
                 true => Err(PlanError::NothingSince(called.clone())),
-                false => Ok(undo(Request::Changesets(ids), format!("undo of everything since {called}"))),
+                false => Ok(undo(RestoreTarget::Changesets(ids), format!("undo of everything since {called}"))),
             }
         }
-        Wanted::Session { session } => {
+        RestoreScope::Session { session } => {
             let ids = ids(&stores.memory.changesets_of_session(session)?);
-            Ok(undo(Request::Changesets(ids), "undo of the session".into()))
+            Ok(undo(RestoreTarget::Changesets(ids), "undo of the session".into()))
         }
-        Wanted::Version { path, version } => {
+        RestoreScope::Version { path, version } => {
             let version = stores.archive.find_version(Some(path), version)?.id;
-            Ok(undo(Request::Version { path: path.clone(), version }, format!("undo of {path}")))
+            Ok(undo(RestoreTarget::Version { path: path.clone(), version }, format!("undo of {path}")))
         }
-        Wanted::Turn { session, turn } => of_turn(session, *turn, "the last turn", stores),
-        Wanted::LastTurn { session } => {
+        RestoreScope::Turn { session, turn } => of_turn(session, *turn, "the last turn", stores),
+        RestoreScope::LastTurn { session } => {
             let record = last_turn(session.as_deref(), stores)?;
             let Some((session, turn)) = record.cause.session.as_deref().zip(record.cause.turn) else {
                 return Err(PlanError::NoTurn("here"));
@@ -152,23 +152,23 @@ pub fn plan(wanted: &Wanted, stores: Stores<'_>) -> Result<Plan, PlanError> {
     }
 }
 
-impl Plan {
+impl RestorePlan {
     /// What the plan comes to with the files as they are, by what was chosen for those changed by someone else.
     ///
     /// # Errors
     /// When it asks for more than the archive holds, or the archive cannot be read.
     pub fn look(&self, choices: &Choices, id: ProposalId, stores: Stores<'_>) -> Result<Restoration, RestoreError> {
         let project = stores.project();
-        let written = Remembered { memory: stores.memory, project: &project };
+        let written = WrittenStates { memory: stores.memory, project: &project };
         stores.archive.restore(stores.workspace, &self.request, &written, choices, id, &self.title)
     }
 }
 
-fn undo(request: Request, title: String) -> Plan {
-    Plan { request, kind: "undo", title }
+fn undo(request: RestoreTarget, title: String) -> RestorePlan {
+    RestorePlan { request, kind: "undo", title }
 }
 
-fn redo(stores: Stores<'_>) -> Result<Plan, PlanError> {
+fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     let newest = newest(stores)?.ok_or(PlanError::Empty)?;
     let record = stores.memory.changeset(&stores.project(), &newest.to_string())?.ok_or(PlanError::UnknownCause)?;
     if record.cause.kind != "undo" {
@@ -176,14 +176,14 @@ fn redo(stores: Stores<'_>) -> Result<Plan, PlanError> {
     }
     let title = &record.cause.title;
     let title = format!("redo of {}", title.strip_prefix("undo of ").unwrap_or(title));
-    Ok(Plan { request: Request::Undo { count: 1, files: Vec::new() }, kind: "redo", title })
+    Ok(RestorePlan { request: RestoreTarget::Undo { count: 1, files: Vec::new() }, kind: "redo", title })
 }
 
-fn of_turn(session: &str, turn: i64, called: &str, stores: Stores<'_>) -> Result<Plan, PlanError> {
+fn of_turn(session: &str, turn: i64, called: &str, stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     let ids = ids(&stores.memory.changesets_of_turn(session, turn)?);
     match ids.is_empty() {
         true => Err(PlanError::NothingInTurn),
-        false => Ok(undo(Request::Changesets(ids), format!("undo of {called}"))),
+        false => Ok(undo(RestoreTarget::Changesets(ids), format!("undo of {called}"))),
     }
 }
 
@@ -201,7 +201,7 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
 /// The newest changeset that changed something.
 fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
     let project = stores.project();
-    Ok(stores.archive.newest_written(&Remembered { memory: stores.memory, project: &project })?)
+    Ok(stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })?)
 }
 
 fn newest_title(stores: Stores<'_>) -> Result<Option<String>, PlanError> {
@@ -220,13 +220,13 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
 }
 
 /// What memory knows of nebula's own writing in one project.
-struct Remembered<'a> {
+struct WrittenStates<'a> {
     memory: &'a memory::Memory,
     /// The workspace's root, as memory names projects.
     project: &'a str,
 }
 
-impl Written for Remembered<'_> {
+impl LastWrittenLookup for WrittenStates<'_> {
     fn written(&self, path: &str) -> Option<LastWritten> {
         // A memory that cannot be read knows nothing: then every change counts as someone else's.
         let last = self.memory.written(self.project, path).ok().flatten()?;

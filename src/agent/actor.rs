@@ -14,7 +14,7 @@ use crate::agent::command::seal_jobs;
 use crate::agent::restore::Restores;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::open::{self, Opened};
+use crate::agent::session::open::{self, OpenedSession};
 use crate::agent::session::records::sha;
 use crate::agent::session::{export, settings, system_prompt};
 use crate::agent::turn::{self, Begin};
@@ -53,11 +53,11 @@ impl ActorHandle {
     }
 
     /// Starts the actor of a session that was opened, which tells the front end of it and then of `standing` notices.
-    pub fn open(opened: Opened, standing: Vec<Notice>) -> Self {
+    pub fn open(opened: OpenedSession, standing: Vec<Notice>) -> Self {
         Self::start(Arc::clone(&opened.context), Some((opened, standing)))
     }
 
-    fn start(context: Arc<SessionContext>, opened: Option<(Opened, Vec<Notice>)>) -> Self {
+    fn start(context: Arc<SessionContext>, opened: Option<(OpenedSession, Vec<Notice>)>) -> Self {
         let (inbox, messages) = mpsc::unbounded_channel();
         let actor = Actor {
             context: Arc::clone(&context),
@@ -128,7 +128,11 @@ struct Actor {
 }
 
 impl Actor {
-    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>, opened: Option<(Opened, Vec<Notice>)>) {
+    async fn run(
+        mut self,
+        mut messages: mpsc::UnboundedReceiver<Message>,
+        opened: Option<(OpenedSession, Vec<Notice>)>,
+    ) {
         if let Some((opened, standing)) = opened {
             self.show(opened, standing).await;
         }
@@ -313,8 +317,8 @@ impl Actor {
     }
 
     /// Tells the front end of the session and all that is in it.
-    async fn show(&mut self, opened: Opened, standing: Vec<Notice>) {
-        let Opened { context, session, items } = opened;
+    async fn show(&mut self, opened: OpenedSession, standing: Vec<Notice>) {
+        let OpenedSession { context, session, items } = opened;
         let info = SessionInfo {
             id: session.id.clone(),
             title: session.title.clone(),

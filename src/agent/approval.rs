@@ -116,14 +116,14 @@ pub fn command_policy(approval: Approval, consent: Consent) -> CommandPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::{FileChange, Found, Placed, Rung, State};
+    use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
     const EDITS: Consent = Consent::Policy("edits");
 
     fn proposal(rung: Rung) -> Proposal {
         let before = State::file(&b"a\n"[..]);
         let after = State::file(&b"b\n"[..]);
-        let placed = [Placed { after: 0..2, found: Found { rung, detail: None }, edit: None }];
+        let placed = [Placed { after: 0..2, found: PlaceMatch { rung, detail: None }, edit: None }];
         let file = FileChange::new("a", before, after, "replaceInFile", &placed);
         Proposal { id: ProposalId(1), title: String::new(), files: vec![file] }
     }

@@ -9,13 +9,13 @@ use crate::agent::session::context::SessionContext;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::protocol::Level;
-use crate::shell::{self, Command, Keeper, Request, Sealed, StartError, Stopped, Told};
+use crate::shell::{self, Command, CommandReport, CommandRequest, Keeper, SealResult, StartError, Stopped};
 use crate::tools::CommandCall;
 
 /// A command that was answered.
 pub struct Finished {
     /// In words.
-    pub told: Told,
+    pub told: CommandReport,
     /// What it printed, as the model gets it.
     pub output: String,
     /// Whether it ended well.
@@ -34,7 +34,7 @@ pub async fn begin(
 ) -> Result<Arc<Command>, StartError> {
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
-    let request = Request { text: call.text.clone(), folder: call.folder.clone() };
+    let request = CommandRequest { text: call.text.clone(), folder: call.folder.clone() };
     let begun = tokio::task::spawn_blocking(move || {
         adopt_and_say(&services);
         commands.begin(&request, keeper, info, None)
@@ -68,8 +68,9 @@ pub async fn finish(
     let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.kept.path.clone()).collect();
     // What a command changed is not someone else's change.
     lock(&context.services.known).retain(|path, _| !changed.contains(path));
-    let result = Sealed { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
-    let mut told = Told::new(&command, stopped, &result, failure.as_deref());
+    let result =
+        SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+    let mut told = CommandReport::new(&command, stopped, &result, failure.as_deref());
     told.notes.extend(note);
     let output = command.running.output().for_model(&command.id);
     if command.running.progress().is_over() {

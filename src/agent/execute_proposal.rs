@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::approval;
 use crate::agent::changesets::changeset;
-use crate::agent::services::{Report, lock};
+use crate::agent::services::{ServiceReport, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
 use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
@@ -18,7 +18,7 @@ use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
+pub enum Approver {
     /// The policy first, then the person.
     Policy,
     /// Always the person: it is their own restore.
@@ -26,7 +26,7 @@ pub enum Asking {
 }
 
 /// What became of a proposal.
-pub struct Settled {
+pub struct ProposalResult {
     /// As it is told to the front end.
     pub outcome: Outcome,
     /// What was decided; none when it was withdrawn.
@@ -37,14 +37,14 @@ pub struct Settled {
     pub written: Vec<(String, Option<Arc<[u8]>>)>,
 }
 
-impl Settled {
+impl ProposalResult {
     /// Taken back before anything was decided or written.
     pub fn withdrawn() -> Self {
-        Settled::nothing(Outcome::Withdrawn, None)
+        ProposalResult::nothing(Outcome::Withdrawn, None)
     }
 
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {
-        Settled { outcome, decision, changeset: None, written: Vec::new() }
+        ProposalResult { outcome, decision, changeset: None, written: Vec::new() }
     }
 }
 
@@ -54,10 +54,10 @@ pub async fn execute_proposal(
     context: &Arc<SessionContext>,
     proposal: Arc<Proposal>,
     previews: Vec<RestorePreview>,
-    asking: Asking,
+    asking: Approver,
     cause: Cause,
     stop: &CancellationToken,
-) -> Settled {
+) -> ProposalResult {
     let decision = match by_policy(context, &proposal, asking) {
         Some(decision) => {
             context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
@@ -67,7 +67,7 @@ pub async fn execute_proposal(
             Some(decision) => decision,
             None => {
                 context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
-                return Settled::withdrawn();
+                return ProposalResult::withdrawn();
             }
         },
     };
@@ -75,7 +75,7 @@ pub async fn execute_proposal(
         context.change_settings(|settings| settings.approve(Approval::Edits, Consent::Policy("session")));
         context.tell_status().await;
     }
-    if asking == Asking::Person {
+    if asking == Approver::Person {
         // What the person restores is not someone else's change.
         lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
@@ -98,11 +98,11 @@ pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
 
 /// Whether the person is asked about a proposal of the model.
 pub fn asks_person(context: &SessionContext, proposal: &Proposal) -> bool {
-    by_policy(context, proposal, Asking::Policy).is_none()
+    by_policy(context, proposal, Approver::Policy).is_none()
 }
 
-fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Asking) -> Option<Decision> {
-    if asking == Asking::Person {
+fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Approver) -> Option<Decision> {
+    if asking == Approver::Person {
         return None;
     }
     let settings = context.settings();
@@ -141,11 +141,11 @@ async fn write(
     decision: Decision,
     cause: Cause,
     stop: &CancellationToken,
-) -> Settled {
+) -> ProposalResult {
     let decided = match proposal.decide(&decision) {
         Ok(Some(decided)) => decided,
-        Ok(None) => return Settled::nothing(Outcome::Refused, Some(decision)),
-        Err(e) => return Settled::nothing(Outcome::Failed(e.to_string()), Some(decision)),
+        Ok(None) => return ProposalResult::nothing(Outcome::Refused, Some(decision)),
+        Err(e) => return ProposalResult::nothing(Outcome::Failed(e.to_string()), Some(decision)),
     };
     // What is written here is not someone else's change, whenever the watch looks. What is known then is noted after it.
     lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
@@ -156,10 +156,10 @@ async fn write(
     match work {
         Ok(Ok(changeset)) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
-            Settled { outcome, decision: Some(decision), changeset, written }
+            ProposalResult { outcome, decision: Some(decision), changeset, written }
         }
-        Ok(Err(outcome)) => Settled::nothing(outcome, Some(decision)),
-        Err(_) => Settled::nothing(Outcome::Failed("writing failed in nebula itself".into()), Some(decision)),
+        Ok(Err(outcome)) => ProposalResult::nothing(outcome, Some(decision)),
+        Err(_) => ProposalResult::nothing(Outcome::Failed("writing failed in nebula itself".into()), Some(decision)),
     }
 }
 
@@ -179,7 +179,7 @@ fn execute_decided(
             let bytes = |state: &State| state.bytes().map_or(0, |b| b.len() as u64);
             // Grown by what was there before, at most.
             let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
-            context.services.report(Report::ArchiveGrew(grown));
+            context.services.report(ServiceReport::ArchiveGrew(grown));
             if !applied.not_kept.is_empty() {
                 let title = "a file could not keep all it had";
                 context.services.say(Level::Warning, title, applied.not_kept.join("\n"));

@@ -25,4 +25,4 @@ mod turn;
 pub use background::adopt::adopt;
 pub use services::shell;
 pub use session::export;
-pub use start::{Handle, Parts, ended, open_archive, spawn};
+pub use start::{AgentHandle, AgentParts, ended, open_archive, spawn};

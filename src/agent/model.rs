@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::agent::background::model_facts;
-use crate::agent::services::{Report, Services, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{Connection, Secret};
 use crate::protocol::{ConnectForm, Level};
 use crate::provider::{self, Provider, Recorder};
@@ -62,7 +62,7 @@ fn look_for_local(services: &Arc<Services>) {
                 tokio::spawn(wait_for_local(Arc::clone(&services)));
             }
         }
-        services.report(Report::Looked);
+        services.report(ServiceReport::Looked);
     });
 }
 
@@ -111,7 +111,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     plug(services, Arc::clone(&provider));
     model_facts::describe(services, &*provider, &model).await;
     services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
-    services.report(Report::Status);
+    services.report(ServiceReport::Status);
     Ok(())
 }
 
@@ -141,12 +141,12 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
         let meant = services.connection().model == usual;
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.change_connection(|connection| connection.model.clone_from(model));
-            services.report(Report::Status);
+            services.report(ServiceReport::Status);
             let title = format!("{} offers no {usual}: {model} answers", provider.place());
             services.say(Level::Info, title, "Ctrl-O chooses another");
         }
         model_facts::describe(&services, &*provider, &services.connection().model).await;
-        services.report(Report::Looked);
+        services.report(ServiceReport::Looked);
     });
 }
 
@@ -163,7 +163,7 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
             let detail = if lacks { format!("It has no {usual}: {model} answers") } else { String::new() };
             services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
             // Before it is said: `task --json` begins with who answers.
-            services.report(Report::Status);
+            services.report(ServiceReport::Status);
             services.say(Level::Info, format!("connected to {} on this computer", server.name), detail);
         }
         Err(e) => services.say(Level::Error, e.message, e.hint),

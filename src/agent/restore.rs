@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::execute_proposal::{Asking, Settled, execute_proposal};
+use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
@@ -15,15 +15,15 @@ use crate::archive::{Choices, Restoration};
 use crate::memory::{Cause, ChangesetRecord};
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
-use crate::restore_plan::{self, Plan, Wanted};
+use crate::restore_plan::{self, RestorePlan, RestoreScope};
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
 pub struct Restores {
-    pending: Option<Pending>,
+    pending: Option<PendingRestore>,
 }
 
-struct Pending {
+struct PendingRestore {
     task: JoinHandle<()>,
     stop: CancellationToken,
     choices: mpsc::UnboundedSender<(String, ForeignChoice)>,
@@ -52,7 +52,7 @@ impl Restores {
         let context = Arc::clone(context);
         self.begin(move |stop, _| async move {
             let settled =
-                execute_proposal(&context, Arc::new(proposal), Vec::new(), Asking::Person, cause, &stop).await;
+                execute_proposal(&context, Arc::new(proposal), Vec::new(), Approver::Person, cause, &stop).await;
             tell(&context, &settled, "wrote").await;
         });
     }
@@ -65,7 +65,7 @@ impl Restores {
         let stop = CancellationToken::new();
         let (choices, chosen) = mpsc::unbounded_channel();
         let task = tokio::spawn(run(stop.clone(), chosen));
-        self.pending = Some(Pending { task, stop, choices });
+        self.pending = Some(PendingRestore { task, stop, choices });
     }
 
     /// Answers a restore with a proposal, or says why there is none. `turn` is the session's last one.
@@ -98,20 +98,20 @@ impl Restores {
 }
 
 /// What a request of the person asks for; the error is for the person.
-fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) -> Result<Wanted, String> {
+fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) -> Result<RestoreScope, String> {
     Ok(match request {
-        RestoreRequest::Undo { count, files } => Wanted::Undo { count, files },
-        RestoreRequest::Redo => Wanted::Redo,
-        RestoreRequest::Changeset(id) => Wanted::Changeset(id),
-        RestoreRequest::Since(id) => Wanted::Since(id),
+        RestoreRequest::Undo { count, files } => RestoreScope::Undo { count, files },
+        RestoreRequest::Redo => RestoreScope::Redo,
+        RestoreRequest::Changeset(id) => RestoreScope::Changeset(id),
+        RestoreRequest::Since(id) => RestoreScope::Since(id),
         RestoreRequest::SinceMessage(number) => {
             let (message, words) = person_said(context, number).ok_or("that message is not in memory")?;
             let session = context.id().unwrap_or_default();
-            Wanted::SinceMessage { session, message, called: format!("\"{words}\"") }
+            RestoreScope::SinceMessage { session, message, called: format!("\"{words}\"") }
         }
-        RestoreRequest::Version { path, version } => Wanted::Version { path, version },
+        RestoreRequest::Version { path, version } => RestoreScope::Version { path, version },
         RestoreRequest::Turn => match context.id().zip(turn) {
-            Some((session, turn)) => Wanted::Turn { session, turn },
+            Some((session, turn)) => RestoreScope::Turn { session, turn },
             None => return Err("no turn of this session changed anything".into()),
         },
         RestoreRequest::LastOf { path, turn } => last_of(context, &path, turn)?,
@@ -120,7 +120,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 }
 
 /// The newest changeset of this session that changed a file, alone or with its turn.
-fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<Wanted, String> {
+fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<RestoreScope, String> {
     let session = context.id().ok_or("no session is open")?;
     let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
     let changed = |record: &&ChangesetRecord| record.files.iter().any(|file| file.path == path);
@@ -128,8 +128,8 @@ fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<Wan
     let newest = records.iter().filter(changed).filter(|r| r.id.is_some()).max_by(|a, b| a.id.cmp(&b.id));
     let newest = newest.ok_or_else(|| format!("nothing in this session changed {path}"))?;
     match newest.cause.turn.filter(|_| whole_turn) {
-        Some(turn) => Ok(Wanted::Turn { session, turn }),
-        None => Ok(Wanted::Changeset(newest.id.clone().unwrap_or_default())),
+        Some(turn) => Ok(RestoreScope::Turn { session, turn }),
+        None => Ok(RestoreScope::Changeset(newest.id.clone().unwrap_or_default())),
     }
 }
 
@@ -144,7 +144,7 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
     if records.is_empty() {
         return Ok(None);
     }
-    let wanted = Wanted::Session { session };
+    let wanted = RestoreScope::Session { session };
     let plan = restore_plan::plan(&wanted, stores).map_err(|e| e.to_string())?;
     let choices = Choices { others: Some(ForeignChoice::TakeOld), ..Choices::default() };
     let restoration = plan.look(&choices, context.events.proposal(), context.services.stores());
@@ -163,7 +163,11 @@ fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)>
 }
 
 /// Plans what a request asks for, on a thread that may block.
-async fn plan(context: &Arc<SessionContext>, request: RestoreRequest, turn: Option<i64>) -> Result<Plan, String> {
+async fn plan(
+    context: &Arc<SessionContext>,
+    request: RestoreRequest,
+    turn: Option<i64>,
+) -> Result<RestorePlan, String> {
     let context = Arc::clone(context);
     let planned = tokio::task::spawn_blocking(move || {
         let wanted = wanted(&context, request, turn)?;
@@ -176,7 +180,11 @@ async fn plan(context: &Arc<SessionContext>, request: RestoreRequest, turn: Opti
 ///
 /// # Errors
 /// Why there is nothing to undo, for the model.
-pub async fn plan_of_tool(context: &Arc<SessionContext>, count: usize, path: Option<String>) -> Result<Plan, String> {
+pub async fn plan_of_tool(
+    context: &Arc<SessionContext>,
+    count: usize,
+    path: Option<String>,
+) -> Result<RestorePlan, String> {
     plan(context, RestoreRequest::Undo { count, files: path.into_iter().collect() }, None).await
 }
 
@@ -184,14 +192,14 @@ pub async fn plan_of_tool(context: &Arc<SessionContext>, count: usize, path: Opt
 /// there was nothing to restore.
 pub async fn run(
     context: &Arc<SessionContext>,
-    plan: &Plan,
+    plan: &RestorePlan,
     mut chosen: mpsc::UnboundedReceiver<(String, ForeignChoice)>,
     stop: &CancellationToken,
-) -> Option<Settled> {
+) -> Option<ProposalResult> {
     let mut choices = Choices::default();
     loop {
         let Some(looked) = stop.run_until_cancelled(look(context, plan, &choices, stop)).await else {
-            return Some(Settled::withdrawn());
+            return Some(ProposalResult::withdrawn());
         };
         let restoration = match looked {
             Ok(restoration) => restoration,
@@ -213,7 +221,7 @@ pub async fn run(
             Cause { session: context.id(), kind: plan.kind.into(), title: plan.title.clone(), ..Cause::default() };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
-        let executing = execute_proposal(context, proposal, restoration.previews, Asking::Person, cause, &again);
+        let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);
         tokio::pin!(executing);
         let mut rechosen = false;
         let settled = loop {
@@ -235,7 +243,7 @@ pub async fn run(
 
 async fn look(
     context: &Arc<SessionContext>,
-    plan: &Plan,
+    plan: &RestorePlan,
     choices: &Choices,
     stop: &CancellationToken,
 ) -> Result<Restoration, String> {
@@ -248,7 +256,7 @@ async fn look(
 }
 
 /// Says in passing how what the person asked for ended, in the word for it, and leaves a note for the model.
-async fn tell(context: &SessionContext, settled: &Settled, did: &str) {
+async fn tell(context: &SessionContext, settled: &ProposalResult, did: &str) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
             let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();

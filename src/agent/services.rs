@@ -1,5 +1,5 @@
 //! What every session works with: the workspace, its archive, memory, the configuration, the connected model. It lives
-//! as long as the process and knows nothing of sessions; what they must hear of goes to the supervisor as a [`Report`].
+//! as long as the process and knows nothing of sessions; what they must hear of goes to the supervisor as a [`ServiceReport`].
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::provider::{self, Provider};
 use crate::shell::{Environment, PlaceSettings, Shell};
 use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
-use crate::workspace::watch::Watch;
+use crate::workspace::watch::FileWatch;
 
 /// How long a turn waits for memory.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -34,7 +34,7 @@ pub struct Services {
     /// Its archive.
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
-    pub memory: memory::Handle,
+    pub memory: memory::MemoryHandle,
     /// What the commands of all sessions share.
     pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
@@ -52,7 +52,7 @@ pub struct Services {
     /// The newest changeset that the front end was told of.
     pub newest: Mutex<Id>,
     /// Keeps the watch on the workspace and the archive alive.
-    pub watch: Mutex<Option<Watch>>,
+    pub watch: Mutex<Option<FileWatch>>,
     /// Changesets and files in the archive, once they are counted.
     pub archive_counts: Mutex<Option<(usize, usize)>>,
     /// Whether a local server is being looked for; the supervisor ends it, once the sessions know what was found.
@@ -65,14 +65,14 @@ pub struct Services {
     pub told_unguarded: AtomicBool,
     /// The agent ends: background work stops.
     pub closing: AtomicBool,
-    connection: Mutex<Connection>,
+    connection: Mutex<ModelConnection>,
     trouble: Mutex<Option<String>>,
-    reports: mpsc::UnboundedSender<Report>,
+    reports: mpsc::UnboundedSender<ServiceReport>,
 }
 
 /// The model that answers, or why none does.
 #[derive(Clone)]
-pub struct Connection {
+pub struct ModelConnection {
     /// The connected provider, if one is.
     pub provider: Option<Arc<dyn Provider>>,
     /// The model of sessions that did not choose one.
@@ -100,7 +100,7 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
 }
 
 /// Something process-wide that the sessions or the person must hear of.
-pub enum Report {
+pub enum ServiceReport {
     /// A notice in passing, not kept in a chat.
     Passing(Notice),
     /// Something that stays wrong: it is told in every open chat, or in the next one.
@@ -122,11 +122,11 @@ impl Services {
     pub fn new(
         workspace: Arc<Workspace>,
         archive: Arc<Archive>,
-        memory: memory::Handle,
+        memory: memory::MemoryHandle,
         events: Events,
         config: Config,
         offered: Vec<Arc<dyn Tool>>,
-        reports: mpsc::UnboundedSender<Report>,
+        reports: mpsc::UnboundedSender<ServiceReport>,
     ) -> Self {
         let model = config.model.clone();
         Services {
@@ -148,7 +148,7 @@ impl Services {
             refreshing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            connection: Mutex::new(Connection { provider: None, model, tried: Vec::new(), why_not: None }),
+            connection: Mutex::new(ModelConnection { provider: None, model, tried: Vec::new(), why_not: None }),
             trouble: Mutex::new(None),
             reports,
         }
@@ -161,12 +161,12 @@ impl Services {
     }
 
     /// The connected model now.
-    pub fn connection(&self) -> Connection {
+    pub fn connection(&self) -> ModelConnection {
         lock(&self.connection).clone()
     }
 
     /// Changes the connected model.
-    pub fn change_connection(&self, change: impl FnOnce(&mut Connection)) {
+    pub fn change_connection(&self, change: impl FnOnce(&mut ModelConnection)) {
         change(&mut lock(&self.connection));
     }
 
@@ -192,19 +192,19 @@ impl Services {
     }
 
     /// Hands a report to the supervisor, without waiting.
-    pub fn report(&self, report: Report) {
+    pub fn report(&self, report: ServiceReport) {
         // The supervisor is gone only when the process ends.
         let _ = self.reports.send(report);
     }
 
     /// Says something in passing, not in a chat.
     pub fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
-        self.report(Report::Passing(Notice::new(level, title, detail)));
+        self.report(ServiceReport::Passing(Notice::new(level, title, detail)));
     }
 
     /// Tells what stays wrong in every open chat, or in the one that is opened next.
     pub fn tell(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
-        self.report(Report::Standing(Notice::new(level, title, detail)));
+        self.report(ServiceReport::Standing(Notice::new(level, title, detail)));
     }
 
     /// Takes what memory answered. An error is recorded for the banner: the session goes on.

@@ -10,7 +10,7 @@ use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::{maintenance, watch};
 use crate::agent::events::Events;
 use crate::agent::model;
-use crate::agent::services::{Report, Services, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::context::Settings;
 use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 const EVENTS: usize = 256;
 
 /// What the agent is made of.
-pub struct Parts {
+pub struct AgentParts {
     /// The configuration with environment and flags laid over it.
     pub config: Config,
     /// The folder it may touch.
@@ -43,7 +43,7 @@ pub struct Parts {
 }
 
 /// The front end's ends of the two channels.
-pub struct Handle {
+pub struct AgentHandle {
     /// What may be asked, of the session opened last unless another is named.
     pub commands: mpsc::UnboundedSender<Addressed>,
     /// What is told, of all sessions.
@@ -62,7 +62,7 @@ pub async fn ended(done: tokio::task::JoinHandle<()>) {
 }
 
 /// Starts the agent on the current runtime.
-pub fn spawn(parts: Parts) -> Handle {
+pub fn spawn(parts: AgentParts) -> AgentHandle {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (outbox, events) = mpsc::channel(EVENTS);
     let done = tokio::spawn(async move {
@@ -70,12 +70,12 @@ pub fn spawn(parts: Parts) -> Handle {
         let supervisor = boot(parts, Events::new(outbox), reports).await;
         supervisor.run(inbox, reported).await;
     });
-    Handle { commands, events, done }
+    AgentHandle { commands, events, done }
 }
 
 /// Opens the services and begins what goes on in the background. What there is to say waits as reports.
-async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Report>) -> Supervisor {
-    let Parts { config, workspace, archive, provider, tools, record, mode } = parts;
+async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<ServiceReport>) -> Supervisor {
+    let AgentParts { config, workspace, archive, provider, tools, record, mode } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
     let settings = Settings::new(&config, mode);
     let options = match config.paths.folder() {
@@ -83,7 +83,7 @@ async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Repor
         None => memory::Options::nowhere(),
     };
     // On its own thread: a database that another program holds keeps nobody waiting.
-    let (memory, opened) = memory::Handle::open(options, passing(&events));
+    let (memory, opened) = memory::MemoryHandle::open(options, passing(&events));
     let (workspace, archive) = (Arc::new(workspace), Arc::new(archive));
     let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, reports));
     listen_to_memory(&services);
@@ -98,7 +98,7 @@ async fn boot(parts: Parts, events: Events, reports: mpsc::UnboundedSender<Repor
         None => model::connect(&services),
     }
     tell_configuration(&services, warnings, &untrusted);
-    services.report(Report::Status);
+    services.report(ServiceReport::Status);
     let services2 = Arc::clone(&services);
     tokio::spawn(async move { tell_opened(&services2, opened.await.unwrap_or_default()) });
     let size = ArchiveSize::new(&services);
@@ -126,7 +126,7 @@ fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
     for notice in notices {
         match notice {
             // Told with the session, as long as it lasts.
-            memory::Notice::InMemoryOnly { .. } => services.report(Report::MemoryTrouble),
+            memory::Notice::InMemoryOnly { .. } => services.report(ServiceReport::MemoryTrouble),
             lost => services.tell(Level::Warning, lost.to_string(), ""),
         }
     }
@@ -138,7 +138,7 @@ fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
 /// When something that is no folder lies in its place, or a glob is broken.
 pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, archive::Error> {
     let folder = config.archive_dir.as_deref().map(PathBuf::from);
-    Archive::open(workspace, &archive::Settings { folder, exclude: config.archive_exclude.clone() })
+    Archive::open(workspace, &archive::ArchiveSettings { folder, exclude: config.archive_exclude.clone() })
 }
 
 /// Memory's troubles reach the person while they last.
@@ -146,8 +146,8 @@ fn listen_to_memory(services: &Arc<Services>) {
     let weak = Arc::downgrade(services);
     let say = passing(&services.events);
     services.memory.listen(Box::new(move |notice| match (&notice, weak.upgrade()) {
-        (memory::Notice::InMemoryOnly { .. }, Some(services)) => services.report(Report::MemoryTrouble),
-        (memory::Notice::Back, Some(services)) => services.report(Report::MemoryBack),
+        (memory::Notice::InMemoryOnly { .. }, Some(services)) => services.report(ServiceReport::MemoryTrouble),
+        (memory::Notice::Back, Some(services)) => services.report(ServiceReport::MemoryBack),
         (memory::Notice::Failed { error }, Some(services)) => services.record_trouble(error.clone()),
         (_, Some(_)) => say(notice),
         (_, None) => {}

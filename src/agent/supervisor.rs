@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::agent::actor::ActorHandle;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::listings;
-use crate::agent::services::{Report, Services};
+use crate::agent::services::{ServiceReport, Services};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;
 use crate::protocol::{Addressed, Command, EventBody, Level, Notice, SessionChange, SessionChoice, SessionId};
@@ -39,7 +39,7 @@ impl Supervisor {
     pub async fn run(
         mut self,
         mut commands: mpsc::UnboundedReceiver<Addressed>,
-        mut reports: mpsc::UnboundedReceiver<Report>,
+        mut reports: mpsc::UnboundedReceiver<ServiceReport>,
     ) {
         loop {
             tokio::select! {
@@ -146,33 +146,33 @@ impl Supervisor {
     }
 
     /// Passes on what concerns the whole process.
-    async fn report(&mut self, report: Report) {
+    async fn report(&mut self, report: ServiceReport) {
         match report {
-            Report::Passing(notice) => self.services.events.send(EventBody::Notice(notice)).await,
-            Report::Standing(notice) if self.sessions.is_empty() => {
+            ServiceReport::Passing(notice) => self.services.events.send(EventBody::Notice(notice)).await,
+            ServiceReport::Standing(notice) if self.sessions.is_empty() => {
                 let passing = Notice::new(notice.level, notice.title.clone(), "");
                 self.standing.push(notice);
                 self.services.events.send(EventBody::Notice(passing)).await;
             }
-            Report::Standing(notice) => self.sessions.values().for_each(|actor| actor.tell(notice.clone())),
-            Report::Status => self.tell_status().await,
-            Report::Looked => {
+            ServiceReport::Standing(notice) => self.sessions.values().for_each(|actor| actor.tell(notice.clone())),
+            ServiceReport::Status => self.tell_status().await,
+            ServiceReport::Looked => {
                 // A request waits for this: by then the sessions know who answers.
                 self.tell_status().await;
                 self.services.looking.send_replace(false);
             }
-            Report::MemoryTrouble if self.sessions.is_empty() => {
+            ServiceReport::MemoryTrouble if self.sessions.is_empty() => {
                 if let Some((title, _)) = self.services.memory_trouble() {
                     self.services.events.say(Level::Warning, title, "").await;
                 }
             }
-            Report::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
-            Report::MemoryBack => {
+            ServiceReport::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
+            ServiceReport::MemoryBack => {
                 self.services.forget_errors();
                 self.services.events.say(Level::Info, crate::memory::Notice::Back.to_string(), "").await;
                 self.tell_status().await;
             }
-            Report::ArchiveGrew(bytes) => self.archive_size.grew(bytes),
+            ServiceReport::ArchiveGrew(bytes) => self.archive_size.grew(bytes),
         }
     }
 

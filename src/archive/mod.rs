@@ -32,7 +32,7 @@ pub use lock::Lock;
 pub use maintenance::{Damage, Keep, Prune};
 pub use path::{Sha, calculate_path_sha256, sha256};
 pub use record::{Before, Recorded, RecordedFile};
-pub use restore::{Choices, LastWritten, NothingKnown, Request, Restoration, RestoreError, Written};
+pub use restore::{Choices, LastWritten, LastWrittenLookup, NothingKnown, Restoration, RestoreError, RestoreTarget};
 pub use seal::{ChangeKind, CommandChange, CommandChanges};
 pub use version::Version;
 
@@ -53,7 +53,7 @@ pub type Probe = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
 
 /// What the configuration says of the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
+pub struct ArchiveSettings {
     /// `archiveDir`: absolute, or relative to the root; `None`: `.shaft/archives`.
     pub folder: Option<PathBuf>,
     /// `archiveExclude`: globs of paths that are not archived.
@@ -158,7 +158,7 @@ impl Archive {
     ///
     /// # Errors
     /// When something that is no folder lies in its place, or a glob is broken.
-    pub fn open(workspace: &Workspace, settings: &Settings) -> Result<Self, Error> {
+    pub fn open(workspace: &Workspace, settings: &ArchiveSettings) -> Result<Self, Error> {
         let root = workspace.root().to_path_buf();
         let home = root.join(FOLDER);
         let folder = match &settings.folder {

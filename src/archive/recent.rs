@@ -20,11 +20,11 @@ pub(super) struct Recent {
     /// The newest id of the archive when it was noted: with another one, someone else has archived since.
     as_of: Option<Id>,
     /// The newest versions, newest first, by the folder they lie in.
-    folders: HashMap<PathBuf, VecDeque<Kept>>,
+    folders: HashMap<PathBuf, VecDeque<RecentVersion>>,
 }
 
 /// One version.
-struct Kept {
+struct RecentVersion {
     file: PathBuf,
     /// Of its bytes, where this process wrote them.
     sha: Option<Sha>,
@@ -49,12 +49,12 @@ impl Recent {
     pub fn add(&mut self, file: PathBuf, sha: Option<Sha>) {
         let Some(kept) = file.parent().and_then(|folder| self.folders.get_mut(folder)) else { return };
         kept.truncate(LOOK_BACK - 1);
-        kept.push_front(Kept { file, sha });
+        kept.push_front(RecentVersion { file, sha });
     }
 
     /// A recent version in `folder` of equal bytes and mode, whose storage a new one can share.
     pub fn equal_one(&mut self, folder: &Folder, bytes: &[u8], mode: u32, sha: Option<Sha>) -> Option<PathBuf> {
-        let may_be = |kept: &&Kept| kept.sha.is_none() || kept.sha == sha;
+        let may_be = |kept: &&RecentVersion| kept.sha.is_none() || kept.sha == sha;
         self.newest(folder)
             .iter()
             .filter(may_be)
@@ -63,7 +63,7 @@ impl Recent {
             .cloned()
     }
 
-    fn newest(&mut self, folder: &Folder) -> &VecDeque<Kept> {
+    fn newest(&mut self, folder: &Folder) -> &VecDeque<RecentVersion> {
         if self.folders.len() >= FILES && !self.folders.contains_key(folder.path()) {
             self.folders.clear();
         }
@@ -71,7 +71,7 @@ impl Recent {
             // A folder that cannot be listed shares nothing.
             let versions = version::list(folder).unwrap_or_default();
             let newest = versions.into_iter().rev().take(LOOK_BACK).filter(|v| !v.absent);
-            newest.map(|v| Kept { file: v.file, sha: None }).collect()
+            newest.map(|v| RecentVersion { file: v.file, sha: None }).collect()
         })
     }
 }

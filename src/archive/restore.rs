@@ -1,6 +1,6 @@
 //! Undo and its kin: from archived states to a proposal, with what will happen to each file. Writes nothing.
 //!
-//! What nebula last wrote to a path is handed in ([`Written`]): today's bytes that are neither that nor among the
+//! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are neither that nor among the
 //! file's versions are someone else's, and are left out of the proposal until something was chosen for them.
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,7 +15,7 @@ use crate::workspace::{PathError, Workspace};
 
 /// What to restore. Paths are normalised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+pub enum RestoreTarget {
     /// `undo [COUNT] [FILE…]`: so many versions back; without files those of the newest changeset. A redo is this,
     /// once, without files.
     Undo {
@@ -50,7 +50,7 @@ pub struct LastWritten {
 }
 
 /// Knows what nebula last wrote. The archive does not: memory does.
-pub trait Written {
+pub trait LastWrittenLookup {
     /// What nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
     fn written(&self, path: &str) -> Option<LastWritten>;
 
@@ -65,7 +65,7 @@ pub trait Written {
 /// For when no one remembers.
 pub struct NothingKnown;
 
-impl Written for NothingKnown {
+impl LastWrittenLookup for NothingKnown {
     fn written(&self, _path: &str) -> Option<LastWritten> {
         None
     }
@@ -158,26 +158,26 @@ impl Archive {
     pub fn restore(
         &self,
         workspace: &Workspace,
-        request: &Request,
-        written: &dyn Written,
+        request: &RestoreTarget,
+        written: &dyn LastWrittenLookup,
         choices: &Choices,
         id: ProposalId,
         title: &str,
     ) -> Result<Restoration, RestoreError> {
         let mut warnings = Vec::new();
         let (changeset, goals) = match request {
-            Request::Undo { count: 0, .. } => return Err(RestoreError::Zero),
-            Request::Undo { count, files } if files.is_empty() => {
+            RestoreTarget::Undo { count: 0, .. } => return Err(RestoreError::Zero),
+            RestoreTarget::Undo { count, files } if files.is_empty() => {
                 let (newest, paths) = self.newest(written, &mut warnings)?;
                 (Some(newest), self.goals_of_newest(newest, paths, *count)?)
             }
-            Request::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
-            Request::Changesets(ids) => (None, self.goals_before(ids, &mut warnings)?),
-            Request::Since(first) => {
+            RestoreTarget::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
+            RestoreTarget::Changesets(ids) => (None, self.goals_before(ids, &mut warnings)?),
+            RestoreTarget::Since(first) => {
                 let ids: Vec<_> = self.list()?.into_iter().filter(|id| id >= first).collect();
                 (None, self.goals_before(&ids, &mut warnings)?)
             }
-            Request::Version { path, version } => {
+            RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
                 (None, vec![Goal { path: path.clone(), version: Ok(found) }])
             }
@@ -197,12 +197,16 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive's folder cannot be read; one that is not there has none.
-    pub fn newest_written(&self, written: &dyn Written) -> Result<Option<Id>, Error> {
+    pub fn newest_written(&self, written: &dyn LastWrittenLookup) -> Result<Option<Id>, Error> {
         Ok(self.list()?.into_iter().find(|id| !written.failed(*id)))
     }
 
     /// The newest changeset that changed something and can be read.
-    fn newest(&self, written: &dyn Written, warnings: &mut Vec<String>) -> Result<(Id, Vec<String>), RestoreError> {
+    fn newest(
+        &self,
+        written: &dyn LastWrittenLookup,
+        warnings: &mut Vec<String>,
+    ) -> Result<(Id, Vec<String>), RestoreError> {
         for id in self.list()?.into_iter().filter(|id| !written.failed(*id)) {
             match self.paths(id) {
                 Ok(paths) => return Ok((id, paths)),
@@ -270,7 +274,7 @@ impl Archive {
         workspace: &Workspace,
         goal: &Goal,
         folders: &BTreeSet<String>,
-        written: &dyn Written,
+        written: &dyn LastWrittenLookup,
         choices: &Choices,
     ) -> (RestoreStatus, Option<FileChange>) {
         let path = &goal.path;

@@ -13,7 +13,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use super::restore::state_sha;
-use super::staging::{Kept, KeptKind, Staging};
+use super::staging::{CommandStaging, JournalLine, StagedKind};
 use super::version;
 use super::{Archive, Error, Id, Lock, RecordedFile, Sha, at};
 use crate::disk;
@@ -42,7 +42,7 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandChange {
     /// The state before, as it was kept.
-    pub kept: Kept,
+    pub kept: JournalLine,
     /// What became of it.
     pub kind: ChangeKind,
     /// SHA-256 of the state before, as [`state_sha`] gives it.
@@ -69,7 +69,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn compare(&self, workspace: &Workspace, staging: &Staging) -> Result<CommandChanges, Error> {
+    pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
         let kept = staging.kept().map_err(at(staging.folder()))?;
         let keep_bytes = kept.len() <= MANY;
         let mut all = CommandChanges::default();
@@ -107,7 +107,7 @@ impl Archive {
     pub fn seal(
         &self,
         lock: &mut Lock,
-        staging: &Staging,
+        staging: &CommandStaging,
         changes: &[CommandChange],
         approved: Option<&str>,
     ) -> Result<(Id, Vec<RecordedFile>), Error> {
@@ -127,7 +127,7 @@ impl Archive {
             let version = folder.join(version::name(id, &kept.path, &shape(kept)));
             open.extend(name_version(staging.folder(), kept, &version).map_err(fail)?);
             folders.insert(folder);
-            let absent = kept.kind == KeptKind::Absent;
+            let absent = kept.kind == StagedKind::Absent;
             files.push(RecordedFile { path: kept.path.clone(), version: id, absent, sha256: change.before });
         }
         self.reach("seal: flush").map_err(at(&self.folder))?;
@@ -159,8 +159,8 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
 }
 
 /// Lets a staged file be read by its owner where its mode does not; the version has that bit more.
-fn make_readable(folder: &Path, kept: &mut Kept) {
-    if let (KeptKind::File, Some(name), 0) = (kept.kind, &kept.staged, kept.mode & 0o400) {
+fn make_readable(folder: &Path, kept: &mut JournalLine) {
+    if let (StagedKind::File, Some(name), 0) = (kept.kind, &kept.staged, kept.mode & 0o400) {
         kept.mode |= 0o400;
         // What cannot be read then is told by the reading.
         let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(kept.mode & 0o1777));
@@ -168,13 +168,13 @@ fn make_readable(folder: &Path, kept: &mut Kept) {
 }
 
 /// The state that was kept.
-fn staged_state(folder: &Path, kept: &Kept) -> io::Result<State> {
+fn staged_state(folder: &Path, kept: &JournalLine) -> io::Result<State> {
     let staged = kept.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
     Ok(match kept.kind {
-        KeptKind::Absent => State::Absent,
-        KeptKind::Folder => State::Folder { mode: kept.mode & 0o7777 },
-        KeptKind::Link => State::Link { target: fs::read_link(staged?)? },
-        KeptKind::File => {
+        StagedKind::Absent => State::Absent,
+        StagedKind::Folder => State::Folder { mode: kept.mode & 0o7777 },
+        StagedKind::Link => State::Link { target: fs::read_link(staged?)? },
+        StagedKind::File => {
             let staged = staged?;
             match state_of(disk::open_file(&staged, disk::Links::Refuse)?, &staged, &CancellationToken::new())?.0 {
                 State::File { bytes, .. } => State::File { bytes, mode: Some(kept.mode & 0o7777) },
@@ -189,19 +189,19 @@ fn staged_state(folder: &Path, kept: &Kept) -> io::Result<State> {
 }
 
 /// A state of this kind, for the name of its version.
-fn shape(kept: &Kept) -> State {
+fn shape(kept: &JournalLine) -> State {
     match kept.kind {
-        KeptKind::Absent => State::Absent,
-        KeptKind::Folder => State::Folder { mode: kept.mode },
-        KeptKind::File | KeptKind::Link => State::file(&b""[..]),
+        StagedKind::Absent => State::Absent,
+        StagedKind::Folder => State::Folder { mode: kept.mode },
+        StagedKind::File | StagedKind::Link => State::file(&b""[..]),
     }
 }
 
 /// Makes a version of what was kept; the file that is still to be flushed.
-fn name_version(folder: &Path, kept: &Kept, version: &Path) -> io::Result<Option<File>> {
+fn name_version(folder: &Path, kept: &JournalLine, version: &Path) -> io::Result<Option<File>> {
     let (text, staged) = match (&kept.kind, &kept.staged) {
-        (KeptKind::Absent, _) => (String::new(), None),
-        (KeptKind::Folder, _) => (version::folder_text(kept.mode & 0o7777), None),
+        (StagedKind::Absent, _) => (String::new(), None),
+        (StagedKind::Folder, _) => (version::folder_text(kept.mode & 0o7777), None),
         (_, Some(name)) => (String::new(), Some(folder.join(name))),
         (_, None) => return Err(io::ErrorKind::NotFound.into()),
     };
@@ -216,7 +216,7 @@ fn name_version(folder: &Path, kept: &Kept, version: &Path) -> io::Result<Option
         return Ok(None);
     }
     // A file that has another name is still somebody's to write.
-    let linked = (meta.nlink() == 1 || kept.inode == Kept::COPY) && fs::hard_link(&staged, version).is_ok();
+    let linked = (meta.nlink() == 1 || kept.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = disk::open_file(&staged, disk::Links::Refuse)?;
         disk::copy_new(&from, version, kept.mode & 0o1777)?;

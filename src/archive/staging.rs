@@ -47,7 +47,7 @@ pub struct CommandInfo {
 /// What stood at a path before the command changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum KeptKind {
+pub enum StagedKind {
     /// Nothing.
     Absent,
     /// A regular file: its bytes are in the staged file.
@@ -60,29 +60,29 @@ pub enum KeptKind {
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct JournalLine {
     /// Normalised path; a folder's ends in `/`.
     pub path: String,
     /// What stood there.
-    pub kind: KeptKind,
+    pub kind: StagedKind,
     /// Its permission bits.
     pub mode: u32,
     /// The staged file, for files and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<String>,
-    /// Device and inode of what was kept; [`Kept::COPY`] where the staged file is a copy that nobody writes.
+    /// Device and inode of what was kept; [`JournalLine::COPY`] where the staged file is a copy that nobody writes.
     #[serde(default)]
     pub inode: (u64, u64),
 }
 
-impl Kept {
+impl JournalLine {
     /// In place of an inode: the staged file was never the workspace's.
     pub const COPY: (u64, u64) = (0, 0);
 }
 
 /// The staging folder of one command.
 #[derive(Debug)]
-pub struct Staging {
+pub struct CommandStaging {
     id: Id,
     folder: PathBuf,
     /// Held, shared, by everyone who may still add to it.
@@ -91,7 +91,7 @@ pub struct Staging {
     names: u64,
 }
 
-impl Staging {
+impl CommandStaging {
     /// Opens one that is there, to add to it.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Staging {
         lock.lock_shared()?;
         let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
         let names = count_staged(folder)?;
-        Ok(Staging { id, folder: folder.to_path_buf(), _lock: lock, journal, names })
+        Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names })
     }
 
     /// Its name, which says when it was made.
@@ -126,7 +126,7 @@ impl Staging {
     ///
     /// # Errors
     /// Whatever the disk says; then the path must not be changed.
-    pub fn add(&mut self, kept: &Kept) -> io::Result<()> {
+    pub fn add(&mut self, kept: &JournalLine) -> io::Result<()> {
         let mut line = serde_json::to_vec(kept)?;
         line.push(b'\n');
         self.journal.write_all(&line)
@@ -136,14 +136,14 @@ impl Staging {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+    pub fn kept(&self) -> io::Result<Vec<JournalLine>> {
         let text = match fs::read(self.folder.join(JOURNAL)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let mut seen = std::collections::HashSet::new();
-        let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<Kept>(line).ok());
+        let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<JournalLine>(line).ok());
         Ok(lines.filter(|kept| seen.insert(kept.path.clone())).collect())
     }
 
@@ -200,7 +200,7 @@ impl Archive {
     ///
     /// # Errors
     /// Whatever the disk says; then the command must not start.
-    pub fn stage(&self, info: &CommandInfo) -> Result<Staging, Error> {
+    pub fn stage(&self, info: &CommandInfo) -> Result<CommandStaging, Error> {
         // The lock makes `.shaft` and keeps git from it.
         let mut lock = self.lock()?;
         let id = lock.next();
@@ -220,27 +220,27 @@ impl Archive {
         let text = serde_json::to_vec(info).map_err(|e| at(&folder)(e.into()))?;
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO));
         file.and_then(|mut file| file.write_all(&text)).map_err(at(&folder))?;
-        Staging::open(&folder).map_err(at(&folder))
+        CommandStaging::open(&folder).map_err(at(&folder))
     }
 
     /// The staging folders whose processes are gone, oldest first, each with a lock that no other finds it by.
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub fn cut_off(&self) -> Result<Vec<(Staging, CommandInfo)>, Error> {
+    pub fn cut_off(&self) -> Result<Vec<(CommandStaging, CommandInfo)>, Error> {
         let commands = self.home.join(COMMANDS);
         let entries = match fs::read_dir(&commands) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(at(&commands)(error)),
         };
-        let mut found: Vec<(Staging, CommandInfo)> = Vec::new();
+        let mut found: Vec<(CommandStaging, CommandInfo)> = Vec::new();
         for entry in entries.flatten() {
             let folder = entry.path();
             match File::open(folder.join(INFO)).map(|file| (file.try_lock(), file)) {
                 Ok((Ok(()), file)) => {
                     // From here on shared: whoever looks next finds it taken.
-                    let opened = file.lock_shared().and_then(|()| Staging::open(&folder));
+                    let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
                     if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info))) {
                         found.push((staging, info));
                     }

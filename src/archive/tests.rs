@@ -17,7 +17,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         World { dir, workspace, archive }
     }
 
@@ -41,14 +41,14 @@ impl World {
         recorded
     }
 
-    fn restore(&self, request: &Request, written: &dyn Written, choices: &Choices) -> Restoration {
+    fn restore(&self, request: &RestoreTarget, written: &dyn LastWrittenLookup, choices: &Choices) -> Restoration {
         self.try_restore(request, written, choices).expect("restorable")
     }
 
     fn try_restore(
         &self,
-        request: &Request,
-        written: &dyn Written,
+        request: &RestoreTarget,
+        written: &dyn LastWrittenLookup,
         choices: &Choices,
     ) -> Result<Restoration, RestoreError> {
         self.archive.restore(&self.workspace, request, written, choices, ProposalId(1), "undo")
@@ -59,7 +59,7 @@ impl World {
 #[derive(Default)]
 struct Notes(HashMap<String, Vec<u8>>);
 
-impl Written for Notes {
+impl LastWrittenLookup for Notes {
     fn written(&self, path: &str) -> Option<LastWritten> {
         let bytes = self.0.get(path)?;
         Some(LastWritten {
@@ -70,8 +70,8 @@ impl Written for Notes {
     }
 }
 
-fn undo(count: usize, files: &[&str]) -> Request {
-    Request::Undo { count, files: files.iter().map(|f| f.to_string()).collect() }
+fn undo(count: usize, files: &[&str]) -> RestoreTarget {
+    RestoreTarget::Undo { count, files: files.iter().map(|f| f.to_string()).collect() }
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_version_is_as_private_as_the_file() {
 #[test]
 fn equal_states_share_storage() {
     let w = World::new();
-    let other = Archive::open(&w.workspace, &Settings::default()).expect("open");
+    let other = Archive::open(&w.workspace, &ArchiveSettings::default()).expect("open");
     w.write("a", "same");
     w.record(&["a"]);
     w.record(&["a"]);
@@ -154,7 +154,7 @@ fn the_newest_id_is_greater_than_the_lock_whatever_the_clock_says() {
     assert!(newest > recorded.changeset);
     // A computer that lost its power may have kept an older text than the changesets that were flushed.
     fs::write(w.dir.path().join(".shaft/lock"), "00000000-0000-7000-8000-000000000000\n").expect("written");
-    let after = Archive::open(&w.workspace, &Settings::default()).expect("open");
+    let after = Archive::open(&w.workspace, &ArchiveSettings::default()).expect("open");
     let state = w.workspace.read("a").expect("read").state;
     let recorded = after.record(&mut after.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
     assert!(recorded.changeset > newest && recorded.files[0].version > newest.expect("archived"));
@@ -187,14 +187,14 @@ fn a_sweep_beside_the_first_record_harms_nothing() {
 fn a_shaft_that_is_a_file_is_reported() {
     let w = World::new();
     w.write(".shaft", "not a folder");
-    assert!(matches!(Archive::open(&w.workspace, &Settings::default()), Err(Error::NotAFolder(_))));
+    assert!(matches!(Archive::open(&w.workspace, &ArchiveSettings::default()), Err(Error::NotAFolder(_))));
     assert!(matches!(w.archive.lock(), Err(Error::NotAFolder(_))));
 }
 
 #[test]
 fn excluded_paths_are_not_archived() {
     let w = World::new();
-    let settings = Settings { folder: None, exclude: vec![".env*".into(), "/top/*.key".into()] };
+    let settings = ArchiveSettings { folder: None, exclude: vec![".env*".into(), "/top/*.key".into()] };
     let archive = Archive::open(&w.workspace, &settings).expect("open");
     assert_eq!(archive.excluded_by("deep/.env.local"), Some(".env*"));
     assert_eq!(archive.excluded_by("top/a.key"), Some("/top/*.key"));
@@ -202,14 +202,14 @@ fn excluded_paths_are_not_archived() {
     let states = [(".env", &State::Absent).into()];
     let recorded = archive.record(&mut archive.lock().expect("locked"), &states, None).expect("recorded");
     assert_eq!(recorded.changeset, None);
-    let broken = Settings { folder: None, exclude: vec!["[".into()] };
+    let broken = ArchiveSettings { folder: None, exclude: vec!["[".into()] };
     assert!(matches!(Archive::open(&w.workspace, &broken), Err(Error::Glob(_))));
 }
 
 #[test]
 fn an_archive_may_lie_elsewhere() {
     let w = World::new();
-    let settings = Settings { folder: Some("kept/states".into()), exclude: Vec::new() };
+    let settings = ArchiveSettings { folder: Some("kept/states".into()), exclude: Vec::new() };
     let archive = Archive::open(&w.workspace, &settings).expect("open");
     w.write("a", "1");
     let state = w.workspace.read("a").expect("read").state;
@@ -291,14 +291,14 @@ fn several_changesets_are_taken_back_to_before_the_first() {
     let mut notes = Notes::default();
     notes.0.insert("a".into(), b"3".to_vec());
     notes.0.insert("b".into(), b"2".to_vec());
-    let texts = |request: &Request| -> Vec<_> {
+    let texts = |request: &RestoreTarget| -> Vec<_> {
         let restored = w.restore(request, &notes, &Choices::default());
         restored.proposal.files.iter().map(|f| (f.path.clone(), f.after.text().expect("text").to_string())).collect()
     };
     let both = [("a".to_string(), "1".to_string()), ("b".to_string(), "1".to_string())];
-    assert_eq!(texts(&Request::Changesets(vec![second, first])), both);
-    assert_eq!(texts(&Request::Since(first)), both);
-    assert_eq!(texts(&Request::Changesets(vec![second]))[0], ("a".to_string(), "2".to_string()));
+    assert_eq!(texts(&RestoreTarget::Changesets(vec![second, first])), both);
+    assert_eq!(texts(&RestoreTarget::Since(first)), both);
+    assert_eq!(texts(&RestoreTarget::Changesets(vec![second]))[0], ("a".to_string(), "2".to_string()));
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn links_in_place_of_what_the_archive_owns_lead_no_write_out() {
         let target = if name == ".shaft/lock" { out.join("mine") } else { out.clone() };
         symlink(target, &link).expect("linked");
         let state = State::file(&b"text"[..]);
-        let tried = Archive::open(&workspace, &Settings::default())
+        let tried = Archive::open(&workspace, &ArchiveSettings::default())
             .and_then(|archive| archive.record(&mut archive.lock()?, &[("a", &state).into()], None));
         let said = tried.expect_err(name).to_string();
         assert!(said.contains("link"), "{name}: {said}");

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::args::Global;
 use super::out;
 use super::print::UsageError;
-use crate::agent::{self, Parts};
+use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
 use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
 use crate::memory::{self, Memory};
@@ -145,13 +145,13 @@ impl Context {
     ///
     /// # Errors
     /// When a recording that was named cannot be played.
-    pub fn parts(&self) -> Result<Parts> {
+    pub fn parts(&self) -> Result<AgentParts> {
         let provider: Option<Arc<dyn Provider>> = match &self.global.replay {
             Some(path) => Some(Arc::new(Replay::open(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?)),
             None => None,
         };
         let mode = if self.global.mode.as_deref() == Some("plan") { Mode::Plan } else { Mode::Agent };
-        Ok(Parts {
+        Ok(AgentParts {
             config: self.config.clone(),
             workspace: self.workspace.clone(),
             archive: self.archive()?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
-use crate::agent::{self, Parts};
+use crate::agent::{self, AgentParts};
 use crate::config::{Config, Env, Flags, Paths};
 use crate::protocol::Mode;
 use crate::provider::{Delta, Recording, Replay};
@@ -64,7 +64,7 @@ impl Tour {
     ///
     /// # Errors
     /// When the folder cannot be opened.
-    pub fn parts(&self, key: impl Fn(&str, &str) -> String) -> Result<Parts> {
+    pub fn parts(&self, key: impl Fn(&str, &str) -> String) -> Result<AgentParts> {
         let home = self.folder.path().join("home");
         fs::create_dir_all(&home).context("the tour's home could not be made")?;
         let workspace = Workspace::open(&self.folder.path().join("shop"))?;
@@ -74,7 +74,7 @@ impl Tour {
         name_keys(&mut recording, key);
         let model = Replay::new(recording, "a recording");
         let (provider, mode) = (Some(Arc::new(model) as _), Mode::Agent);
-        Ok(Parts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode })
+        Ok(AgentParts { config, workspace, archive, provider, tools: Vec::new(), record: None, mode })
     }
 }
 

@@ -159,7 +159,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         let handle = agent::spawn(parts);
         task::run(handle, task::Task { prompt, json: args.json, expect_change: args.expect_change, session, ask }).await
     })?;
-    if unattended && exit == task::Exit::Refused {
+    if unattended && exit == task::TaskExit::Refused {
         out::complain("edits were refused: without a terminal nobody can approve them; `--approve edits` accepts them");
     }
     Ok(exit as i32)

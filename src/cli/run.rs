@@ -14,7 +14,7 @@ use crate::agent::adopt;
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
-use crate::shell::{self, Command, Commands, Exit, Keeper, Request};
+use crate::shell::{self, Command, CommandRequest, Commands, Exit, Keeper};
 use crate::text::number::plural;
 
 /// The command could not be started.
@@ -53,7 +53,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
     let folder = context.folder.strip_prefix(context.workspace.root()).ok();
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
-    let command = match commands.begin(&Request { text, folder }, keeper, info.clone(), Some(passes)) {
+    let command = match commands.begin(&CommandRequest { text, folder }, keeper, info.clone(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
             out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));

@@ -8,7 +8,7 @@ use crate::text::size;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum ValueSource {
     /// Built in.
     Default,
     /// The person's file.
@@ -21,15 +21,15 @@ pub enum Origin {
     Flag,
 }
 
-impl Origin {
+impl ValueSource {
     /// A word for people.
     pub fn word(self) -> &'static str {
         match self {
-            Origin::Default => "default",
-            Origin::User => "user",
-            Origin::Workspace => "workspace",
-            Origin::Environment => "environment",
-            Origin::Flag => "flag",
+            ValueSource::Default => "default",
+            ValueSource::User => "user",
+            ValueSource::Workspace => "workspace",
+            ValueSource::Environment => "environment",
+            ValueSource::Flag => "flag",
         }
     }
 }
@@ -37,9 +37,9 @@ impl Origin {
 /// Puts one layer over another: names inside `models`, `providers` and `headers` are merged, all else replaced.
 pub(super) fn overlay(
     under: &mut Map<String, Value>,
-    origins: &mut BTreeMap<String, Origin>,
+    origins: &mut BTreeMap<String, ValueSource>,
     over: Map<String, Value>,
-    origin: Origin,
+    origin: ValueSource,
 ) {
     for (name, value) in over {
         origins.insert(name.clone(), origin);

@@ -26,7 +26,7 @@ pub use connection::{Connection, DEFAULT_MODEL, Secret};
 pub use file::Error;
 pub use key_use::KeyUse;
 pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
-pub use layers::Origin;
+pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;
 pub use values::{Config, Flags, ModelConfig, ProviderConfig};
@@ -53,7 +53,7 @@ impl Config {
         if let Some(user) = &user_file {
             let read = file::read(user, false);
             warnings.extend(read.complaints);
-            overlay(&mut merged, &mut origins, read.keys, Origin::User);
+            overlay(&mut merged, &mut origins, read.keys, ValueSource::User);
         }
         let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
         let (mut untrusted, mut redirects) = (Vec::new(), false);
@@ -71,17 +71,17 @@ impl Config {
                     allowed
                 });
                 redirects = read.keys.keys().any(|name| CONNECTS.contains(&name.as_str()));
-                overlay(&mut merged, &mut origins, read.keys, Origin::Workspace);
+                overlay(&mut merged, &mut origins, read.keys, ValueSource::Workspace);
             }
         }
         take_found(&mut merged, &mut origins, &env);
         let own_provider = text(&merged, "provider").unwrap_or_default();
-        overlay(&mut merged, &mut origins, environment(&env), Origin::Environment);
-        overlay(&mut merged, &mut origins, flags.keys(), Origin::Flag);
+        overlay(&mut merged, &mut origins, environment(&env), ValueSource::Environment);
+        overlay(&mut merged, &mut origins, flags.keys(), ValueSource::Flag);
         let provider = text(&merged, "provider").unwrap_or_default();
         if let Some(url) = connection::from_env(&provider, &env) {
             merged.insert("baseUrl".into(), Value::from(url));
-            origins.insert("baseUrl".into(), Origin::Environment);
+            origins.insert("baseUrl".into(), ValueSource::Environment);
         }
         let mut config = Self::from_keys(merged);
         config.own_provider = own_provider;
@@ -99,8 +99,8 @@ impl Config {
     }
 
     /// Where a key's value comes from.
-    pub fn origin(&self, key: &str) -> Origin {
-        self.origins.get(key).copied().unwrap_or(Origin::Default)
+    pub fn origin(&self, key: &str) -> ValueSource {
+        self.origins.get(key).copied().unwrap_or(ValueSource::Default)
     }
 
     /// The same layers read again, as after a change of a file.
@@ -160,7 +160,7 @@ impl Config {
     /// Whether somebody chose the model: a file, a provider's own settings or a flag.
     pub fn model_is_chosen(&self) -> bool {
         let (named, _) = self.choose_model();
-        named.is_some() || self.origins.get("model").is_some_and(|origin| *origin != Origin::Default)
+        named.is_some() || self.origins.get("model").is_some_and(|origin| *origin != ValueSource::Default)
     }
 
     /// The environment that was handed in.
@@ -180,7 +180,7 @@ impl Config {
 
     /// Every top-level key with its value in force, as JSON, and where it comes from; in the order of the manual.
     /// Values of headers are hidden.
-    pub fn listing(&self) -> Vec<(String, Option<String>, Origin)> {
+    pub fn listing(&self) -> Vec<(String, Option<String>, ValueSource)> {
         let shown = |key: &keys::Key| {
             let mut value = self.in_force(key.name);
             if let Some(value) = &mut value {
@@ -308,14 +308,14 @@ fn defaults() -> Map<String, Value> {
 }
 
 /// Where nothing is configured: the first provider whose key the environment holds, with its usual model.
-fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, Origin>, env: &Env) {
+fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Env) {
     if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
         return;
     }
     let chosen = text(merged, "model").filter(|_| origins.contains_key("model"));
     let Some(found) = connection::found(env, chosen.as_deref()) else { return };
     merged.insert("provider".into(), found.into());
-    origins.insert("provider".into(), Origin::Environment);
+    origins.insert("provider".into(), ValueSource::Environment);
     if chosen.is_none() {
         merged.insert("model".into(), connection::own_model(found).into());
     }

@@ -67,7 +67,7 @@ fn each_layer_covers_the_one_below() {
     let origins: BTreeMap<_, _> = config.listing().into_iter().map(|(name, _, origin)| (name, origin)).collect();
     assert_eq!(
         (origins["model"], origins["theme"], origins["maxSteps"], origins["mouse"]),
-        (Origin::Flag, Origin::Environment, Origin::Workspace, Origin::Default)
+        (ValueSource::Flag, ValueSource::Environment, ValueSource::Workspace, ValueSource::Default)
     );
 }
 
@@ -153,10 +153,10 @@ fn the_url_of_the_environment_is_for_openai_alone() {
     let listed =
         |config: &Config| config.listing().into_iter().find(|(name, ..)| name == "baseUrl").map(|l| (l.1, l.2));
     let url = Some(r#""http://127.0.0.1:9/v1/""#.to_string());
-    assert_eq!(listed(&config), Some((url, Origin::Environment)));
+    assert_eq!(listed(&config), Some((url, ValueSource::Environment)));
     assert_eq!(config.get("baseUrl").unwrap(), Some("http://127.0.0.1:9/v1/".into()));
     let untouched = World::new().load();
-    assert_eq!(listed(&untouched), Some((Some(r#""https://api.openai.com/v1""#.into()), Origin::Default)));
+    assert_eq!(listed(&untouched), Some((Some(r#""https://api.openai.com/v1""#.into()), ValueSource::Default)));
     assert_eq!(connection.key, Some(Secret::new("sk-1")));
     // Another provider gets neither the URL nor the headers nor the model that were meant for the first.
     world.flags.provider = Some("gemini".into());

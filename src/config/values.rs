@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::key_use::KeyUse;
-use super::layers::{Origin, bytes, count, text, text_by_name, texts};
+use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
 use super::paths::{Env, Paths};
 use super::price::Price;
 
@@ -76,7 +76,7 @@ pub struct Config {
     /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
     pub(super) key_uses: Option<BTreeSet<KeyUse>>,
     pub(super) merged: Map<String, Value>,
-    pub(super) origins: BTreeMap<String, Origin>,
+    pub(super) origins: BTreeMap<String, ValueSource>,
     pub(super) own_provider: String,
     pub(super) model_key: String,
     pub(super) flags: Flags,

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// What is staged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Staged {
+pub struct StagedChanges {
     /// The diff, as `git diff --cached` prints it.
     pub diff: String,
     /// Its files with their counts, as `--stat` prints them.
@@ -29,7 +29,7 @@ pub struct Staged {
 
 /// Why there is nothing to write a message for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum CommitError {
     /// Git did not do it, or is not there.
     #[error(transparent)]
     Git(#[from] git::Error),
@@ -42,20 +42,20 @@ pub enum Error {
 ///
 /// # Errors
 /// When there is no git, no repository, or nothing staged.
-pub fn staged(root: &Path) -> Result<Staged, Error> {
+pub fn staged(root: &Path) -> Result<StagedChanges, CommitError> {
     let repository = Repository::find(root)?;
     let diff = repository.staged_diff(LIMIT)?;
     if diff.trim().is_empty() {
-        return Err(Error::NothingStaged);
+        return Err(CommitError::NothingStaged);
     }
     let stat = repository.staged_counts(MOST_FILES, LIMIT)?;
     // A repository without commits has no log: that is no error.
     let recent = repository.recent_subjects(RECENT, LIMIT).unwrap_or_default();
-    Ok(Staged { diff, stat, recent })
+    Ok(StagedChanges { diff, stat, recent })
 }
 
 /// The prompt that asks for a message. `language`: of the message; `None`: that of the recent ones.
-pub fn prompt(templates: &Templates, staged: &Staged, language: Option<&str>) -> String {
+pub fn prompt(templates: &Templates, staged: &StagedChanges, language: Option<&str>) -> String {
     let template = templates.get("commit.md").map(|t| t.text).unwrap_or_default();
     let recent = match staged.recent.as_slice() {
         [] => "There are no messages yet.".to_string(),
@@ -77,7 +77,7 @@ pub fn tidied(answer: &str) -> String {
     lines.join("\n").trim().to_string()
 }
 
-fn diff_text(staged: &Staged) -> String {
+fn diff_text(staged: &StagedChanges) -> String {
     let stat = staged.stat.trim_end();
     if staged.diff.len() <= MAX_DIFF {
         return format!("The staged diff:\n\n{stat}\n\n{}", staged.diff.trim_end());
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn prompts_hold_what_is_staged() {
-        let staged = Staged {
+        let staged = StagedChanges {
             diff: "diff --git a/a b/a\n+{{recent}}\n".into(),
             stat: " a | 1 +".into(),
             recent: vec!["Add b".into()],
@@ -104,7 +104,7 @@ mod tests {
         let text = prompt(&templates, &staged, Some("日本語"));
         assert!(text.contains("Language: 日本語.") && text.contains("newest first:\n\nAdd b"));
         assert!(text.contains("+{{recent}}"), "the diff is no template");
-        let long = Staged { diff: "+line\n".repeat(40_000), ..staged };
+        let long = StagedChanges { diff: "+line\n".repeat(40_000), ..staged };
         let text = prompt(&templates, &long, None);
         assert!(text.len() < MAX_DIFF + 3_000 && text.contains("the rest is left out") && text.contains(" a | 1 +"));
     }
@@ -132,6 +132,6 @@ mod tests {
     #[test]
     fn a_folder_without_a_repository_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(staged(dir.path()), Err(Error::Git(git::Error::NoRepository)));
+        assert_eq!(staged(dir.path()), Err(CommitError::Git(git::Error::NoRepository)));
     }
 }

@@ -34,7 +34,7 @@ pub struct UserPrompt {
 
 /// Why a prompt cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum PromptsError {
     /// There is none of that name.
     #[error("there is no prompt {name}; put one at .nebula/prompts/{name}.md{}", known(.others))]
     Unknown {
@@ -114,17 +114,18 @@ impl Prompts {
     ///
     /// # Errors
     /// When there is no such prompt, its file is refused, or it names arguments that were not given.
-    pub fn expand(&self, name: &str, arguments: &str) -> Result<String, Error> {
+    pub fn expand(&self, name: &str, arguments: &str) -> Result<String, PromptsError> {
         if let Some(prompt) = self.all.iter().find(|p| p.name == name) {
             return prompt.expand(arguments);
         }
         // A folder that is refused has no name of its own: all that it holds is.
         let refused = self.refused.iter().find(|(n, _)| n == name || n.is_empty());
         Err(match refused {
-            Some((_, why)) => Error::Refused { name: name.to_string(), why: why.clone() },
-            None => {
-                Error::Unknown { name: name.to_string(), others: self.all.iter().map(|p| p.name.clone()).collect() }
-            }
+            Some((_, why)) => PromptsError::Refused { name: name.to_string(), why: why.clone() },
+            None => PromptsError::Unknown {
+                name: name.to_string(),
+                others: self.all.iter().map(|p| p.name.clone()).collect(),
+            },
         })
     }
 }
@@ -134,7 +135,7 @@ impl UserPrompt {
     ///
     /// # Errors
     /// When it names arguments that were not given.
-    pub fn expand(&self, arguments: &str) -> Result<String, Error> {
+    pub fn expand(&self, arguments: &str) -> Result<String, PromptsError> {
         let given = split(arguments);
         let mut out = String::new();
         let (mut missing, mut named) = (Vec::new(), false);
@@ -170,7 +171,7 @@ impl UserPrompt {
         out.push_str(rest);
         missing.dedup();
         if !missing.is_empty() {
-            return Err(Error::Missing { name: self.name.clone(), missing, usage: self.usage() });
+            return Err(PromptsError::Missing { name: self.name.clone(), missing, usage: self.usage() });
         }
         if !named && !arguments.trim().is_empty() {
             out = format!("{}\n\n{}", out.trim_end(), arguments.trim());

@@ -51,13 +51,13 @@ pub struct Progress {
 }
 
 /// Called again and again as an update goes on, for each file; `false` stops it.
-pub type Watch<'a> = &'a dyn Fn(Progress) -> bool;
+pub type ProgressCallback<'a> = &'a dyn Fn(Progress) -> bool;
 
 /// Brings the index of the workspace's own text files, and of everything added to it, up to date.
 ///
 /// # Errors
 /// When the index cannot be written.
-pub fn update(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<Progress, memory::Error> {
+pub fn update(rag: &Rag, workspace: &Workspace, watch: ProgressCallback<'_>) -> Result<Progress, memory::Error> {
     let project = project(workspace);
     rag.add(&project, &project)?;
     let mut sum = Progress::default();
@@ -80,7 +80,12 @@ pub fn update(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<Prog
 ///
 /// # Errors
 /// When it is not there, or the index cannot be written.
-pub fn add(rag: &Rag, workspace: &Workspace, path: &Path, watch: Watch<'_>) -> Result<Progress, memory::Error> {
+pub fn add(
+    rag: &Rag,
+    workspace: &Workspace,
+    path: &Path,
+    watch: ProgressCallback<'_>,
+) -> Result<Progress, memory::Error> {
     let full = fs::canonicalize(path).map_err(|source| memory::Error::File { path: path.to_path_buf(), source })?;
     let project = project(workspace);
     let name = full.to_string_lossy().into_owned();
@@ -114,7 +119,7 @@ pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::
 
 /// What was found for some words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum RetrievalResult {
     /// Every file was looked at.
     Fresh(Vec<Passage>),
     /// The index answered as it is; only the files it named were looked at. It is to be brought up to date beside.
@@ -128,25 +133,30 @@ pub enum Answer {
 ///
 /// # Errors
 /// When the index can neither be read nor written.
-pub fn ask(rag: &Rag, workspace: &Workspace, words: &str, watch: Watch<'_>) -> Result<Answer, memory::Error> {
+pub fn ask(
+    rag: &Rag,
+    workspace: &Workspace,
+    words: &str,
+    watch: ProgressCallback<'_>,
+) -> Result<RetrievalResult, memory::Error> {
     if rag.known(&project(workspace), FEW)?.is_some_and(|files| files > FEW) {
         let found = find(rag, workspace, words, PASSAGES)?;
         if !found.is_empty() {
-            return Ok(Answer::AtOnce(found));
+            return Ok(RetrievalResult::AtOnce(found));
         }
     }
     let progress = update(rag, workspace, watch)?;
     if progress.stopped {
-        return Ok(Answer::Stopped(progress));
+        return Ok(RetrievalResult::Stopped(progress));
     }
-    find(rag, workspace, words, PASSAGES).map(Answer::Fresh)
+    find(rag, workspace, words, PASSAGES).map(RetrievalResult::Fresh)
 }
 
 /// Brings the index up to date where there is one already; `watch` stops it.
 ///
 /// # Errors
 /// When the index cannot be written.
-pub fn refresh(rag: &Rag, workspace: &Workspace, watch: Watch<'_>) -> Result<(), memory::Error> {
+pub fn refresh(rag: &Rag, workspace: &Workspace, watch: ProgressCallback<'_>) -> Result<(), memory::Error> {
     if rag.known(&project(workspace), FEW)?.is_some() {
         update(rag, workspace, watch)?;
     }
@@ -239,7 +249,7 @@ fn update_source(
     rag: &Rag,
     workspace: &Workspace,
     source: &Source,
-    watch: Watch<'_>,
+    watch: ProgressCallback<'_>,
 ) -> Result<Progress, memory::Error> {
     let own = Path::new(&source.path) == workspace.root();
     let walk = if own { workspace.walk("") } else { walk_of(Path::new(&source.path)) };
@@ -293,7 +303,7 @@ fn walk_of(path: &Path) -> WalkBuilder {
 }
 
 /// The files of a source that may be texts; `None`: it was stopped.
-fn list(source: &Path, walk: &WalkBuilder, watch: Watch<'_>) -> Option<Vec<IndexedFile>> {
+fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Option<Vec<IndexedFile>> {
     let mut seen = Vec::new();
     for entry in walk.build().flatten() {
         if !watch(Progress::default()) {
@@ -395,13 +405,13 @@ mod tests {
         let rag = Rag::open(&home.path().join("rag.db")).unwrap();
         let go = |_: Progress| true;
         let whole = ask(&rag, &workspace, "rounded prices", &go).unwrap();
-        assert!(matches!(&whole, Answer::Fresh(found) if found.len() == 3), "{whole:?}");
+        assert!(matches!(&whole, RetrievalResult::Fresh(found) if found.len() == 3), "{whole:?}");
 
         fs::remove_file(root.join("gone.md")).unwrap();
         fs::write(root.join("moved.md"), format!("{}Prices round to odd.\n", "x\n".repeat(60))).unwrap();
         fs::write(root.join("other.md"), "Nothing of that kind any more.\n").unwrap();
         fs::write(root.join("new.md"), "Prices round up.\n").unwrap();
-        let Answer::AtOnce(found) =
+        let RetrievalResult::AtOnce(found) =
             ask(&rag, &workspace, "rounded prices", &|_| panic!("no file is looked for")).unwrap()
         else {
             panic!("it looked at every file");
@@ -412,9 +422,9 @@ mod tests {
         // What the index does not know is looked for among all files.
         fs::write(root.join("more.md"), "A zebra.\n").unwrap();
         let found = ask(&rag, &workspace, "zebra", &go).unwrap();
-        assert!(matches!(&found, Answer::Fresh(found) if found[0].path == "more.md"), "{found:?}");
+        assert!(matches!(&found, RetrievalResult::Fresh(found) if found[0].path == "more.md"), "{found:?}");
         assert!(
-            matches!(ask(&rag, &workspace, "rounded prices", &go).unwrap(), Answer::AtOnce(found) if found.len() == 2)
+            matches!(ask(&rag, &workspace, "rounded prices", &go).unwrap(), RetrievalResult::AtOnce(found) if found.len() == 2)
         );
     }
 

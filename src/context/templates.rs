@@ -41,7 +41,7 @@ const MAX_TEMPLATE: u64 = 256 << 10;
 
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct PromptPart {
     /// Where it comes from: `agent.md (built in)`, a path.
     pub origin: String,
     /// Why it is there: `mode agent`, `matches *.rs (src/a.rs)`.
@@ -51,7 +51,7 @@ pub struct Part {
 }
 
 /// The text of a prompt made of parts.
-pub fn joined(parts: &[Part]) -> String {
+pub fn joined(parts: &[PromptPart]) -> String {
     parts.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -140,16 +140,20 @@ pub struct PromptInputs<'a> {
 }
 
 /// The system prompt in parts, in their order.
-pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<Part> {
+pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPart> {
     let main = templates.sized(setting.mode, setting.small).or_else(|| templates.get("agent.md"));
     let main = main.unwrap_or(Template { origin: String::new(), text: String::new() });
     let mut parts = Vec::new();
     let mut missing: Vec<&str> = vec!["format", "rules", "context"];
     let reason = format!("mode {}", setting.mode);
-    let text = |parts: &mut Vec<Part>, piece: &str| {
+    let text = |parts: &mut Vec<PromptPart>, piece: &str| {
         let piece = fill(piece, setting);
         if !piece.trim().is_empty() {
-            parts.push(Part { origin: main.origin.clone(), reason: reason.clone(), text: piece.trim().to_string() });
+            parts.push(PromptPart {
+                origin: main.origin.clone(),
+                reason: reason.clone(),
+                text: piece.trim().to_string(),
+            });
         }
     };
     let mut rest = main.text.as_str();
@@ -212,12 +216,12 @@ fn fill(piece: &str, setting: &PromptInputs<'_>) -> String {
 }
 
 /// The parts that stand for one of the three names.
-fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Vec<Part> {
+fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPart> {
     match name {
         "format" if setting.mode == "plan" => Vec::new(),
         "format" => templates
             .sized(&format!("format-{}", setting.format), setting.small)
-            .map(|t| Part {
+            .map(|t| PromptPart {
                 origin: t.origin,
                 reason: format!("edit format {}", setting.format),
                 text: t.text.trim().to_string(),
@@ -225,13 +229,13 @@ fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Ve
             .into_iter()
             .collect(),
         "rules" => setting.rules.iter().map(rule).collect(),
-        _ => vec![Part { origin: "what is true now".into(), reason: "always".into(), text: context(setting) }],
+        _ => vec![PromptPart { origin: "what is true now".into(), reason: "always".into(), text: context(setting) }],
     }
 }
 
-fn rule(rule: &ActiveRule) -> Part {
+fn rule(rule: &ActiveRule) -> PromptPart {
     let text = format!("# Rules of this project, from {}\n\n{}", rule.path, rule.text.trim());
-    Part { origin: rule.path.clone(), reason: rule.reason.clone(), text }
+    PromptPart { origin: rule.path.clone(), reason: rule.reason.clone(), text }
 }
 
 fn context(setting: &PromptInputs<'_>) -> String {
@@ -281,7 +285,7 @@ mod tests {
         }
     }
 
-    fn origins(parts: &[Part]) -> Vec<&str> {
+    fn origins(parts: &[PromptPart]) -> Vec<&str> {
         parts.iter().map(|p| p.origin.as_str()).collect()
     }
 

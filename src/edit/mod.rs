@@ -22,7 +22,7 @@ mod place;
 pub mod stream;
 
 pub use format::Format;
-pub use group::{Current, Lookup, Rules, apply};
+pub use group::{Current, GroupRules, Lookup, apply};
 pub use locate::Shape;
 pub use op::{Edit, Op, PatchHunk};
-pub use outcome::{EditResult, EditStatus, Outcome};
+pub use outcome::{EditOutcome, EditResult, EditStatus};

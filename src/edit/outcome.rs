@@ -1,13 +1,13 @@
 //! What a run of edits comes to: changed files, and for each edit what the model is told.
 
 use super::Format;
-use crate::proposal::{FileChange, Found, Rung};
+use crate::proposal::{FileChange, PlaceMatch, Rung};
 
 /// What became of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditStatus {
     /// It is in the changes.
-    Landed(Found),
+    Landed(PlaceMatch),
     /// Its place was found, but it changes nothing.
     Same,
     /// It could not be placed; why, and what would help, for the model.
@@ -48,9 +48,11 @@ impl EditResult {
     /// What the model is told of it.
     pub fn text(&self) -> String {
         match &self.status {
-            EditStatus::Landed(Found { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
-            EditStatus::Landed(Found { rung, detail: None }) => format!("{}: placed, found {}", self.path, rung.word()),
-            EditStatus::Landed(Found { rung, detail: Some(detail) }) => {
+            EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
+            EditStatus::Landed(PlaceMatch { rung, detail: None }) => {
+                format!("{}: placed, found {}", self.path, rung.word())
+            }
+            EditStatus::Landed(PlaceMatch { rung, detail: Some(detail) }) => {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
             EditStatus::Same => format!(
@@ -72,14 +74,14 @@ impl EditResult {
 
 /// What a run of edits comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct EditOutcome {
     /// The changed files, in the order in which they were first named. Files that stay the same are not among them.
     pub changes: Vec<FileChange>,
     /// One result an edit, in their order.
     pub results: Vec<EditResult>,
 }
 
-impl Outcome {
+impl EditOutcome {
     /// Whether every edit could be placed.
     pub fn ok(&self) -> bool {
         self.results.iter().all(EditResult::ok)

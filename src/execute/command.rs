@@ -1,7 +1,7 @@
 //! The end of a command: the states that its keeper staged become a changeset, and memory learns of it.
 
 use super::Stores;
-use crate::archive::staging::{CommandInfo, Staging};
+use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{self, CommandChange, CommandChanges, Id, Lock};
 use crate::memory::{self, Cause, ChangesetFile, WillWrite};
 
@@ -23,7 +23,11 @@ pub struct SealedCommand {
 ///
 /// # Errors
 /// When the archive refuses: the states then stay staged.
-pub fn seal(staging: &mut Staging, info: &CommandInfo, stores: Stores<'_>) -> Result<SealedCommand, archive::Error> {
+pub fn seal(
+    staging: &mut CommandStaging,
+    info: &CommandInfo,
+    stores: Stores<'_>,
+) -> Result<SealedCommand, archive::Error> {
     let mut lock = stores.archive.lock()?;
     let changes = stores.archive.compare(stores.workspace, staging)?;
     let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
@@ -37,7 +41,7 @@ pub fn seal(staging: &mut Staging, info: &CommandInfo, stores: Stores<'_>) -> Re
 
 fn archive(
     lock: &mut Lock,
-    staging: &Staging,
+    staging: &CommandStaging,
     info: &CommandInfo,
     stores: Stores<'_>,
     sealed: &mut SealedCommand,

@@ -47,8 +47,8 @@ impl Toolbox for Tools {
             return None;
         }
         Some(match Tools::call(self, name, arguments, client) {
-            cli::Answer::Done(value) => Answer::Done(value),
-            cli::Answer::Refused(value) => Answer::Refused(value),
+            cli::ToolAnswer::Done(value) => Answer::Done(value),
+            cli::ToolAnswer::Refused(value) => Answer::Refused(value),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Memory on a thread of its own: work goes in over a channel and is done in its order, answers come back.
 //!
-//! Whoever runs on an async worker uses [`Handle::post`], [`Handle::append`] and [`Handle::ask`], none of which waits for the
-//! disk or for another program's lock on that worker. Blocking code gets at [`Memory`] itself with [`Handle::sync`].
+//! Whoever runs on an async worker uses [`MemoryHandle::post`], [`MemoryHandle::append`] and [`MemoryHandle::ask`], none of which waits for the
+//! disk or for another program's lock on that worker. Blocking code gets at [`Memory`] itself with [`MemoryHandle::sync`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -20,9 +20,9 @@ type Job = Box<dyn FnOnce(&Memory) + Send>;
 
 /// The way to a [`Memory`] that runs on its own thread. Clones lead to the same one.
 ///
-/// The thread ends with [`Handle::close`], or with the last clone, after everything that was posted.
+/// The thread ends with [`MemoryHandle::close`], or with the last clone, after everything that was posted.
 #[derive(Clone)]
-pub struct Handle(Arc<Shared>);
+pub struct MemoryHandle(Arc<Shared>);
 
 struct Shared {
     memory: Arc<OnceLock<Memory>>,
@@ -35,10 +35,10 @@ struct Shared {
     next: AtomicI64,
 }
 
-impl Handle {
+impl MemoryHandle {
     /// Opens memory on a new thread. What [`Memory::open`] says of it arrives as an answer; a locked database is waited for
     /// there, and the listener hears of it.
-    pub fn open(options: Options, listener: Listener) -> (Handle, oneshot::Receiver<Vec<Notice>>) {
+    pub fn open(options: Options, listener: Listener) -> (MemoryHandle, oneshot::Receiver<Vec<Notice>>) {
         let memory = Arc::new(OnceLock::new());
         let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
         let (jobs, work) = mpsc::channel();
@@ -60,7 +60,7 @@ impl Handle {
         let thread = std::thread::Builder::new().name("memory".into()).spawn(life).ok();
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
         let next = AtomicI64::new(PROVISIONAL);
-        (Handle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
+        (MemoryHandle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
     }
 
     /// Has `work` done after everything that was posted before. An error reaches the listener as [`Notice::Failed`].
@@ -222,13 +222,13 @@ mod tests {
             World { dir, told, tell }
         }
 
-        fn open(&self, wait: Duration) -> Handle {
+        fn open(&self, wait: Duration) -> MemoryHandle {
             let options = Options { wait, retry: Duration::from_millis(1), ..Options::in_folder(self.dir.path()) };
             let tell = Mutex::new(self.tell.clone());
             let listener: Listener = Box::new(move |notice| {
                 let _ = tell.lock().expect("whole").send(notice);
             });
-            Handle::open(options, listener).0
+            MemoryHandle::open(options, listener).0
         }
 
         fn heard(&self) -> Notice {

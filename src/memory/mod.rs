@@ -3,7 +3,7 @@
 //!
 //! [`Memory`] is one SQLite connection behind a std mutex. Its methods block: on the disk and, at most
 //! [`Options::wait`], on another writer. The command line calls them; the agent has them called on a thread of their own,
-//! through a [`Handle`]. Records are this module's own: whoever uses them converts.
+//! through a [`MemoryHandle`]. Records are this module's own: whoever uses them converts.
 //!
 //! - Every method that changes something commits before it returns: with `synchronous=NORMAL` (safe against the
 //!   process being killed), and with `FULL` (safe against power loss) in [`Memory::will_write`] and [`Memory::end_turn`].
@@ -37,9 +37,9 @@ pub use changesets::{
     Written,
 };
 pub use error::{Error, Trouble};
-pub use handle::Handle;
+pub use handle::MemoryHandle;
 pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
-pub use projects::ArchiveSize;
+pub use projects::StoredArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::{NUDGE, StatsRow};

@@ -7,7 +7,7 @@ use super::{Error, Memory, count, int, now_ms};
 
 /// The size of an archive when it was last measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArchiveSize {
+pub struct StoredArchiveSize {
     /// Bytes on disk.
     pub bytes: u64,
     /// When that was.
@@ -16,10 +16,10 @@ pub struct ArchiveSize {
 
 impl Memory {
     /// How large a project's archive was when it was last measured; `None`: it never was.
-    pub fn archive_size(&self, project: &str) -> Result<Option<ArchiveSize>, Error> {
+    pub fn archive_size(&self, project: &str) -> Result<Option<StoredArchiveSize>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached("SELECT bytes, at_ms FROM archives WHERE project_path = ?1")?;
-        let of_row = |row: &rusqlite::Row<'_>| Ok(ArchiveSize { bytes: count(row.get(0)?), at: row.get(1)? });
+        let of_row = |row: &rusqlite::Row<'_>| Ok(StoredArchiveSize { bytes: count(row.get(0)?), at: row.get(1)? });
         Ok(statement.query_row([project], of_row).optional()?)
     }
 

@@ -34,7 +34,7 @@ pub const NUDGE: &str = "No file was changed.";
 
 /// One result as it is kept.
 #[derive(Deserialize)]
-struct Kept {
+struct StoredResult {
     #[serde(default)]
     ok: bool,
     #[serde(default)]
@@ -68,7 +68,7 @@ impl Memory {
         let (mut tally, mut unreadable) = (Tally::default(), 0);
         while let Some(row) = rows.next()? {
             let (session, model): (String, String) = (row.get(0)?, row.get(1)?);
-            let results: Option<Vec<Kept>> =
+            let results: Option<Vec<StoredResult>> =
                 row.get_ref(2)?.as_str().ok().and_then(|json| serde_json::from_str(json).ok());
             unreadable += u64::from(results.is_none());
             for result in results.unwrap_or_default() {

@@ -129,7 +129,7 @@ impl Rung {
 
 /// How an edit's place was found, with what differed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct PlaceMatch {
     /// The rung that matched.
     pub rung: Rung,
     /// What differed (`4 further right`), for the hunk line and the model.
@@ -142,7 +142,7 @@ pub struct Placed {
     /// Byte range in the after-text.
     pub after: std::ops::Range<usize>,
     /// How its place was found.
-    pub found: Found,
+    pub found: PlaceMatch,
     /// Which edit of its run this is, counted from 0; none where no run of edits made the change.
     pub edit: Option<usize>,
 }
@@ -175,7 +175,7 @@ pub struct Hunk {
     /// The lines they become.
     pub after: std::ops::Range<usize>,
     /// How the edit's place was found, if an edit made it: the lowest rung of all edits in it.
-    pub found: Option<Found>,
+    pub found: Option<PlaceMatch>,
     /// Which edits of the run had a part in it, ascending; empty where that is not known.
     pub edits: Vec<usize>,
     /// Characters in its added lines that hide what the text says: see [`super::hidden()`].

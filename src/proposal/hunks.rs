@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices};
 
-use super::change::{Counts, Found, Hunk, HunkKind, Placed, State};
+use super::change::{Counts, Hunk, HunkKind, PlaceMatch, Placed, State};
 use super::hidden::hidden;
 
 /// Unchanged lines between two changes that still are one hunk.
@@ -223,7 +223,7 @@ fn share_rare_lines(old: &[&[u8]], new: &[&[u8]]) -> bool {
 
 /// The edits that touch `range` of the after-bytes (`None`: all of it), and the lowest rung of them. What was only
 /// taken out has an empty range and touches what it borders on.
-fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<Found>, Vec<usize>) {
+fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<PlaceMatch>, Vec<usize>) {
     let touches = |p: &&Placed| {
         range.as_ref().is_none_or(|r| {
             let borders = p.after.start <= r.end && p.after.end >= r.start;
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_hunk_carries_its_edits_and_the_lowest_rung_of_them() {
-        let found = |rung| Found { rung, detail: None };
+        let found = |rung| PlaceMatch { rung, detail: None };
         let placed = [
             Placed { after: 0..1, found: found(Rung::Exact), edit: Some(0) },
             Placed { after: 2..3, found: found(Rung::Indentation), edit: Some(2) },

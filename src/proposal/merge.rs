@@ -6,7 +6,7 @@
 
 use similar::{MergeResolution, TextMerge};
 
-use super::{Found, Placed, Rung, State};
+use super::{PlaceMatch, Placed, Rung, State};
 
 /// The detail of a hunk that rests on a conflict.
 pub const CONFLICT: &str = "conflict: someone else changed these lines";
@@ -36,7 +36,7 @@ pub fn three_way(wrote: &[u8], archived: &State, now: &State) -> Option<Merged> 
             _ => ours().for_each(|l| text += l),
         }
         if region.is_conflict() {
-            let found = Found { rung: Rung::Inexact, detail: Some(CONFLICT.into()) };
+            let found = PlaceMatch { rung: Rung::Inexact, detail: Some(CONFLICT.into()) };
             conflicts.push(Placed { after: start..text.len(), found, edit: None });
         }
     }

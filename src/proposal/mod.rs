@@ -17,7 +17,7 @@ mod restore_preview;
 
 use std::fmt;
 
-pub use change::{Counts, FileChange, Found, Hunk, HunkKind, LargeFile, Placed, Rung, State};
+pub use change::{Counts, FileChange, Hunk, HunkKind, LargeFile, PlaceMatch, Placed, Rung, State};
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use hidden::{hidden, looks_latin};

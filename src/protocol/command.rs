@@ -76,19 +76,19 @@ pub struct ConnectForm {
     /// The server's address, where it is not the provider's own.
     pub base_url: Option<String>,
     /// The key; empty: none is needed.
-    pub key: Key,
+    pub key: ApiKey,
     /// Keep the key in nebula's own file; otherwise it holds until nebula ends.
     pub keep: bool,
 }
 
 /// A key. It is in no `Debug` output.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Hides `text`.
     pub fn new(text: impl Into<String>) -> Self {
-        Key(text.into())
+        ApiKey(text.into())
     }
 
     /// The key itself.
@@ -97,7 +97,7 @@ impl Key {
     }
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("…")
     }

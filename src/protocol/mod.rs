@@ -19,7 +19,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use command::{
-    Addressed, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Key, Mode, Prompt, Query,
+    Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
     RestoreRequest, SessionChange, SessionChoice, Setting,
 };
 pub use event::{Cause, Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::env::Environment;
-use super::message::{Exit, Left, Start};
+use super::message::{Exit, ShellState, Start};
 use super::output::Output;
-use super::places::{PlaceSettings, Places};
-use super::run::{Launch, Running, launch};
+use super::places::{PathClasses, PlaceSettings};
+use super::run::{Launch, RunningCommand, launch};
 use super::scan::{Scan, ScanError};
 use crate::archive::Archive;
-use crate::archive::staging::{CommandInfo, Staging};
+use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::workspace::{Access, Workspace};
 
 /// The most commands that run on beside the conversation.
@@ -56,7 +56,7 @@ pub struct Shell {
 
 /// A command to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Request {
+pub struct CommandRequest {
     /// Its text.
     pub text: String,
     /// Where it runs, as given; none: where the last one left off.
@@ -105,7 +105,7 @@ pub struct Command {
     /// What keeps its states.
     pub keeper: Keeper,
     /// It runs, or has run.
-    pub running: Running,
+    pub running: RunningCommand,
     /// Where its output is kept.
     pub log: Option<PathBuf>,
     given: Vec<(String, String)>,
@@ -114,7 +114,7 @@ pub struct Command {
 
 #[derive(Debug)]
 struct Kept {
-    staging: Option<Staging>,
+    staging: Option<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
     /// What it left was taken up already.
@@ -160,7 +160,7 @@ impl Commands {
     /// When it cannot be started, or its states not be kept: then nothing was run.
     pub fn begin(
         &self,
-        request: &Request,
+        request: &CommandRequest,
         keeper: Keeper,
         info: CommandInfo,
         passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
@@ -196,7 +196,7 @@ impl Commands {
             Ok(running) => running,
             Err(error) => {
                 // Nothing ran, so nothing is in it.
-                let _ = staging.map(Staging::remove);
+                let _ = staging.map(CommandStaging::remove);
                 return Err(StartError::Helper(error));
             }
         };
@@ -207,7 +207,7 @@ impl Commands {
         Ok(command)
     }
 
-    fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<Staging>, Option<Scan>), StartError> {
+    fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<CommandStaging>, Option<Scan>), StartError> {
         if keeper == Keeper::None {
             return Ok((None, None));
         }
@@ -222,7 +222,7 @@ impl Commands {
         }
     }
 
-    fn folder_of(&self, request: &Request) -> Result<PathBuf, StartError> {
+    fn folder_of(&self, request: &CommandRequest) -> Result<PathBuf, StartError> {
         let refused = |why: String| Err(StartError::Refused(why));
         let workspace = &self.shell.workspace;
         let Some(given) = &request.folder else {
@@ -266,7 +266,7 @@ impl Commands {
     }
 
     /// Takes up what a command left to the next one: a note for the model where that is something to know.
-    pub fn take_up(&self, command: &Command, left: Option<&Left>) -> Option<String> {
+    pub fn take_up(&self, command: &Command, left: Option<&ShellState>) -> Option<String> {
         let left = left.filter(|_| !std::mem::replace(&mut command.kept().left_taken, true))?;
         let root = self.shell.workspace.root();
         let variables = self.shell.environment.left(&command.given, &left.variables);
@@ -290,7 +290,7 @@ impl Commands {
         jobs.iter().for_each(|job| job.running.stop());
         let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
         for job in jobs {
-            job.running.wait(Some(patience), super::run::Progress::is_over);
+            job.running.wait(Some(patience), super::run::CommandProgress::is_over);
         }
     }
 
@@ -314,8 +314,8 @@ impl Shell {
     }
 
     /// What paths are.
-    pub fn places(&self) -> Places {
-        Places::new(&self.workspace, &self.archive, &self.places)
+    pub fn places(&self) -> PathClasses {
+        PathClasses::new(&self.workspace, &self.archive, &self.places)
     }
 }
 
@@ -333,7 +333,7 @@ impl Command {
     pub fn seal<T>(
         &self,
         shell: &Shell,
-        seal: impl FnOnce(&mut Staging) -> Result<T, String>,
+        seal: impl FnOnce(&mut CommandStaging) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
         let mut kept = self.kept();
         let Kept { staging, scan, .. } = &mut *kept;
@@ -345,14 +345,14 @@ impl Command {
         let done = staging.take();
         if self.running.progress().is_over() {
             // What stays is sealed once more by the next start, as nothing: its states are equal.
-            let _ = done.map(Staging::remove);
+            let _ = done.map(CommandStaging::remove);
         } else if let Some(done) = done {
             let info = done.info().map_err(|error| error.to_string())?;
             *staging = Some(done);
             let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
             *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
             let old = staging.replace(next);
-            let _ = old.map(Staging::remove);
+            let _ = old.map(CommandStaging::remove);
         }
         Ok(Some(sealed))
     }

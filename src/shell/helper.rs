@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::left;
-use super::message::{Exit, Order, Report, Start, receive, send};
+use super::message::{Exit, HelperReport, Order, Start, receive, send};
 use super::tree;
 
 /// The hidden name under which the program is a helper.
@@ -81,9 +81,9 @@ fn run() -> io::Result<()> {
     let left = left::file()?;
     let shell = match spawn(&start, &left) {
         Ok(shell) => shell,
-        Err(error) => return send(&mut nebula, &Report::NotStarted(error.to_string())),
+        Err(error) => return send(&mut nebula, &HelperReport::NotStarted(error.to_string())),
     };
-    send(&mut nebula, &Report::Started(shell.as_raw_nonzero().get().unsigned_abs()))?;
+    send(&mut nebula, &HelperReport::Started(shell.as_raw_nonzero().get().unsigned_abs()))?;
     let (to, events) = mpsc::channel();
     let ordered = to.clone();
     thread::spawn(move || {
@@ -144,11 +144,11 @@ impl Helper {
                 Ok(Event::Over(pid, status)) if pid == self.shell && self.over.is_none() => {
                     self.over = Some(Instant::now());
                     let left = left::read(&self.left);
-                    self.tell(&Report::Exited(exit(status), left));
+                    self.tell(&HelperReport::Exited(exit(status), left));
                 }
                 Ok(Event::Over(..)) => {}
                 Ok(Event::None) => {
-                    self.tell(&Report::Ended);
+                    self.tell(&HelperReport::Ended);
                     return Ok(());
                 }
                 Ok(Event::Order(Order::Stop) | Event::Alone) => self.end_all(),
@@ -179,12 +179,12 @@ impl Helper {
         }
         let running = tree::descendants().len();
         if running > MOST_PROCESSES {
-            self.tell(&Report::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
+            self.tell(&HelperReport::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
             self.ending = Some(Instant::now());
             tree::signal_all(Signal::KILL);
         } else if self.over.is_some_and(|over| over.elapsed() >= LINGER) && !self.told_still && running > 0 {
             self.told_still = true;
-            self.tell(&Report::StillRun(running));
+            self.tell(&HelperReport::StillRun(running));
         }
     }
 
@@ -196,7 +196,7 @@ impl Helper {
     }
 
     /// Tells nebula; where it is gone, the end of its orders says so.
-    fn tell(&mut self, report: &Report) {
+    fn tell(&mut self, report: &HelperReport) {
         let _ = send(&mut self.nebula, report);
     }
 }

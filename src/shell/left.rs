@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use super::message::{Left, Start};
+use super::message::{ShellState, Start};
 
 /// The longest that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -36,7 +36,7 @@ pub fn script(start: &Start, descriptor: i32) -> String {
 }
 
 /// What the shell wrote; none where it wrote nothing whole.
-pub fn read(file: &File) -> Option<Left> {
+pub fn read(file: &File) -> Option<ShellState> {
     let mut bytes = vec![0; LONGEST];
     let mut length = 0;
     while length < bytes.len() {
@@ -48,7 +48,7 @@ pub fn read(file: &File) -> Option<Left> {
     }
     let text = std::str::from_utf8(&bytes[..length]).ok()?;
     let (folder, exported) = text.split_once('\0')?;
-    Some(Left { folder: PathBuf::from(folder), variables: exported_of(exported) })
+    Some(ShellState { folder: PathBuf::from(folder), variables: exported_of(exported) })
 }
 
 /// The variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. Those written in any

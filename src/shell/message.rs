@@ -44,13 +44,13 @@ pub enum Exit {
 /// What a helper tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Report {
+pub enum HelperReport {
     /// The shell runs.
     Started(u32),
     /// The shell could not be started.
     NotStarted(String),
     /// The shell is over; what it left, where it told: its folder and exported variables.
-    Exited(Exit, Option<Left>),
+    Exited(Exit, Option<ShellState>),
     /// So many of the command's processes still run, a little after the shell's end.
     StillRun(usize),
     /// No process of the command is left.
@@ -61,7 +61,7 @@ pub enum Report {
 
 /// What a shell leaves to the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Left {
+pub struct ShellState {
     /// Its folder.
     pub folder: PathBuf,
     /// Its exported variables.

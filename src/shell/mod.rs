@@ -17,16 +17,16 @@ mod scan;
 mod told;
 mod tree;
 
-pub use commands::{Command, Commands, Keeper, LONGEST, MOST_JOBS, Request, Shell, StartError, check_text};
+pub use commands::{Command, CommandRequest, Commands, Keeper, LONGEST, MOST_JOBS, Shell, StartError, check_text};
 pub use env::Environment;
 pub use helper::main as helper_main;
-pub use message::{Exit, Left};
-pub use places::{Place, PlaceSettings, Places};
-pub use run::{Progress, Running};
+pub use message::{Exit, ShellState};
+pub use places::{PathClass, PathClasses, PlaceSettings};
+pub use run::{CommandProgress, RunningCommand};
 pub use scan::ScanError;
-pub use told::{Sealed, Stopped, Told};
+pub use told::{CommandReport, SealResult, Stopped};
 
-use crate::archive::staging::{CommandInfo, Staging};
+use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
@@ -34,14 +34,14 @@ use scan::Scan;
 ///
 /// # Errors
 /// When the staging folders cannot be listed.
-pub fn cut_off(shell: &Shell) -> Result<Vec<(Staging, CommandInfo)>, Error> {
+pub fn cut_off(shell: &Shell) -> Result<Vec<(CommandStaging, CommandInfo)>, Error> {
     let mut found = shell.archive.cut_off()?;
     // What cannot be looked at now stays staged, for the next start to look at.
     found.retain_mut(|(staging, info)| info.keeper != Keeper::Scan.word() || look_after(shell, staging).is_ok());
     Ok(found)
 }
 
-fn look_after(shell: &Shell, staging: &mut Staging) -> Result<(), ScanError> {
+fn look_after(shell: &Shell, staging: &mut CommandStaging) -> Result<(), ScanError> {
     match Scan::take_up(shell.archive.home(), staging) {
         Ok(scan) => scan.after(&shell.places(), staging),
         // It was killed before it was looked at, and so before the command ran.

@@ -17,7 +17,7 @@ const GIT_ONLY_GROWS: &[&str] = &["objects", "lfs"];
 
 /// What a path is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum PathClass {
     /// Its state is kept before it is changed.
     Kept,
     /// Nebula's own: no command may change it.
@@ -40,7 +40,7 @@ pub struct PlaceSettings {
 }
 
 /// Tells what paths are, for one command.
-pub struct Places {
+pub struct PathClasses {
     root: PathBuf,
     archive: Archive,
     own: Vec<PathBuf>,
@@ -50,11 +50,11 @@ pub struct Places {
     known: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-impl Places {
+impl PathClasses {
     /// Of a workspace.
     pub fn new(workspace: &Workspace, archive: &Archive, settings: &PlaceSettings) -> Self {
         let root = workspace.root().to_path_buf();
-        Places {
+        PathClasses {
             own: vec![root.join(".shaft"), root.join(".nebula"), archive.folder().to_path_buf()],
             archive: archive.clone(),
             ignores: Ignores::new(&root),
@@ -71,17 +71,17 @@ impl Places {
     }
 
     /// What an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
-    pub fn of(&self, path: &Path, is_folder: bool) -> Place {
+    pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
         if self.own.iter().any(|own| path.starts_with(own)) {
-            return Place::Refused;
+            return PathClass::Refused;
         }
-        let Ok(inside) = path.strip_prefix(&self.root) else { return Place::Outside };
+        let Ok(inside) = path.strip_prefix(&self.root) else { return PathClass::Outside };
         if let Some(folder) = self.derived_above(inside, is_folder) {
-            return Place::Derived(format!("{}/", folder.display()));
+            return PathClass::Derived(format!("{}/", folder.display()));
         }
         match self.archive.excluded_by(&inside.to_string_lossy()) {
-            Some(glob) => Place::Excluded(glob.to_string()),
-            None => Place::Kept,
+            Some(glob) => PathClass::Excluded(glob.to_string()),
+            None => PathClass::Kept,
         }
     }
 
@@ -152,7 +152,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::archive::Settings;
+    use crate::archive::ArchiveSettings;
 
     #[test]
     fn a_folder_is_derived_only_with_proof_and_ignored_by_git() {
@@ -166,25 +166,25 @@ mod tests {
         fs::write(root.join(".gitignore"), "target\ntagged\n*.log\n.env\n").expect("written");
         let workspace = Workspace::open(&root).expect("open");
         let archive =
-            Archive::open(&workspace, &Settings { exclude: vec!["*.big".into()], folder: None }).expect("open");
-        let places = Places::new(&workspace, &archive, &PlaceSettings::default());
+            Archive::open(&workspace, &ArchiveSettings { exclude: vec!["*.big".into()], folder: None }).expect("open");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
         let of = |path: &str| places.of(&root.join(path), false);
-        assert_eq!(of("target/debug/a"), Place::Derived("target/".into()));
-        assert_eq!(of("tagged/x"), Place::Derived("tagged/".into()));
-        assert_eq!(of(".git/objects/aa/b"), Place::Derived(".git/objects/".into()));
+        assert_eq!(of("target/debug/a"), PathClass::Derived("target/".into()));
+        assert_eq!(of("tagged/x"), PathClass::Derived("tagged/".into()));
+        assert_eq!(of(".git/objects/aa/b"), PathClass::Derived(".git/objects/".into()));
         // No Cargo.toml beside it; no package.json and not ignored; ignored without being rebuilt.
         for path in ["out/target/x", "node_modules/x/y", "a.log", ".env", ".git/refs/x", ".git/index", "src/a.rs"] {
-            assert_eq!(of(path), Place::Kept, "{path}");
+            assert_eq!(of(path), PathClass::Kept, "{path}");
         }
-        assert_eq!(places.of(&root.join("target"), true), Place::Derived("target/".into()));
-        assert_eq!(of("target"), Place::Kept);
-        assert_eq!(of(".shaft/lock"), Place::Refused);
-        assert_eq!(of(".nebula/x"), Place::Refused);
-        assert_eq!(of("x.big"), Place::Excluded("*.big".into()));
-        assert_eq!(places.of(Path::new("/etc/hosts"), false), Place::Outside);
+        assert_eq!(places.of(&root.join("target"), true), PathClass::Derived("target/".into()));
+        assert_eq!(of("target"), PathClass::Kept);
+        assert_eq!(of(".shaft/lock"), PathClass::Refused);
+        assert_eq!(of(".nebula/x"), PathClass::Refused);
+        assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
+        assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
         let settings = PlaceSettings { derived: vec!["out".into()], kept: vec!["target".into()] };
-        let places = Places::new(&workspace, &archive, &settings);
-        assert_eq!(places.of(&root.join("out/x"), false), Place::Derived("out/".into()));
-        assert_eq!(places.of(&root.join("target/x"), false), Place::Kept);
+        let places = PathClasses::new(&workspace, &archive, &settings);
+        assert_eq!(places.of(&root.join("out/x"), false), PathClass::Derived("out/".into()));
+        assert_eq!(places.of(&root.join("target/x"), false), PathClass::Kept);
     }
 }

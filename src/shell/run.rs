@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::helper;
-use super::message::{Exit, Left, Order, Report, Start, receive, send};
+use super::message::{Exit, HelperReport, Order, ShellState, Start, receive, send};
 use super::output::Output;
 
 /// What is read of the output at once.
@@ -30,11 +30,11 @@ pub struct Launch {
 
 /// How far a command is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct CommandProgress {
     /// The shell's process.
     pub process: Option<u32>,
     /// The shell is over, and what it left.
-    pub exit: Option<(Exit, Option<Left>)>,
+    pub exit: Option<(Exit, Option<ShellState>)>,
     /// So many processes ran on after it.
     pub still_run: Option<usize>,
     /// No process is left.
@@ -49,7 +49,7 @@ pub struct Progress {
     pub took: Option<Duration>,
 }
 
-impl Progress {
+impl CommandProgress {
     /// Whether the call that started it can be answered.
     pub fn is_answerable(&self) -> bool {
         self.failed.is_some() || self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some())
@@ -63,19 +63,19 @@ impl Progress {
 
 #[derive(Default)]
 struct Shared {
-    progress: Mutex<Progress>,
+    progress: Mutex<CommandProgress>,
     changed: Condvar,
     output: Mutex<Output>,
     listener: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
 /// A command under way.
-pub struct Running {
+pub struct RunningCommand {
     shared: Arc<Shared>,
     orders: Mutex<UnixStream>,
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Running").field(&*self.progress()).finish()
     }
@@ -86,7 +86,7 @@ impl std::fmt::Debug for Running {
 ///
 /// # Errors
 /// When the helper cannot be started.
-pub fn launch(launch: Launch) -> io::Result<Running> {
+pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     let (ours, theirs) = UnixStream::pair()?;
     let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let mut command = Command::new(&launch.program);
@@ -103,14 +103,14 @@ pub fn launch(launch: Launch) -> io::Result<Running> {
     let mut passes = launch.passes;
     thread::spawn(move || for_output.read_output(reads, &mut passes));
     thread::spawn(move || for_reports.read_reports(ours, child, begun));
-    let running = Running { shared, orders: Mutex::new(orders) };
+    let running = RunningCommand { shared, orders: Mutex::new(orders) };
     running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
     Ok(running)
 }
 
-impl Running {
+impl RunningCommand {
     /// How far it is.
-    pub fn progress(&self) -> MutexGuard<'_, Progress> {
+    pub fn progress(&self) -> MutexGuard<'_, CommandProgress> {
         lock(&self.shared.progress)
     }
 
@@ -125,7 +125,7 @@ impl Running {
     }
 
     /// Waits until `enough`, at most until `deadline`; whether it was enough.
-    pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&Progress) -> bool) -> bool {
+    pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&CommandProgress) -> bool) -> bool {
         let mut progress = self.progress();
         loop {
             if enough(&progress) {
@@ -150,7 +150,7 @@ impl Running {
 }
 
 impl Shared {
-    fn change(&self, change: impl FnOnce(&mut Progress)) {
+    fn change(&self, change: impl FnOnce(&mut CommandProgress)) {
         change(&mut lock(&self.progress));
         self.tell();
     }
@@ -187,15 +187,17 @@ impl Shared {
         let mut from = BufReader::new(from);
         while let Ok(Some(report)) = receive(&mut from) {
             self.change(|progress| match report {
-                Report::Started(process) => progress.process = Some(process),
-                Report::NotStarted(why) => progress.failed = Some(format!("the shell could not be started: {why}")),
-                Report::Exited(exit, left) => {
+                HelperReport::Started(process) => progress.process = Some(process),
+                HelperReport::NotStarted(why) => {
+                    progress.failed = Some(format!("the shell could not be started: {why}"))
+                }
+                HelperReport::Exited(exit, left) => {
                     progress.exit = Some((exit, left));
                     progress.took = Some(begun.elapsed());
                 }
-                Report::StillRun(count) => progress.still_run = Some(count),
-                Report::Ended => progress.ended = true,
-                Report::Notice(text) => progress.notices.push(text),
+                HelperReport::StillRun(count) => progress.still_run = Some(count),
+                HelperReport::Ended => progress.ended = true,
+                HelperReport::Notice(text) => progress.notices.push(text),
             });
         }
         let how = helper.wait();

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::places::{Place, Places};
-use crate::archive::staging::{Kept, KeptKind, Staging};
+use super::places::{PathClass, PathClasses};
+use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
 use crate::text::number::thousands;
 
@@ -50,7 +50,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> ScanError + '_ {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     path: String,
-    kind: KeptKind,
+    kind: StagedKind,
     mode: u32,
     /// Size, and the times of the last change of bytes and of the inode, in seconds and nanoseconds.
     stat: (u64, i64, i64, i64, i64),
@@ -63,23 +63,23 @@ struct Entry {
 impl Entry {
     fn new(path: String, meta: &Metadata) -> Option<Self> {
         let kind = match meta.file_type() {
-            kind if kind.is_symlink() => KeptKind::Link,
-            kind if kind.is_dir() => KeptKind::Folder,
-            kind if kind.is_file() => KeptKind::File,
+            kind if kind.is_symlink() => StagedKind::Link,
+            kind if kind.is_dir() => StagedKind::Folder,
+            kind if kind.is_file() => StagedKind::File,
             _ => return None,
         };
         // A folder's size and times change with what is in it.
         let stat = match kind {
-            KeptKind::Folder => (0, 0, 0, 0, 0),
+            StagedKind::Folder => (0, 0, 0, 0, 0),
             _ => (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
         };
-        let path = if kind == KeptKind::Folder { format!("{path}/") } else { path };
+        let path = if kind == StagedKind::Folder { format!("{path}/") } else { path };
         let mode = meta.mode() & 0o7777;
         Some(Entry { path, kind, mode, stat, inode: (meta.dev(), meta.ino()), copy: String::new() })
     }
 
     fn is_same(&self, other: &Entry) -> bool {
-        let folder = self.kind == KeptKind::Folder;
+        let folder = self.kind == StagedKind::Folder;
         (self.kind, self.mode, self.stat) == (other.kind, other.mode, other.stat)
             && (folder || self.inode == other.inode)
     }
@@ -100,7 +100,7 @@ impl Scan {
     ///
     /// # Errors
     /// When the tree is too large, or the disk refuses.
-    pub fn before(places: &Places, home: &Path, staging: &Staging) -> Result<Scan, ScanError> {
+    pub fn before(places: &PathClasses, home: &Path, staging: &CommandStaging) -> Result<Scan, ScanError> {
         let shadow = home.join(SHADOW);
         match DirBuilder::new().mode(0o700).create(&shadow) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&shadow)(error)),
@@ -111,9 +111,9 @@ impl Scan {
         let (mut entries, mut left_out) = look(places)?;
         let (mut copied, mut changed) = (0, known.len() != entries.len());
         let mut unread = Vec::new();
-        for entry in entries.values_mut().filter(|entry| entry.kind != KeptKind::Folder) {
+        for entry in entries.values_mut().filter(|entry| entry.kind != StagedKind::Folder) {
             let old = known.get(&entry.path).filter(|old| old.is_same(entry));
-            if let Some(old) = old.filter(|old| old.kind == KeptKind::Link || shadow.join(&old.copy).exists()) {
+            if let Some(old) = old.filter(|old| old.kind == StagedKind::Link || shadow.join(&old.copy).exists()) {
                 entry.copy.clone_from(&old.copy);
                 continue;
             }
@@ -141,7 +141,7 @@ impl Scan {
     ///
     /// # Errors
     /// When what was put down cannot be read.
-    pub fn take_up(home: &Path, staging: &Staging) -> io::Result<Scan> {
+    pub fn take_up(home: &Path, staging: &CommandStaging) -> io::Result<Scan> {
         let entries = read(&staging.folder().join(BEFORE))?;
         Ok(Scan { shadow: home.join(SHADOW), entries, left_out: Vec::new() })
     }
@@ -150,23 +150,23 @@ impl Scan {
     ///
     /// # Errors
     /// When the tree cannot be looked at, or the disk refuses.
-    pub fn after(&self, places: &Places, staging: &mut Staging) -> Result<(), ScanError> {
+    pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let (now, _) = look(places)?;
-        let mut add = |kept: Kept| staging.add(&kept).map_err(at(&self.shadow));
+        let mut add = |kept: JournalLine| staging.add(&kept).map_err(at(&self.shadow));
         for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
-            add(Kept { path: path.clone(), kind: KeptKind::Absent, mode: 0, staged: None, inode: (0, 0) })?;
+            add(JournalLine { path: path.clone(), kind: StagedKind::Absent, mode: 0, staged: None, inode: (0, 0) })?;
         }
         let changed: Vec<&Entry> =
             self.entries.values().filter(|entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry))).collect();
         for entry in changed {
             let staged = match entry.kind {
-                KeptKind::Folder | KeptKind::Absent => None,
-                KeptKind::Link => {
+                StagedKind::Folder | StagedKind::Absent => None,
+                StagedKind::Link => {
                     let (path, name) = staging.new_name();
                     std::os::unix::fs::symlink(&entry.copy, &path).map_err(at(&path))?;
                     Some(name)
                 }
-                KeptKind::File => {
+                StagedKind::File => {
                     let (path, name) = staging.new_name();
                     // A copy that another command's scan names too keeps its name, and the version is a copy of it.
                     let copy = self.shadow.join(&entry.copy);
@@ -175,7 +175,9 @@ impl Scan {
                 }
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
-            staging.add(&Kept { path, kind, mode, staged, inode: Kept::COPY }).map_err(at(&self.shadow))?;
+            staging
+                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY })
+                .map_err(at(&self.shadow))?;
         }
         Ok(())
     }
@@ -186,7 +188,7 @@ impl Scan {
 }
 
 /// Every kept path below the root, by its path.
-fn look(places: &Places) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
+fn look(places: &PathClasses) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
     let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -204,7 +206,7 @@ fn look(places: &Places) -> Result<(BTreeMap<String, Entry>, Vec<(String, String
             let (full, inside) = (entry.path(), folder.join(entry.file_name()));
             let Ok(meta) = entry.metadata() else { continue };
             let is_git_lock = folder.starts_with(".git") && inside.extension().is_some_and(|e| e == "lock");
-            if is_git_lock || places.of(&full, meta.is_dir()) != Place::Kept {
+            if is_git_lock || places.of(&full, meta.is_dir()) != PathClass::Kept {
                 continue;
             }
             let Some(path) = inside.to_str() else {
@@ -228,7 +230,7 @@ fn look(places: &Places) -> Result<(BTreeMap<String, Entry>, Vec<(String, String
 
 /// Copies one file into the folder of copies; of a link its text is noted.
 fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
-    if entry.kind == KeptKind::Link {
+    if entry.kind == StagedKind::Link {
         let target = fs::read_link(from)?;
         entry.copy = target.to_str().ok_or_else(|| io::Error::other("the link's text is not UTF-8"))?.to_string();
         return Ok(());

@@ -21,7 +21,7 @@ pub enum Stopped {
 
 /// What sealing a command's states came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sealed {
+pub struct SealResult {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
     /// What it changed.
@@ -32,7 +32,7 @@ pub struct Sealed {
 
 /// The whole result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Told {
+pub struct CommandReport {
     /// `exit 0 · 4.2 s · c7 · changed 3 files, changeset 0198c2aa`.
     pub line: String,
     /// A word or two for the screen.
@@ -43,9 +43,14 @@ pub struct Told {
     pub files: Vec<String>,
 }
 
-impl Told {
+impl CommandReport {
     /// Of a command as it is now.
-    pub fn new(command: &Command, stopped: Option<Stopped>, sealed: &Sealed, failure: Option<&str>) -> Told {
+    pub fn new(
+        command: &Command,
+        stopped: Option<Stopped>,
+        sealed: &SealResult,
+        failure: Option<&str>,
+    ) -> CommandReport {
         let progress = command.running.progress().clone();
         let ended = match (&progress.exit, stopped) {
             _ if progress.failed.is_some() => progress.failed.clone().unwrap_or_default(),
@@ -79,7 +84,7 @@ impl Told {
         }
         let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
-        Told { line: line.join(" · "), summary: ended, notes, files: files(&sealed.changes) }
+        CommandReport { line: line.join(" · "), summary: ended, notes, files: files(&sealed.changes) }
     }
 
     /// As the model gets it, its output after it.

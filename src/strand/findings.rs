@@ -7,7 +7,7 @@ use super::id::{DefId, OpId};
 use super::issue::patch_of;
 use super::lang::ast::To;
 use super::op::Change;
-use super::state::{State, Status, View};
+use super::state::{State, View, Visibility};
 
 /// One finding about a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
         lost,
         draft,
     };
-    if let Status::Absorbed(by) = view.status
+    if let Visibility::Absorbed(by) = view.status
         && let Some(winner) = state.view(by)
         && winner.hash != view.hash
         && !acknowledged(state, by, winner.claim, view.claim)

@@ -35,7 +35,7 @@ struct Published {
 }
 
 /// A ref of a remote, as a store sees it.
-pub struct Place {
+pub struct RemoteRef {
     remote: Remote,
     reference: String,
 }
@@ -50,17 +50,17 @@ fn failed(error: crate::git::Error) -> Error {
     Error::Remote(error.to_string())
 }
 
-impl Place {
+impl RemoteRef {
     /// The ref of a store in a remote, which is named as the repository around the store names it, or by its address.
     ///
     /// # Errors
     /// When there is no such remote.
-    pub fn of(store: &Store, name: &str) -> Result<Place, Error> {
+    pub fn of(store: &Store, name: &str) -> Result<RemoteRef, Error> {
         let root = std::path::absolute(store.root()).map_err(|error| Error::io("find", store.root(), error))?;
         let folder = root.file_stem().unwrap_or_default().to_string_lossy();
         let bare = store.inner("runtime").join("remotes").join(format!("{}.git", plain(name)));
         let remote = Remote::open(&root, name, &bare).map_err(failed)?;
-        Ok(Place { remote, reference: format!("refs/strand/{}", plain(&folder)) })
+        Ok(RemoteRef { remote, reference: format!("refs/strand/{}", plain(&folder)) })
     }
 
     fn read(&self) -> Result<Published, Error> {

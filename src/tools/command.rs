@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::base::Run;
 use super::{Args, Builtin, RunResult, ToolAliases, ToolKind, ToolOutput};
-use crate::shell::{self, Command, Stopped, Told};
+use crate::shell::{self, Command, CommandReport, Stopped};
 use crate::text::number::plural;
 
 /// The tool that runs a command.
@@ -133,7 +133,7 @@ fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!("`waitSeconds` must be at most {LONGEST_WAIT}, but is {wait}"));
     }
     wait_for_more(&command, Duration::from_secs(wait as u64), run);
-    let told = Told::new(&command, None, &shell::Sealed::default(), None);
+    let told = CommandReport::new(&command, None, &shell::SealResult::default(), None);
     let chosen = first.is_some() || last.is_some() || search.is_some();
     let text = match &command.log {
         Some(log) if chosen => {
@@ -163,7 +163,7 @@ fn wait_for_more(command: &Command, patience: Duration, run: &Run) {
     let (begun, bytes) = (Instant::now(), command.running.output().byte_count());
     while begun.elapsed() < patience && !run.stop.is_cancelled() {
         let more = command.running.output().byte_count() > bytes;
-        if more || command.running.wait(Some(Instant::now() + LOOK), shell::Progress::is_over) {
+        if more || command.running.wait(Some(Instant::now() + LOOK), shell::CommandProgress::is_over) {
             return;
         }
     }
@@ -175,14 +175,14 @@ fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!(
             "{} is over: {}",
             command.id,
-            Told::new(&command, None, &shell::Sealed::default(), None).line
+            CommandReport::new(&command, None, &shell::SealResult::default(), None).line
         ));
     }
     command.running.stop();
     let patience = Instant::now() + Duration::from_secs(5);
-    command.running.wait(Some(patience), shell::Progress::is_over);
+    command.running.wait(Some(patience), shell::CommandProgress::is_over);
     command.set_told();
-    let told = Told::new(&command, Some(Stopped::Model), &shell::Sealed::default(), None);
+    let told = CommandReport::new(&command, Some(Stopped::Model), &shell::SealResult::default(), None);
     let last = command.running.output().last(LAST).join("\n") + "\n";
     Ok(RunResult::Output(ToolOutput { text: told.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))
 }

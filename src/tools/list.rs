@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::Access;
 
 /// The tool.
@@ -47,9 +47,9 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         path => path,
     };
     let folder = match context.reading(given, Access::Folder)? {
-        Place::Inside(path) => context.workspace.full(&path),
-        Place::Approved(path) => path,
-        Place::Outside(path) => return Ok(RunResult::Outside(path)),
+        ReadTarget::Inside(path) => context.workspace.full(&path),
+        ReadTarget::Approved(path) => path,
+        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
     };
     let mut walk = context.workspace.walk("");
     if folder != context.workspace.root() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
 use crate::workspace::{Access, ReadError, is_text};
@@ -54,9 +54,9 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!("`endLine` ({last}) is before `startLine` ({first})"));
     }
     let (name, read) = match context.reading(given, Access::File)? {
-        Place::Outside(path) => return Ok(RunResult::Outside(path)),
-        Place::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
-        Place::Inside(path) => (path.clone(), context.workspace.read_whole(&path)),
+        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
+        ReadTarget::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
+        ReadTarget::Inside(path) => (path.clone(), context.workspace.read_whole(&path)),
     };
     let read = read.map_err(|e| match e {
         ReadError::TooLarge { .. } => format!("{e}: look into it with searchInDirectory"),

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, Place, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::Access;
-use crate::workspace::search::{Found, Search, Watch};
+use crate::workspace::search::{FileMatches, SearchObserver, SearchRequest};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin {
@@ -49,7 +49,7 @@ struct Searching<'r> {
     looked: usize,
 }
 
-impl Watch for Searching<'_> {
+impl SearchObserver for Searching<'_> {
     fn stopped(&self) -> bool {
         self.run.stop.is_cancelled()
     }
@@ -73,12 +73,12 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err("`keyword` is empty: say what to look for".into());
     }
     let folder = match context.reading(given, Access::Folder)? {
-        Place::Inside(path) => path,
+        ReadTarget::Inside(path) => path,
         // An absolute folder stands for itself in a walk.
-        Place::Approved(path) => path.to_string_lossy().into_owned(),
-        Place::Outside(path) => return Ok(RunResult::Outside(path)),
+        ReadTarget::Approved(path) => path.to_string_lossy().into_owned(),
+        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
     };
-    let search = Search {
+    let search = SearchRequest {
         keyword: keyword.to_string(),
         regex: args.flag("regex")?,
         case_sensitive: args.flag("caseSensitive")?,
@@ -105,7 +105,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     if total == 0 {
         text = format!("no file below {given} contains {keyword:?}");
     }
-    let line = |f: &Found| f.lines.first().map(|(n, l)| format!("{}:{n}  {}", f.path, l.trim()));
+    let line = |f: &FileMatches| f.lines.first().map(|(n, l)| format!("{}:{n}  {}", f.path, l.trim()));
     let preview = found.files.iter().filter_map(line).take(8).collect();
     let more = if found.more { "+" } else { "" };
     let summary = if total == 1 { "1 file".into() } else { format!("{total}{more} files") };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::archive::{Archive, Settings};
+use crate::archive::{Archive, ArchiveSettings};
 use crate::edit::stream::{self, End, Piece};
 use crate::provider::ToolSpec;
 use crate::shell::{Commands, Shell};
@@ -79,7 +79,7 @@ impl Tool for Weigh {
         args["item"].as_str().unwrap_or_default().to_string()
     }
 
-    fn run(&self, _: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> Running<'_> {
+    fn run(&self, _: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_> {
         Box::pin(async move {
             progress.say("on the scales");
             if args.text("item")? == "the world" {
@@ -117,7 +117,7 @@ fn a_tool_that_is_added_is_told_found_named_and_read_in_a_text() {
 fn context() -> (tempfile::TempDir, ToolContext) {
     let folder = tempfile::tempdir().expect("a folder");
     let workspace = Arc::new(crate::workspace::Workspace::open(folder.path()).expect("opened"));
-    let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
+    let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
     let shell = Arc::new(Shell::for_archive(&workspace, &archive));
     let commands = Arc::new(Commands::new(shell, "test"));
     (folder, ToolContext { workspace, versions: Arc::default(), outside: None, commands })

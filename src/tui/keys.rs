@@ -21,7 +21,7 @@ pub struct Chord {
 
 /// What a key meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum KeyMatch {
     /// An action.
     Action(Action),
     /// The beginning of a longer sequence; wait for the next key.
@@ -37,12 +37,12 @@ pub struct KeysError {
     /// Line and column, both from 1.
     pub place: (usize, usize),
     /// What is wrong.
-    pub what: Wrong,
+    pub what: KeysFault,
 }
 
 /// What can be wrong with a `keys.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum KeysFault {
     /// Not TOML, a chord bound twice in one context, or of another shape.
     #[error("{0}")]
     Syntax(String),
@@ -119,7 +119,7 @@ impl Keys {
             Ok(table) => table,
             Err(e) => {
                 let (place, what) = toml_place::syntax(text, &e);
-                return vec![KeysError { place, what: Wrong::Syntax(what) }];
+                return vec![KeysError { place, what: KeysFault::Syntax(what) }];
             }
         };
         let mut errors = Vec::new();
@@ -128,21 +128,21 @@ impl Keys {
         for (name, entries) in &table {
             let Some(context) = Context::ALL.iter().find(|(_, n)| n == name).map(|(c, _)| *c) else {
                 let all: Vec<&str> = Context::ALL.iter().map(|(_, n)| *n).collect();
-                complain(&[name], Wrong::Context(name.clone(), all.join(", ")));
+                complain(&[name], KeysFault::Context(name.clone(), all.join(", ")));
                 continue;
             };
             let Some(entries) = entries.as_table() else {
-                complain(&[name], Wrong::Syntax(format!("{name} must be a table: [{name}]")));
+                complain(&[name], KeysFault::Syntax(format!("{name} must be a table: [{name}]")));
                 continue;
             };
             for (chord, value) in entries {
                 match self.bind(context, chord, value, &written) {
                     Ok(chords) => written.push((context, chords, chord)),
                     // Of two spellings the later line is the one to look at.
-                    Err(Wrong::Clash { context, chord, other }) => {
+                    Err(KeysFault::Clash { context, chord, other }) => {
                         let later = [&chord, &other].into_iter().max_by_key(|c| toml_place::of(text, &[name, c]));
                         let path = [name.as_str(), later.map_or("", String::as_str)];
-                        complain(&path, Wrong::Clash { context, chord: chord.clone(), other: other.clone() });
+                        complain(&path, KeysFault::Clash { context, chord: chord.clone(), other: other.clone() });
                     }
                     Err(what) => complain(&[name, chord], what),
                 }
@@ -152,7 +152,7 @@ impl Keys {
             // The shipped file may hold one of the two; the person's holds the other.
             let own = |chords: &[Chord]| written.iter().find(|(c, k, _)| *c == context && k == chords).map(|w| w.2);
             let path = [context.name(), own(&long).or(own(&short)).unwrap_or_default()];
-            let what = Wrong::Hidden { context: context.name().into(), long: label(&long), short: label(&short) };
+            let what = KeysFault::Hidden { context: context.name().into(), long: label(&long), short: label(&short) };
             complain(&path, what);
         }
         errors
@@ -165,16 +165,20 @@ impl Keys {
         chord: &str,
         value: &toml::Value,
         written: &[(Context, Vec<Chord>, &str)],
-    ) -> Result<Vec<Chord>, Wrong> {
-        let wrong = || Wrong::Chord { context: context.name().into(), chord: chord.into() };
+    ) -> Result<Vec<Chord>, KeysFault> {
+        let wrong = || KeysFault::Chord { context: context.name().into(), chord: chord.into() };
         let chords: Option<Vec<Chord>> = chord.split_whitespace().map(Chord::parse).collect();
         let chords = chords.filter(|c| !c.is_empty()).ok_or_else(wrong)?;
         if let Some((_, _, first)) = written.iter().find(|(c, k, _)| *c == context && *k == chords) {
             let (first, other) = (first.to_string(), chord.to_string());
-            return Err(Wrong::Clash { context: context.name().into(), chord: first, other });
+            return Err(KeysFault::Clash { context: context.name().into(), chord: first, other });
         }
-        let no_action =
-            |action: String, hint| Wrong::Action { context: context.name().into(), chord: chord.into(), action, hint };
+        let no_action = |action: String, hint| KeysFault::Action {
+            context: context.name().into(),
+            chord: chord.into(),
+            action,
+            hint,
+        };
         let bound = self.bound.entry(context).or_default();
         let place = bound.iter().position(|(c, _)| *c == chords);
         match value {
@@ -210,22 +214,22 @@ impl Keys {
 
     /// What the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
     /// an action of an outer one.
-    pub fn find(&self, context: Context, typed: &[Chord]) -> Found {
+    pub fn find(&self, context: Context, typed: &[Chord]) -> KeyMatch {
         self.find_offered(context, typed, |_| true)
     }
 
     /// The same, passing over actions that are not `offered`.
-    pub fn find_offered(&self, context: Context, typed: &[Chord], offered: impl Fn(Action) -> bool) -> Found {
+    pub fn find_offered(&self, context: Context, typed: &[Chord], offered: impl Fn(Action) -> bool) -> KeyMatch {
         let all = std::iter::once(&context).chain(context.outer());
         for bound in all.filter_map(|c| self.bound.get(c)) {
             if let Some((_, action)) = bound.iter().find(|(c, action)| c == typed && offered(*action)) {
-                return Found::Action(*action);
+                return KeyMatch::Action(*action);
             }
             if bound.iter().any(|(c, _)| c.len() > typed.len() && c.starts_with(typed)) {
-                return Found::Begun;
+                return KeyMatch::Begun;
             }
         }
-        Found::Nothing
+        KeyMatch::Nothing
     }
 
     /// How the shortest key for `action` in exactly `context` is written on the screen; nothing: it has none.
@@ -238,7 +242,7 @@ impl Keys {
     /// for something else are passed over.
     pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
-        let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == Found::Action(action));
+        let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == KeyMatch::Action(action));
         reach.map(|c| label(c)).min_by_key(String::len)
     }
 
@@ -246,7 +250,7 @@ impl Keys {
     /// several keys the shortest, but Esc before all.
     pub fn word(&self, inner: Context, action: Action) -> Option<String> {
         let esc = Chord { code: KeyCode::Esc, modifiers: KeyModifiers::NONE };
-        if self.find(inner, &[esc]) == Found::Action(action) {
+        if self.find(inner, &[esc]) == KeyMatch::Action(action) {
             return Some(esc.to_string());
         }
         std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action))
@@ -268,7 +272,7 @@ impl Keys {
     pub fn pair(&self, inner: Context, [one, other]: [Action; 2]) -> Option<String> {
         let arrow = |code, action| {
             let chord = Chord { code, modifiers: KeyModifiers::NONE };
-            (self.find(inner, &[chord]) == Found::Action(action)).then(|| chord.to_string())
+            (self.find(inner, &[chord]) == KeyMatch::Action(action)).then(|| chord.to_string())
         };
         let arrows = [(KeyCode::Up, KeyCode::Down), (KeyCode::Left, KeyCode::Right)];
         let arrows = arrows.iter().find_map(|(a, b)| arrow(*a, one).zip(arrow(*b, other)));
@@ -433,11 +437,11 @@ mod tests {
     #[test]
     fn inner_contexts_win_and_sequences_wait() {
         let keys = Keys::default();
-        assert_eq!(keys.find(Context::Diff, &typed("esc")), Found::Action(Action::Later));
-        assert_eq!(keys.find(Context::Chat, &typed("esc")), Found::Action(Action::Escape));
-        assert_eq!(keys.find(Context::Chat, &typed("g")), Found::Begun);
-        assert_eq!(keys.find(Context::Chat, &typed("g g")), Found::Action(Action::First));
-        assert_eq!(keys.find(Context::Chat, &typed("x")), Found::Nothing);
+        assert_eq!(keys.find(Context::Diff, &typed("esc")), KeyMatch::Action(Action::Later));
+        assert_eq!(keys.find(Context::Chat, &typed("esc")), KeyMatch::Action(Action::Escape));
+        assert_eq!(keys.find(Context::Chat, &typed("g")), KeyMatch::Begun);
+        assert_eq!(keys.find(Context::Chat, &typed("g g")), KeyMatch::Action(Action::First));
+        assert_eq!(keys.find(Context::Chat, &typed("x")), KeyMatch::Nothing);
     }
 
     #[test]
@@ -469,7 +473,7 @@ mod tests {
     fn a_persons_file_overrides_and_mistakes_are_named() {
         let (keys, errors) = Keys::with("[diff]\n\"y\" = false\n\"ctrl-shift-y\" = \"accept\"\n");
         assert_eq!(errors, []);
-        assert_eq!(keys.find(Context::Diff, &typed("y")), Found::Nothing);
+        assert_eq!(keys.find(Context::Diff, &typed("y")), KeyMatch::Nothing);
         let (_, errors) =
             Keys::with("[diff]\n\"q\" = \"acept\"\n\"ctrl-\" = \"accept\"\n[foo]\n[pane]\n\"g\" = \"last\"\n");
         let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -482,7 +486,7 @@ mod tests {
         let (keys, clash) = Keys::with("[diff]\n\"ctrl-T\" = \"accept\"\n\"ctrl-t\" = \"reject\"\n");
         let want = "3:1: [diff] \"ctrl-T\" and \"ctrl-t\" are the same key; keep one of them";
         assert_eq!(clash.iter().map(ToString::to_string).collect::<Vec<_>>(), [want]);
-        assert_eq!(keys.find(Context::Diff, &typed("ctrl-t")), Found::Action(Action::Accept));
+        assert_eq!(keys.find(Context::Diff, &typed("ctrl-t")), KeyMatch::Action(Action::Accept));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::app::{App, EditFor, Effect, Exit, Msg, Options};
-use super::terminal::{Abilities, Late, Screen, Sorted, Typed, editor, restore_on_panic};
+use super::terminal::{Abilities, Late, Sorted, TerminalScreen, Typed, editor, restore_on_panic};
 use super::text::highlight::Highlighter;
 use crate::protocol::{Addressed, Command, Event, EventBody};
 use crate::text::time;
@@ -48,7 +48,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     let abilities = Abilities::of(|name| std::env::var(name).ok());
     let root = options.root.clone();
     restore_on_panic();
-    let screen = Screen::enter(abilities, options.mouse)?;
+    let screen = TerminalScreen::enter(abilities, options.mouse)?;
     // The terminal answers while the rest is made ready.
     options.ascii |= !abilities.unicode;
     let woken = Arc::new(Notify::new());
@@ -80,7 +80,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
 
 struct Front {
     app: App,
-    screen: Screen,
+    screen: TerminalScreen,
     commands: mpsc::UnboundedSender<Addressed>,
     root: PathBuf,
     exit: Option<Exit>,

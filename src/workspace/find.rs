@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ignore::WalkState;
 
-use super::index::{Index, Search};
+use super::index::{Index, RunningSearch};
 use super::{Access, Workspace};
 
 pub use super::index::Hit;
@@ -27,7 +27,7 @@ pub struct Files {
     /// Counts the searches, so that each knows whether it is the newest.
     asked: AtomicU64,
     /// The last search, if its time was over before it was.
-    going: Mutex<Option<Search>>,
+    going: Mutex<Option<RunningSearch>>,
 }
 
 /// What a search found.
@@ -132,7 +132,7 @@ impl Files {
             return Hits { hits: index.shallowest(limit), total, complete };
         }
         let begun = lock(&self.going).take().filter(|s| s.is_of(query, limit, &index));
-        let mut search = begun.unwrap_or_else(|| Search::new(query, limit, &index));
+        let mut search = begun.unwrap_or_else(|| RunningSearch::new(query, limit, &index));
         while search.go_on(&index) && !over() {}
         let hits = search.hits(&index);
         let complete = complete && search.is_over();

@@ -183,7 +183,7 @@ const CLASSES: usize = 4 * (LONGEST + 1);
 
 /// A search under way. Whoever has not enough hits after a round goes on with the next.
 #[derive(Debug)]
-pub struct Search {
+pub struct RunningSearch {
     query: String,
     limit: usize,
     /// The index's count of changes: entries stay what they are only while it stands.
@@ -200,10 +200,10 @@ pub struct Search {
     found: Vec<(u32, u32)>,
 }
 
-impl Search {
+impl RunningSearch {
     /// A search that has not begun.
     pub fn new(query: &str, limit: usize, index: &Index) -> Self {
-        Search {
+        RunningSearch {
             query: query.into(),
             limit,
             changes: index.changes,

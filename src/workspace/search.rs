@@ -19,7 +19,7 @@ const MAX_BUFFER: usize = 16 << 20;
 
 /// What to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchRequest {
     /// The words, or a regular expression.
     pub keyword: String,
     /// It is a regular expression.
@@ -34,7 +34,7 @@ pub struct Search {
 
 /// A file that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FileMatches {
     /// Normalised path.
     pub path: String,
     /// The first lines that match: number from 1, and text without its ending, cut where it is very long.
@@ -47,7 +47,7 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchResult {
     /// By path.
-    pub files: Vec<Found>,
+    pub files: Vec<FileMatches>,
     /// Whether the search ended at `max_files`, though more files may match.
     pub more: bool,
 }
@@ -63,7 +63,12 @@ impl Workspace {
     ///
     /// # Errors
     /// When the keyword is no regular expression.
-    pub fn search(&self, folder: &str, search: &Search, watch: &mut dyn Watch) -> Result<SearchResult, SearchError> {
+    pub fn search(
+        &self,
+        folder: &str,
+        search: &SearchRequest,
+        watch: &mut dyn SearchObserver,
+    ) -> Result<SearchResult, SearchError> {
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(!search.case_sensitive)
             .fixed_strings(!search.regex)
@@ -96,7 +101,7 @@ impl Workspace {
 }
 
 /// Who waits for a search.
-pub trait Watch {
+pub trait SearchObserver {
     /// Whether the search is to end.
     fn stopped(&self) -> bool;
 
@@ -105,7 +110,7 @@ pub trait Watch {
 }
 
 /// Nobody in particular: the search goes on to its end.
-impl Watch for () {
+impl SearchObserver for () {
     fn stopped(&self) -> bool {
         false
     }
@@ -114,7 +119,7 @@ impl Watch for () {
 /// A file whose reading ends when the search is to.
 struct Watched<'w> {
     file: File,
-    watch: &'w dyn Watch,
+    watch: &'w dyn SearchObserver,
 }
 
 impl Read for Watched<'_> {
@@ -123,8 +128,14 @@ impl Read for Watched<'_> {
     }
 }
 
-fn search_file(matcher: &RegexMatcher, full: &Path, path: &str, max_lines: usize, watch: &dyn Watch) -> Found {
-    let mut found = Found { path: path.into(), lines: Vec::new(), count: 0 };
+fn search_file(
+    matcher: &RegexMatcher,
+    full: &Path,
+    path: &str,
+    max_lines: usize,
+    watch: &dyn SearchObserver,
+) -> FileMatches {
+    let mut found = FileMatches { path: path.into(), lines: Vec::new(), count: 0 };
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .line_number(true)
@@ -169,20 +180,20 @@ mod tests {
         }
         let w = Workspace::open(dir.path()).expect("open");
         let search =
-            Search { keyword: "total".into(), regex: false, case_sensitive: false, max_files: 10, max_lines: 1 };
+            SearchRequest { keyword: "total".into(), regex: false, case_sensitive: false, max_files: 10, max_lines: 1 };
         let found = w.search("", &search, &mut ()).expect("searched");
         assert_eq!(
             found.files,
             [
-                Found { path: "a.rs".into(), lines: vec![(1, "fn total() {}".into())], count: 2 },
-                Found { path: "b/c.md".into(), lines: vec![(1, "合計 total".into())], count: 1 },
+                FileMatches { path: "a.rs".into(), lines: vec![(1, "fn total() {}".into())], count: 2 },
+                FileMatches { path: "b/c.md".into(), lines: vec![(1, "合計 total".into())], count: 1 },
             ]
         );
-        let strict = Search { case_sensitive: true, keyword: "^fn T".into(), regex: true, ..search.clone() };
+        let strict = SearchRequest { case_sensitive: true, keyword: "^fn T".into(), regex: true, ..search.clone() };
         assert_eq!(w.search("a.rs", &strict, &mut ()).expect("searched").files[0].lines[0].0, 2);
-        assert!(w.search("", &Search { max_files: 1, ..search.clone() }, &mut ()).expect("searched").more);
-        assert!(!w.search("", &Search { max_files: 2, ..search.clone() }, &mut ()).expect("searched").more);
-        assert!(w.search("", &Search { keyword: "(".into(), regex: true, ..search.clone() }, &mut ()).is_err());
-        assert!(w.search("", &Search { keyword: "(".into(), ..search }, &mut ()).is_ok());
+        assert!(w.search("", &SearchRequest { max_files: 1, ..search.clone() }, &mut ()).expect("searched").more);
+        assert!(!w.search("", &SearchRequest { max_files: 2, ..search.clone() }, &mut ()).expect("searched").more);
+        assert!(w.search("", &SearchRequest { keyword: "(".into(), regex: true, ..search.clone() }, &mut ()).is_err());
+        assert!(w.search("", &SearchRequest { keyword: "(".into(), ..search }, &mut ()).is_ok());
     }
 }

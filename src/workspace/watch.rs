@@ -34,7 +34,7 @@ pub struct Changes {
 }
 
 /// A running watch. Dropping it ends it.
-pub struct Watch {
+pub struct FileWatch {
     _watcher: Arc<Mutex<RecommendedWatcher>>,
     /// The archive alone is watched: the tree is too big, or the system gave no more watches.
     pub archive_only: bool,
@@ -55,7 +55,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When the system lets nothing be watched.
-    pub fn watch(&self, archive: &Path, tell: impl Fn(Changes) + Send + 'static) -> Result<Watch, WatchError> {
+    pub fn watch(&self, archive: &Path, tell: impl Fn(Changes) + Send + 'static) -> Result<FileWatch, WatchError> {
         let fail = |path: &Path| {
             let path = path.to_path_buf();
             move |source| WatchError { path, source }
@@ -87,7 +87,7 @@ impl Workspace {
             .name("watch".into())
             .spawn(move || teller.run(&receive, tell))
             .map_err(|e| fail(archive)(notify::Error::io(e)))?;
-        Ok(Watch { _watcher: watcher, archive_only })
+        Ok(FileWatch { _watcher: watcher, archive_only })
     }
 
     /// Watches each folder below `folder` that is not ignored, itself too; whether all could be.
@@ -118,7 +118,7 @@ struct Teller {
     archive: PathBuf,
     archive_seen: bool,
     archive_only: bool,
-    /// Gone with the [`Watch`].
+    /// Gone with the [`FileWatch`].
     watcher: Weak<Mutex<RecommendedWatcher>>,
 }
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nebula::archive::{Archive, Id, Settings, calculate_path_sha256};
+use nebula::archive::{Archive, ArchiveSettings, Id, calculate_path_sha256};
 use nebula::cli::files::{ArchiveCommands, FilesCmd, HistoryArgs};
 use nebula::cli::out::Out;
 use nebula::execute::apply::apply;
@@ -41,7 +41,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
 
 fn world(folder: &Path) -> (Workspace, Archive) {
     let workspace = Workspace::open(folder).expect("open");
-    let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+    let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
     (workspace, archive)
 }
 

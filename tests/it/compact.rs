@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use nebula::agent::Parts;
+use nebula::agent::AgentParts;
 use nebula::protocol::{Command, EventBody, Item, Question, SessionChoice, TurnEnd};
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
@@ -136,7 +136,7 @@ async fn a_window_that_nobody_told_of_is_found() {
     configure(&world, &json!({"compact": "off"}));
     let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
     let unasked = Arc::new(Replay::from_steps(Vec::new()));
-    let parts = Parts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
     let mut live = world.start_with(parts, unasked);
     for i in 0..10 {
         live.submit(&format!("{i} {}", "word ".repeat(400)));
@@ -188,7 +188,7 @@ async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
     let world = World::new();
     let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
     let unasked = Arc::new(Replay::from_steps(Vec::new()));
-    let parts = Parts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
+    let parts = AgentParts { provider: Some(model.clone()), ..world.parts(unasked.clone()) };
     let mut live = world.start_with(parts, unasked);
     for i in 0..10 {
         live.submit(&format!("{i} {}", "word ".repeat(400)));

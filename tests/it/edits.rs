@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use nebula::edit::stream::{End, Known, Parser, Piece};
-use nebula::edit::{self, Current, Edit, EditStatus, Format, Outcome, Rules};
+use nebula::edit::stream::{End, KnownFile, Parser, Piece};
+use nebula::edit::{self, Current, Edit, EditOutcome, EditStatus, Format, GroupRules};
 use nebula::proposal::State;
 use nebula::tools::ToolSet;
 use nebula::workspace::may_mean;
@@ -33,9 +33,9 @@ fn tools() -> &'static ToolSet {
     &TOOLS
 }
 
-fn known(files: &Files) -> Vec<Known> {
+fn known(files: &Files) -> Vec<KnownFile> {
     let text = |bytes: &[u8]| Arc::from(edit::bytes::decode(bytes).1.as_ref());
-    files.iter().map(|(path, bytes)| Known { path: path.clone(), text: text(bytes) }).collect()
+    files.iter().map(|(path, bytes)| KnownFile { path: path.clone(), text: text(bytes) }).collect()
 }
 
 /// Reads an answer that arrives in these pieces.
@@ -82,7 +82,7 @@ pub fn answer_any(name: &str, text: &str, expected: Option<Format>, files: &File
     whole
 }
 
-pub fn place(edits: &[Edit], files: &Files) -> Outcome {
+pub fn place(edits: &[Edit], files: &Files) -> EditOutcome {
     let mut lookup = |path: &str| {
         let path = path.strip_prefix("./").unwrap_or(path).to_string();
         let state = files.get(&path).map_or(State::Absent, |bytes| State::file(bytes.as_slice()));
@@ -91,11 +91,11 @@ pub fn place(edits: &[Edit], files: &Files) -> Outcome {
         Ok(Current { path, state, seen: true, instead })
     };
     let in_play = (files.len() == 1).then(|| files.keys().next().cloned()).flatten();
-    edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: false })
+    edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: false })
 }
 
 /// The files after the changes.
-pub fn after(outcome: &Outcome, files: &Files) -> Files {
+pub fn after(outcome: &EditOutcome, files: &Files) -> Files {
     let mut after = files.clone();
     for change in &outcome.changes {
         match change.after.bytes() {
@@ -107,7 +107,7 @@ pub fn after(outcome: &Outcome, files: &Files) -> Files {
 }
 
 /// What the model is told of all that did not land.
-pub fn told(answer: &Answer, outcome: &Outcome) -> String {
+pub fn told(answer: &Answer, outcome: &EditOutcome) -> String {
     let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Landed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }

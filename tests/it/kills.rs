@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use nebula::archive::{Archive, Id, Settings};
+use nebula::archive::{Archive, ArchiveSettings, Id};
 use nebula::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl Campaign {
         let root = dir.path().join("work");
         fs::create_dir_all(root.join("src")).expect("made");
         let workspace = Workspace::open(&root).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         for i in 0..FILES {
             fs::write(root.join(name(i)), format!("start of {i}\n")).expect("written");
         }

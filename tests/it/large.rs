@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nebula::archive::{Archive, Choices, NothingKnown, Request, Settings};
+use nebula::archive::{Archive, ArchiveSettings, Choices, NothingKnown, RestoreTarget};
 use nebula::execute::apply::{Applied, ApplyError, apply, sweep};
 use nebula::proposal::{Consent, Decision, FileChange, ForeignChoice, Proposal, ProposalId, State};
 use nebula::workspace::Workspace;
@@ -28,7 +28,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let w = World { dir, workspace, archive };
         let file = File::create(w.path()).expect("made");
         file.set_len(SIZE).expect("a sparse file");
@@ -85,7 +85,7 @@ fn a_deleted_file_goes_into_the_archive_as_it_is_and_comes_back() {
     assert!(!w.path().exists());
     let kept = fs::metadata(w.version()).expect("there");
     assert_eq!((kept.ino(), kept.nlink()), (inode, 1));
-    let undo = Request::Undo { count: 1, files: Vec::new() };
+    let undo = RestoreTarget::Undo { count: 1, files: Vec::new() };
     let mut choices = Choices::default();
     choices.each.insert("big".into(), ForeignChoice::TakeOld);
     let back = w.archive.restore(&w.workspace, &undo, &NothingKnown, &choices, ProposalId(2), "undo");

@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nebula::archive::{Archive, Choices, Id, LastWritten, Request, Settings, Written, restore::state_sha};
+use nebula::archive::{
+    Archive, ArchiveSettings, Choices, Id, LastWritten, LastWrittenLookup, RestoreTarget, restore::state_sha,
+};
 use nebula::execute::apply::{Applied, ApplyError, apply, sweep};
 use nebula::proposal::{
     Consent, Decided, Decision, FileChange, ForeignChoice, Proposal, ProposalId, RestoreStatus, State,
@@ -27,7 +29,7 @@ struct World {
     wrote: BTreeMap<String, State>,
 }
 
-impl Written for World {
+impl LastWrittenLookup for World {
     fn written(&self, path: &str) -> Option<LastWritten> {
         let state = self.wrote.get(path)?;
         Some(LastWritten { states: vec![state_sha(state)], bytes: state.bytes().cloned(), ..LastWritten::default() })
@@ -38,7 +40,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         World { dir, workspace, archive, wrote: BTreeMap::new() }
     }
 
@@ -83,7 +85,7 @@ impl World {
     }
 
     /// Restores with what was chosen; gives the previews.
-    fn restore(&mut self, request: &Request, choices: &Choices) -> Vec<RestoreStatus> {
+    fn restore(&mut self, request: &RestoreTarget, choices: &Choices) -> Vec<RestoreStatus> {
         let done =
             self.archive.restore(&self.workspace, request, self, choices, ProposalId(2), "undo").expect("planned");
         let decided = done.proposal.decide(&Decision::accept(&done.proposal, Consent::Person)).expect("decided");
@@ -175,7 +177,7 @@ proptest! {
         }
         let last = w.snapshot();
         for (id, before) in history.iter().rev() {
-            let previews = w.restore(&Request::Changesets(vec![*id]), &Choices::default());
+            let previews = w.restore(&RestoreTarget::Changesets(vec![*id]), &Choices::default());
             prop_assert!(!previews.iter().any(|f| matches!(f, RestoreStatus::Foreign { .. })), "{previews:?}");
             prop_assert_eq!(&w.snapshot(), before);
         }
@@ -183,7 +185,7 @@ proptest! {
         if let Some((id, _)) = history.last() {
             let newer = w.archive.list().expect("listed").into_iter().filter(|n| n > id).min();
             if let Some(newer) = newer {
-                w.restore(&Request::Since(newer), &Choices::default());
+                w.restore(&RestoreTarget::Since(newer), &Choices::default());
                 prop_assert_eq!(w.snapshot(), last);
             }
         }
@@ -224,7 +226,7 @@ proptest! {
                 _ => {
                     if !w.archive.list().expect("listed").is_empty() {
                         let choices = Choices { others: choice, ..Choices::default() };
-                        w.restore(&Request::Undo { count: 1, files: Vec::new() }, &choices);
+                        w.restore(&RestoreTarget::Undo { count: 1, files: Vec::new() }, &choices);
                     }
                 }
             }

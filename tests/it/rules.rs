@@ -2,6 +2,7 @@
 //! one door per outside crate, every theme complete, no test file forgotten.
 
 mod absent;
+mod names;
 mod sizes;
 mod writes;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use nebula::proposal::{Counts, FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
+use nebula::proposal::{Counts, FileChange, PlaceMatch, Placed, Proposal, ProposalId, Rung, State};
 use nebula::protocol::*;
 use nebula::tools::ToolSet;
 use nebula::tui::app::{App, Effect, Msg, Options, Start};
@@ -375,7 +375,7 @@ pub fn archive(stage: &mut Stage) {
 /// The proposal of frame 03.
 pub fn proposal() -> Proposal {
     let change = |path: &str, before: &str, after: &str, by: &str, rung, detail: Option<&str>| {
-        let found = Found { rung, detail: detail.map(str::to_string) };
+        let found = PlaceMatch { rung, detail: detail.map(str::to_string) };
         let placed = [Placed { after: 0..after.len(), found, edit: None }];
         FileChange::new(path, State::file(before.as_bytes()), State::file(after.as_bytes()), by, &placed)
     };

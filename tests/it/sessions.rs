@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, ready};
-use nebula::agent::{self, Handle, Parts};
+use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
     Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, TurnEnd,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
-use nebula::tools::{Args, OutputBlock, Progress, RunResult, Running, Tool, ToolContext, ToolKind, ToolOutput, Verb};
+use nebula::tools::{
+    Args, OutputBlock, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, Verb,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +66,7 @@ impl Provider for Led {
 }
 
 struct Many {
-    handle: Handle,
+    handle: AgentHandle,
 }
 
 impl Many {
@@ -73,7 +75,8 @@ impl Many {
     }
 
     fn start_with(world: &World, model: Arc<Led>, tools: Vec<Arc<dyn Tool>>) -> Self {
-        let parts = Parts { provider: Some(model), tools, ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
+        let parts =
+            AgentParts { provider: Some(model), tools, ..world.parts(Arc::new(Replay::from_steps(Vec::new()))) };
         Many { handle: agent::spawn(parts) }
     }
 
@@ -303,7 +306,7 @@ impl Tool for Blocks {
         String::new()
     }
 
-    fn run(&self, _: ToolContext, _: Args, progress: Progress, _: CancellationToken) -> Running<'_> {
+    fn run(&self, _: ToolContext, _: Args, progress: Progress, _: CancellationToken) -> ToolFuture<'_> {
         let released = Arc::clone(&self.0);
         Box::pin(async move {
             let waiting = tokio::task::spawn_blocking(move || {
@@ -365,7 +368,7 @@ impl Tool for Draws {
         String::new()
     }
 
-    fn run(&self, _: ToolContext, _: Args, _: Progress, _: CancellationToken) -> Running<'_> {
+    fn run(&self, _: ToolContext, _: Args, _: Progress, _: CancellationToken) -> ToolFuture<'_> {
         let image = OutputBlock::Image { media_type: "image/png".into(), bytes: Arc::from(&b"png"[..]) };
         let output = ToolOutput { text: "drawn".into(), blocks: vec![image], ..ToolOutput::default() };
         Box::pin(async move { Ok(RunResult::Output(output)) })
@@ -379,7 +382,7 @@ async fn an_image_of_a_tool_goes_to_the_model() {
         let call = if written { say(text) } else { call("draw", json!({"of": "cat"})) };
         let world = World::new();
         let model = Arc::new(Replay::from_steps(vec![call, say("Seen.")]));
-        let parts = Parts { tools: vec![Arc::new(Draws)], ..world.parts(Arc::clone(&model)) };
+        let parts = AgentParts { tools: vec![Arc::new(Draws)], ..world.parts(Arc::clone(&model)) };
         let mut live = world.start_with(parts, Arc::clone(&model));
         live.submit("draw something");
         assert_eq!(live.end().await, TurnEnd::Done);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::reconcile::reconcile;
-use crate::agent::services::{Report, Services, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::execute;
 use crate::protocol::Level;
 
@@ -23,7 +23,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         let count = services.archive.list().map(|l| l.len());
         if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {
             *lock(&services.archive_counts) = Some((changesets, files));
-            services.report(Report::Status);
+            services.report(ServiceReport::Status);
         }
         size.look();
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::agent::services::{Report, Services, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::model_cache;
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{Provider, Wire};
@@ -62,7 +62,7 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
         services.looking.send_replace(true);
         tokio::spawn(async move {
             describe(&services, &*provider, &model).await;
-            services.report(Report::Looked);
+            services.report(ServiceReport::Looked);
         });
     } else {
         tokio::spawn(async move { refresh(&services, &*provider).await });

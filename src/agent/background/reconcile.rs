@@ -61,7 +61,7 @@ fn files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::Settings;
+    use crate::archive::ArchiveSettings;
     use crate::memory::{Cause, ChangesetState, Options, WillWrite};
     use crate::workspace::Workspace;
 
@@ -69,7 +69,7 @@ mod tests {
     fn a_changeset_whose_process_died_gets_its_cause() {
         let dir = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::open(dir.path()).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
         let cause = Cause { kind: "undo".into(), title: "undo of x".into(), ..Cause::default() };
         let will = |path: &str| WillWrite {

@@ -9,7 +9,7 @@ use crate::agent::changesets::changeset;
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::protocol::{EventBody, Level};
-use crate::workspace::watch::{Changes, Watch};
+use crate::workspace::watch::{Changes, FileWatch};
 
 /// Begins to watch, on threads of its own. What changes is told until the agent ends.
 pub fn begin(services: &Arc<Services>) {
@@ -52,7 +52,7 @@ pub fn begin(services: &Arc<Services>) {
     });
 }
 
-fn keep(services: &Services, watch: Watch) {
+fn keep(services: &Services, watch: FileWatch) {
     *lock(&services.watch) = Some(watch);
 }
 

@@ -112,7 +112,7 @@ fn differing<'a>(
     after: impl Iterator<Item = &'a str>,
     out: &mut Vec<PreviewLine>,
 ) {
-    let mut before = Before::new(before.map(str::to_string).collect());
+    let mut before = ReplacedFile::new(before.map(str::to_string).collect());
     for line in after {
         before.follow(line, out);
     }
@@ -126,7 +126,7 @@ pub fn signs(preview: &[PreviewLine]) -> Counts {
 }
 
 /// The file that a growing text will replace, and how far the text has followed it.
-pub struct Before {
+pub struct ReplacedFile {
     lines: Vec<String>,
     /// The line that is expected next.
     pub at: usize,
@@ -134,10 +134,10 @@ pub struct Before {
     new: usize,
 }
 
-impl Before {
+impl ReplacedFile {
     /// A text of these lines.
     pub fn new(lines: Vec<String>) -> Self {
-        Before { lines, at: 0, new: 0 }
+        ReplacedFile { lines, at: 0, new: 0 }
     }
 
     /// The line at an index.
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn followed(before: &str, after: &str) -> String {
-        let (mut file, mut out) = (Before::new(before.lines().map(str::to_string).collect()), Vec::new());
+        let (mut file, mut out) = (ReplacedFile::new(before.lines().map(str::to_string).collect()), Vec::new());
         for line in after.lines() {
             file.follow(line, &mut out);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::agent::approval::PendingApprovals;
 use crate::agent::events::Events;
 use crate::agent::services::{Services, lock};
-use crate::config::{Config, Origin};
+use crate::config::{Config, ValueSource};
 use crate::edit::Format;
 use crate::memory;
 use crate::proposal::Consent;
@@ -13,7 +13,7 @@ use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
 use crate::provider::SkipBackoff;
-use crate::shell::{Commands, Sealed, Told};
+use crate::shell::{CommandReport, Commands, SealResult};
 use crate::text::number;
 use crate::tools::{Tool, ToolKind};
 
@@ -108,8 +108,8 @@ impl Settings {
 /// In whose name a configured policy accepts: the flag's, where one was given.
 pub fn consent(config: &Config, approval: Approval) -> Consent {
     match (config.origin("approval"), approval) {
-        (Origin::Flag, Approval::All) => Consent::Flag("--approve all"),
-        (Origin::Flag, _) => Consent::Flag("--approve edits"),
+        (ValueSource::Flag, Approval::All) => Consent::Flag("--approve all"),
+        (ValueSource::Flag, _) => Consent::Flag("--approve edits"),
         (_, approval) => Consent::Policy(approval.word()),
     }
 }
@@ -155,7 +155,7 @@ impl SessionContext {
     pub fn take_notes(&self) -> Vec<String> {
         const LAST: usize = 20;
         let ended = self.commands.ended_untold().into_iter().map(|job| {
-            let told = Told::new(&job, None, &Sealed::default(), None);
+            let told = CommandReport::new(&job, None, &SealResult::default(), None);
             format!("{} ended: {}\n{}", job.id, told.summary, job.running.output().last(LAST).join("\n"))
         });
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()

@@ -9,7 +9,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, results_json, sha};
 use crate::context::request::Window;
-use crate::edit::stream::Known;
+use crate::edit::stream::KnownFile;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
@@ -107,9 +107,11 @@ impl Conversation {
     }
 
     /// The files whose text is known, for recognising edits in prose.
-    pub fn known(&self) -> Vec<Known> {
-        let known =
-            self.seen.iter().filter_map(|(path, seen)| Some(Known { path: path.clone(), text: seen.text.clone()? }));
+    pub fn known(&self) -> Vec<KnownFile> {
+        let known = self
+            .seen
+            .iter()
+            .filter_map(|(path, seen)| Some(KnownFile { path: path.clone(), text: seen.text.clone()? }));
         known.collect()
     }
 

@@ -9,7 +9,7 @@ use crate::memory::{self, NewSession};
 use crate::protocol::{Item, SessionChoice, SessionId};
 
 /// A session that is open, with its entries for the front end.
-pub struct Opened {
+pub struct OpenedSession {
     /// What it shares with its turn.
     pub context: Arc<SessionContext>,
     /// Its conversation.
@@ -28,7 +28,7 @@ pub fn open(
     settings: Settings,
     choice: SessionChoice,
     taken: &[SessionId],
-) -> Result<Opened, String> {
+) -> Result<OpenedSession, String> {
     if choice == SessionChoice::New {
         // It needs nothing of what is stored: a locked memory does not hold it up.
         return Ok(begin(services, settings));
@@ -61,7 +61,7 @@ pub fn open(
     settings.take_up(&record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
     context.show_totals(&record.totals);
-    Ok(Opened { context: Arc::new(context), session, items })
+    Ok(OpenedSession { context: Arc::new(context), session, items })
 }
 
 /// The conversation of an open session as memory has it.
@@ -80,7 +80,7 @@ fn is_elsewhere(session: &memory::Session) -> bool {
 }
 
 /// Makes a new session, without waiting.
-pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
+pub fn begin(services: &Arc<Services>, settings: Settings) -> OpenedSession {
     let connection = services.connection();
     let new = NewSession {
         project: services.project(),
@@ -92,5 +92,5 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> Opened {
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
     let session = Conversation::new(id, services.tools());
-    Opened { context: Arc::new(context), session, items: Vec::new() }
+    OpenedSession { context: Arc::new(context), session, items: Vec::new() }
 }

@@ -18,9 +18,9 @@ pub struct PromptState {
     /// What is true now and the workspace's rules, as looked at for the present message; none: to be looked at.
     pub now: Option<Arc<(Environment, Rules)>>,
     /// What the system prompt says.
-    pub base: Option<Facts>,
+    pub base: Option<PromptFacts>,
     /// What the model was told last, by the system prompt or after it.
-    pub told: Facts,
+    pub told: PromptFacts,
     /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
     pub covered: usize,
     /// How many files were in play when the rules were last looked at.
@@ -28,15 +28,15 @@ pub struct PromptState {
     /// How many messages were gone through for results to leave out when the context window was full.
     pub left_out: usize,
     /// The system prompts made so far.
-    pub made: Vec<(Setting, Arc<str>)>,
+    pub made: Vec<(PromptSetting, Arc<str>)>,
 }
 
 /// What a system prompt is made for, beside the facts: mode, format, whether it is the short one, language.
-pub type Setting = (Mode, Format, bool, Option<String>);
+pub type PromptSetting = (Mode, Format, bool, Option<String>);
 
 /// What can change under a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct PromptFacts {
     /// What is true of the machine and the workspace.
     pub live: Environment,
     /// The active rules.
@@ -136,7 +136,7 @@ pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
 }
 
 impl FactsRecord {
-    fn of(facts: &Facts) -> Self {
+    fn of(facts: &PromptFacts) -> Self {
         let Environment { platform, date, workspace, tree_title, tree, languages, build, git } = facts.live.clone();
         let rule =
             |r: &ActiveRule| RuleRecord { path: r.path.clone(), reason: r.reason.clone(), text: r.text.to_string() };
@@ -144,7 +144,7 @@ impl FactsRecord {
         FactsRecord { platform, date, workspace, tree_title, tree, languages, build, git, rules }
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> PromptFacts {
         let live = Environment {
             platform: self.platform.clone(),
             date: self.date.clone(),
@@ -156,7 +156,7 @@ impl FactsRecord {
             git: self.git.clone(),
         };
         let rules = self.rules.iter().map(|r| ActiveRule::new(&r.path, &r.reason, &r.text)).collect();
-        Facts { live, rules }
+        PromptFacts { live, rules }
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_prompt_state_survives_being_kept() {
-        let base = Facts {
+        let base = PromptFacts {
             live: Environment {
                 git: Some("branch main; clean".into()),
                 tree: "./: a".into(),

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
-use crate::context::retrieval::{self, Answer, Passage, Progress};
+use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
 use crate::memory::rag::Rag;
 use crate::protocol::Level;
 
@@ -39,12 +39,12 @@ pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationT
         !stop.is_cancelled()
     };
     let found = match retrieval::ask(&rag, &context.services.workspace, words, &watch).map_err(failed)? {
-        Answer::Fresh(found) => found,
-        Answer::AtOnce(found) => {
+        RetrievalResult::Fresh(found) => found,
+        RetrievalResult::AtOnce(found) => {
             refresh(&context.services);
             found
         }
-        Answer::Stopped(progress) => {
+        RetrievalResult::Stopped(progress) => {
             return Err(format!(
                 "indexing for @rag was stopped at {} of {} files; the next @rag goes on from there",
                 progress.done, progress.changed

@@ -46,15 +46,15 @@ pub struct ResultRecord {
     pub told: Option<String>,
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<SeenRecord>,
+    pub seen: Vec<KnownFileRecord>,
     /// How the call was shown when it was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<ShownRecord>,
+    pub shown: Option<CallDisplayRecord>,
 }
 
 /// How a call was shown, so that a session that is read again shows the same.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct ShownRecord {
+pub struct CallDisplayRecord {
     /// How it ended, where `ok` does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
@@ -81,7 +81,7 @@ pub struct ShownRecord {
 /// A preview of more bytes is not kept: it can be told from the arguments, or from the result.
 const MAX_PREVIEW: usize = 4 << 10;
 
-impl ShownRecord {
+impl CallDisplayRecord {
     /// What is kept of a call that is over.
     pub fn of(call: &Call) -> Self {
         let state = match call.state {
@@ -92,7 +92,7 @@ impl ShownRecord {
         };
         let small = call.preview.iter().map(|l| l.text.len() + 1).sum::<usize>() <= MAX_PREVIEW;
         let preview = call.preview.iter().filter(|_| small).map(|l| format!("{}{}", l.sign, l.text)).collect();
-        ShownRecord {
+        CallDisplayRecord {
             state: state.map(str::to_string),
             summary: call.summary.clone(),
             micros: call.took.and_then(|t| u64::try_from(t.as_micros()).ok()),
@@ -144,7 +144,7 @@ pub struct EditRecord {
 
 /// A file made known by a result.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct SeenRecord {
+pub struct KnownFileRecord {
     /// Normalised path.
     pub path: String,
     /// SHA-256 in hex.

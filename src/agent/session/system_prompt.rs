@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::prompt_state::{Facts, JoinedRecord};
+use crate::agent::session::prompt_state::{JoinedRecord, PromptFacts};
 use crate::context::environment::{Environment, Limits};
 use crate::context::rules::{self, Active, ActiveRule, Rules};
-use crate::context::templates::{self, Part};
+use crate::context::templates::{self, PromptPart};
 use crate::protocol::{Item, Level, RuleChip, RulePart, RulesView};
 use crate::provider::{Message, Role};
 
@@ -34,7 +34,7 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
         return Arc::clone(text);
     }
     let parts = show(context, session).await;
-    let base: Vec<Part> = parts.into_iter().filter(|p| p.reason != TOLD).collect();
+    let base: Vec<PromptPart> = parts.into_iter().filter(|p| p.reason != TOLD).collect();
     let text: Arc<str> = templates::joined(&base).into();
     session.prompt.made.push((setting, Arc::clone(&text)));
     text
@@ -49,7 +49,7 @@ pub fn rules_now(context: &SessionContext) -> RulesView {
     let (live, rules) = look(context);
     let active = rules.active(&context.services.workspace, &[]);
     let view = rules_view(&rules, &active, &[]);
-    RulesView { parts: shown(compose(context, &Facts { live, rules: active.rules })), ..view }
+    RulesView { parts: shown(compose(context, &PromptFacts { live, rules: active.rules })), ..view }
 }
 
 /// All rules, without the prompt.
@@ -63,7 +63,7 @@ fn rules_view(rules: &Rules, active: &Active, in_play: &[String]) -> RulesView {
     }
 }
 
-fn shown(parts: Vec<Part>) -> Vec<RulePart> {
+fn shown(parts: Vec<PromptPart>) -> Vec<RulePart> {
     parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
 }
 
@@ -90,7 +90,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     // A turn may be stopped at the await above: then the rules are looked at again.
     session.prompt.in_play = session.in_play.len();
     tell_rules(context, session, rules_view(&now.1, &active, &session.in_play)).await;
-    let facts = Facts { live: now.0.clone(), rules: active.rules };
+    let facts = PromptFacts { live: now.0.clone(), rules: active.rules };
     if anew {
         session.prompt.left_out = session.window.gone_through();
         session.prompt.told = facts.clone();
@@ -117,7 +117,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
 }
 
 /// What to tell the model, in words; none: nothing has changed.
-fn news(context: &SessionContext, told: &Facts, now: &Facts) -> Option<String> {
+fn news(context: &SessionContext, told: &PromptFacts, now: &PromptFacts) -> Option<String> {
     let gone = |path: &str| !context.services.workspace.root().join(path).exists();
     let mut parts = rules::news(&told.rules, &now.rules, &gone);
     let changes = now.live.changes(&told.live);
@@ -142,16 +142,20 @@ fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh:
 }
 
 /// Notes the parts of the prompt in force for whoever asks, and gives them.
-async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<Part> {
+async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<PromptPart> {
     let (Some(base), told) = (session.prompt.base.clone(), session.prompt.told.clone()) else { return Vec::new() };
     let context2 = Arc::clone(context);
     let made = tokio::task::spawn_blocking(move || {
         let mut parts = compose(&context2, &base);
         let later = told.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
-        parts.extend(later.map(|r| Part { origin: r.path.clone(), reason: TOLD.into(), text: r.text.to_string() }));
+        parts.extend(later.map(|r| PromptPart {
+            origin: r.path.clone(),
+            reason: TOLD.into(),
+            text: r.text.to_string(),
+        }));
         let changes = told.live.changes(&base.live).join("\n");
         if !changes.is_empty() {
-            parts.push(Part { origin: "what is true now".into(), reason: TOLD.into(), text: changes });
+            parts.push(PromptPart { origin: "what is true now".into(), reason: TOLD.into(), text: changes });
         }
         parts
     });
@@ -217,7 +221,7 @@ fn templates_of(context: &SessionContext) -> templates::Templates {
 }
 
 /// The parts of a system prompt with their origins.
-fn compose(context: &SessionContext, facts: &Facts) -> Vec<Part> {
+fn compose(context: &SessionContext, facts: &PromptFacts) -> Vec<PromptPart> {
     let config = lock(&context.services.config).clone();
     let templates = templates_of(context);
     let now = context.settings();

@@ -10,7 +10,7 @@ use crate::agent::session::records::{
     EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results,
 };
 use crate::edit::Format;
-use crate::edit::stream::{self, End, Known, Piece};
+use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
 use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
@@ -121,7 +121,7 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
         return None;
     }
     let edits = || results.iter().flat_map(|r| &r.edits);
-    let known = |text: &str, e: &EditRecord| Known { path: e.path.clone(), text: Arc::from(text) };
+    let known = |text: &str, e: &EditRecord| KnownFile { path: e.path.clone(), text: Arc::from(text) };
     let plain = edits().map(|e| known("", e)).collect();
     read(text, m, &results, plain, tools).or_else(|| {
         // A block was told to be a file by its likeness to what that file was then. Which one it was is found by trying.
@@ -161,7 +161,13 @@ fn fenced(text: &str) -> Vec<String> {
 }
 
 /// The same with these files known.
-fn read(text: &str, m: &NewMessage, results: &[ResultRecord], known: Vec<Known>, tools: &ToolSet) -> Option<Vec<Item>> {
+fn read(
+    text: &str,
+    m: &NewMessage,
+    results: &[ResultRecord],
+    known: Vec<KnownFile>,
+    tools: &ToolSet,
+) -> Option<Vec<Item>> {
     let end = if m.meta.state == MessageState::Complete { End::Ordinary } else { End::Cut };
     let format = m.meta.format.as_deref().and_then(Format::parse);
     let mut items: Vec<Item> = Vec::new();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agent::events::Events;
-use crate::agent::session::records::ShownRecord;
+use crate::agent::session::records::CallDisplayRecord;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
 use crate::tools::ToolOutput;
 
@@ -47,8 +47,8 @@ impl CallItem {
     }
 
     /// What memory keeps of how it is shown.
-    pub fn record(&self) -> ShownRecord {
-        ShownRecord::of(&self.call)
+    pub fn record(&self) -> CallDisplayRecord {
+        CallDisplayRecord::of(&self.call)
     }
 
     /// Ends it with a reason that is shown below it.

@@ -29,7 +29,7 @@ const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
 const RUN: &str = "run";
 
 /// What came of a call.
-pub enum Ran {
+pub enum CommandResult {
     /// It was run, and this is its result.
     Done(Box<Finished>),
     /// It was not run: why, for the model.
@@ -47,15 +47,15 @@ pub async fn run(
     call: &CommandCall,
     info: CommandInfo,
     stop: &CancellationToken,
-) -> Ran {
+) -> CommandResult {
     item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
     let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
         approval::CommandPolicy::Run(consent) => consent.to_string(),
-        approval::CommandPolicy::Refuse(why) => return Ran::Refused(why.into()),
+        approval::CommandPolicy::Refuse(why) => return CommandResult::Refused(why.into()),
         approval::CommandPolicy::Ask => match ask(context, item, &asked(call), stop).await {
             Answer::Run => "person".to_string(),
-            Answer::No(why) => return Ran::Refused(why),
-            Answer::Interrupted => return Ran::Interrupted,
+            Answer::No(why) => return CommandResult::Refused(why),
+            Answer::Interrupted => return CommandResult::Interrupted,
         },
     };
     let info = CommandInfo { approved: Some(approved), ..info };
@@ -64,22 +64,22 @@ pub async fn run(
             let question = format!("{why}.\n\nRun it all the same?\n\n{}", shown(&call.text));
             match ask(context, item, &question, stop).await {
                 Answer::Run => command::begin(context, call, Keeper::None, info.clone()).await,
-                Answer::No(why) => return Ran::Refused(why),
-                Answer::Interrupted => return Ran::Interrupted,
+                Answer::No(why) => return CommandResult::Refused(why),
+                Answer::Interrupted => return CommandResult::Interrupted,
             }
         }
         begun => begun,
     };
     let command = match begun {
         Ok(command) => command,
-        Err(why) => return Ran::Failed(why.to_string()),
+        Err(why) => return CommandResult::Failed(why.to_string()),
     };
     item.set(&context.events, CallState::Running).await;
     let stopped = match call.background {
         true => None,
         false => follow(context, item, &command, call.limit, stop).await,
     };
-    Ran::Done(Box::new(command::finish(context, command, info, stopped).await))
+    CommandResult::Done(Box::new(command::finish(context, command, info, stopped).await))
 }
 
 /// Runs a command of the person's own, without waiting for its end.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::execute_proposal::{Asking, Settled, asks_person, execute_proposal};
+use crate::agent::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
 use crate::agent::restore;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::records::{EditRecord, ResultRecord, SeenRecord, hex, sha};
+use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::comment;
 use crate::agent::turn::results::{own_hunks, verdict};
-use crate::edit::{self, Current, Edit, EditResult, Op, Rules};
+use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::Cause;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
@@ -24,9 +24,9 @@ use crate::workspace::Access;
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
 #[derive(Default)]
-pub struct Edits(Vec<Pending>);
+pub struct Edits(Vec<PendingEdits>);
 
-struct Pending {
+struct PendingEdits {
     item: CallItem,
     /// The call it came by, and whether that was native; none: it was written in the text.
     call: Option<(ToolCall, bool)>,
@@ -43,12 +43,12 @@ impl Edits {
 
     /// Adds the edits of one call, or one edit of the text.
     pub fn push(&mut self, item: CallItem, call: Option<(ToolCall, bool)>, edits: Vec<Edit>) {
-        self.0.push(Pending { item, call, edits, exchanges: Vec::new() });
+        self.0.push(PendingEdits { item, call, edits, exchanges: Vec::new() });
     }
 }
 
 /// What came of a run of edits.
-pub struct Done {
+pub struct EditsResult {
     /// One result a call, or an edit of the text, in their order.
     pub results: Vec<CallOutcome>,
     /// Everything was placed, accepted and written: there is nothing the model must answer to.
@@ -73,7 +73,7 @@ pub async fn edits(
     session: &mut Conversation,
     edits: Edits,
     stop: &CancellationToken,
-) -> Done {
+) -> EditsResult {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
     let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat, stop)).await else {
@@ -102,7 +102,7 @@ pub async fn edits(
             }
         }
         let mut comments = context.approvals.comments(id);
-        let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Asking::Policy, cause, stop);
+        let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Policy, cause, stop);
         let settled = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
         let (settled, exchanges) = settled;
         context.approvals.withdraw(id);
@@ -121,11 +121,11 @@ pub async fn edits(
         all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
         told.push(one);
     }
-    Done { results: told, all_well }
+    EditsResult { results: told, all_well }
 }
 
 /// Nothing was placed: the person stopped the turn.
-async fn interrupted(context: &SessionContext, pending: Vec<Pending>) -> Done {
+async fn interrupted(context: &SessionContext, pending: Vec<PendingEdits>) -> EditsResult {
     let mut results = Vec::new();
     for mut p in pending {
         let text = "interrupted by the user".to_string();
@@ -134,14 +134,14 @@ async fn interrupted(context: &SessionContext, pending: Vec<Pending>) -> Done {
         let record = ResultRecord { shown: Some(p.item.record()), ..ResultRecord::failed(id, name) };
         results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
     }
-    Done { results, all_well: false }
+    EditsResult { results, all_well: false }
 }
 
 /// Each call with the results of its edits.
 fn each<'a>(
-    pending: &'a mut [Pending],
+    pending: &'a mut [PendingEdits],
     results: &'a [EditResult],
-) -> impl Iterator<Item = (&'a mut Pending, &'a [EditResult])> {
+) -> impl Iterator<Item = (&'a mut PendingEdits, &'a [EditResult])> {
     let mut from = 0;
     pending.iter_mut().map(move |p| {
         let part = &results[from..from + p.edits.len()];
@@ -181,7 +181,7 @@ pub async fn undo(
         }
         Some(settled) => undo_told(settled),
     };
-    if let Some(Settled { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
+    if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
         let title = format!("undo of {path} refused: the file changed on disk meanwhile");
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
         context.events.notice_with(Level::Warning, title, "Nothing was restored; the model is told.", actions).await;
@@ -192,7 +192,7 @@ pub async fn undo(
         for (path, bytes) in &settled.written {
             if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
                 let sha = session.know(path, bytes);
-                record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
+                record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
             }
         }
     }
@@ -201,7 +201,7 @@ pub async fn undo(
     CallOutcome { item: item.id, call: None, record, text }
 }
 
-fn undo_told(settled: &Settled) -> (CallState, String) {
+fn undo_told(settled: &ProposalResult) -> (CallState, String) {
     let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
     let reason = settled.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
     let reason = if reason.is_empty() { String::new() } else { format!("\nThe person's reason: {reason}") };
@@ -245,7 +245,7 @@ async fn place(
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, instead })
         };
-        let rules = Rules { in_play, all_or_nothing: false };
+        let rules = GroupRules { in_play, all_or_nothing: false };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         tell_drift(&context, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)
@@ -276,7 +276,7 @@ fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, res
 }
 
 /// Shows what an edit would do while it waits, or that it could not be placed.
-async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditResult], changes: &[FileChange]) {
+async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[EditResult], changes: &[FileChange]) {
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
         let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
@@ -303,7 +303,7 @@ async fn show_placed(context: &SessionContext, p: &mut Pending, results: &[EditR
 }
 
 /// What the session and the chat learn from a settled proposal.
-async fn after(context: &SessionContext, session: &mut Conversation, proposal: &Proposal, settled: &Settled) {
+async fn after(context: &SessionContext, session: &mut Conversation, proposal: &Proposal, settled: &ProposalResult) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
             for (path, bytes) in &settled.written {
@@ -344,9 +344,9 @@ fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String
 /// Ends the entry of one call and makes what the model is told of it.
 async fn tell(
     context: &SessionContext,
-    p: &mut Pending,
+    p: &mut PendingEdits,
     results: &[EditResult],
-    settled: Option<(&Proposal, &Settled)>,
+    settled: Option<(&Proposal, &ProposalResult)>,
     said: &mut HashSet<String>,
 ) -> CallOutcome {
     let call = p.call.take();
@@ -379,7 +379,7 @@ async fn tell(
     CallOutcome { item: p.item.id, call, record, text }
 }
 
-fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> EditRecord {
+fn edit_record(result: &EditResult, settled: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
     let ok = match (&result.status, settled) {
         (edit::EditStatus::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
         _ => result.ok(),
@@ -389,7 +389,7 @@ fn edit_record(result: &EditResult, settled: Option<(&Proposal, &Settled)>) -> E
 }
 
 /// Whether something of an edit was written.
-fn was_written(result: &EditResult, proposal: &Proposal, settled: &Settled) -> bool {
+fn was_written(result: &EditResult, proposal: &Proposal, settled: &ProposalResult) -> bool {
     let Some(decision) = settled.decision.as_ref().filter(|_| matches!(settled.outcome, Outcome::Applied { .. }))
     else {
         return false;
@@ -402,8 +402,8 @@ fn was_written(result: &EditResult, proposal: &Proposal, settled: &Settled) -> b
     proposal.files.iter().zip(decision.files()).filter(|(file, _)| mine(file)).any(taken)
 }
 
-fn seen(results: &[EditResult], settled: &Settled) -> Vec<SeenRecord> {
+fn seen(results: &[EditResult], settled: &ProposalResult) -> Vec<KnownFileRecord> {
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
     let files = settled.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
-    files.filter_map(|(p, b)| Some(SeenRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
+    files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
 }

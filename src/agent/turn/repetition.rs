@@ -9,19 +9,19 @@ use crate::tools::Sha;
 /// What has been asked for in a turn.
 #[derive(Default)]
 pub struct Repeats {
-    last: Option<Key>,
+    last: Option<RepetitionKey>,
     times: u32,
     /// Edits that were written, with the file as it was then.
-    written: HashMap<Key, (String, Sha)>,
+    written: HashMap<RepetitionKey, (String, Sha)>,
     /// Calls and edits that were refused, each with what the model was told.
     refused: HashSet<String>,
 }
 
 /// What makes two calls or edits the same: the tool or format, and everything that was asked for.
-pub type Key = (String, String);
+pub type RepetitionKey = (String, String);
 
 /// The key of an act, and the path it names.
-pub fn key(act: &Act) -> Option<(Key, String)> {
+pub fn key(act: &Act) -> Option<(RepetitionKey, String)> {
     match act {
         Act::Edit(_, edit) => {
             let path = edit.path.clone().unwrap_or_default();
@@ -34,20 +34,20 @@ pub fn key(act: &Act) -> Option<(Key, String)> {
 
 impl Repeats {
     /// Whether this is the third time in a row.
-    pub fn thrice(&mut self, key: &Key) -> bool {
+    pub fn thrice(&mut self, key: &RepetitionKey) -> bool {
         self.times = if self.last.as_ref() == Some(key) { self.times + 1 } else { 1 };
         self.last = Some(key.clone());
         self.times == 3
     }
 
     /// Whether the same edit was written in this turn, and its file is still as it was then.
-    pub fn is_done(&self, key: &Key, session: &Conversation) -> bool {
+    pub fn is_done(&self, key: &RepetitionKey, session: &Conversation) -> bool {
         let now = |path: &str| session.seen.get(path).map(|seen| seen.sha);
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
     /// Notes edits that were written.
-    pub fn note_written(&mut self, edits: Vec<(Key, String)>, session: &Conversation) {
+    pub fn note_written(&mut self, edits: Vec<(RepetitionKey, String)>, session: &Conversation) {
         for (key, path) in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
             if let Some(seen) = session.seen.get(&path) {

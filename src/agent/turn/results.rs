@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::agent::execute_proposal::Settled;
+use crate::agent::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};
@@ -23,7 +23,11 @@ pub struct Verdict {
 
 /// How a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which the whole
 /// new text was told already.
-pub fn verdict(results: &[EditResult], settled: Option<(&Proposal, &Settled)>, said: &mut HashSet<String>) -> Verdict {
+pub fn verdict(
+    results: &[EditResult],
+    settled: Option<(&Proposal, &ProposalResult)>,
+    said: &mut HashSet<String>,
+) -> Verdict {
     let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Landed(_)));
     let Some((proposal, settled)) = settled.filter(|_| placed) else {
         // Placed, but it changes nothing.

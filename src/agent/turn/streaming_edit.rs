@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::session::call_preview::{self, Before};
+use crate::agent::session::call_preview::{self, ReplacedFile};
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
-use crate::edit::stream::Part;
+use crate::edit::stream::EditPart;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;
 use crate::protocol::PreviewLine;
@@ -31,9 +31,9 @@ pub struct StreamingEdit {
     lines: Vec<PreviewLine>,
     counts: Counts,
     /// The last line, as far as it is there.
-    open: Option<(Part, String)>,
+    open: Option<(EditPart, String)>,
     /// The file that a whole text is compared with; none until that is known.
-    before: Option<Option<Before>>,
+    before: Option<Option<ReplacedFile>>,
     told: Instant,
     /// It grew since it was shown last.
     pub stale: bool,
@@ -56,14 +56,14 @@ impl StreamingEdit {
     }
 
     /// Takes in what came, and shows it if it is time to.
-    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: Part, text: &str, stop: &CancellationToken) {
-        if part == Part::New && self.before.is_none() {
+    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: EditPart, text: &str, stop: &CancellationToken) {
+        if part == EditPart::New && self.before.is_none() {
             // A whole text: nothing that is to go came before what is to come.
             let whole =
                 matches!(self.format, Format::Whole | Format::Xml) && self.counts.removed == 0 && self.open.is_none();
             let read = async { if whole { present(context, self.path.trim()).await } else { None } };
             let text = stop.run_until_cancelled(read).await.flatten();
-            self.before = Some(text.map(|t| Before::new(t.lines().map(str::to_string).collect())));
+            self.before = Some(text.map(|t| ReplacedFile::new(t.lines().map(str::to_string).collect())));
         }
         self.take(part, text);
         self.stale = true;
@@ -105,8 +105,8 @@ impl StreamingEdit {
         self.item
     }
 
-    fn take(&mut self, part: Part, text: &str) {
-        if part == Part::Path {
+    fn take(&mut self, part: EditPart, text: &str) {
+        if part == EditPart::Path {
             return self.path.push_str(text);
         }
         for piece in text.split_inclusive('\n') {
@@ -125,14 +125,14 @@ impl StreamingEdit {
     fn close(&mut self) {
         let Some((part, text)) = self.open.take() else { return };
         match &mut self.before {
-            Some(Some(before)) if part == Part::New => match before.follow(&text, &mut self.lines) {
+            Some(Some(before)) if part == EditPart::New => match before.follow(&text, &mut self.lines) {
                 Some(gone) => self.counts.removed += gone,
                 None => self.counts.added += 1,
             },
             _ => {
                 self.lines.extend(line(part, &text));
-                self.counts.added += usize::from(part == Part::New);
-                self.counts.removed += usize::from(part == Part::Old);
+                self.counts.added += usize::from(part == EditPart::New);
+                self.counts.removed += usize::from(part == EditPart::Old);
             }
         }
     }
@@ -144,11 +144,11 @@ impl StreamingEdit {
 }
 
 /// A line of the diff; what stays is none.
-fn line(part: Part, text: &str) -> Option<PreviewLine> {
+fn line(part: EditPart, text: &str) -> Option<PreviewLine> {
     let sign = match part {
-        Part::Old => '-',
-        Part::New => '+',
-        Part::Same | Part::Path => return None,
+        EditPart::Old => '-',
+        EditPart::New => '+',
+        EditPart::Same | EditPart::Path => return None,
     };
     Some(PreviewLine { sign, text: text.trim_end_matches('\r').to_string() })
 }

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::records::{ResultRecord, SeenRecord, arguments, blob_record, hex, results_json};
+use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::command::{self, Ran};
+use crate::agent::turn::command::{self, CommandResult};
 use crate::agent::turn::edits::{self, Edits};
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
@@ -207,7 +207,7 @@ impl ToolRun<'_> {
         if let Some((path, bytes)) = &output.read {
             let sha = self.session.know(path, bytes);
             self.context.services.knows(path, sha);
-            record.seen.push(SeenRecord { path: path.clone(), sha256: hex(&sha) });
+            record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
         }
         item.take_output(&output, None);
         item.set(&self.context.events, CallState::Done).await;
@@ -266,10 +266,12 @@ impl ToolRun<'_> {
         };
         let ran = command::run(self.context, &mut item, &wanted, info, self.stop).await;
         let finished = match ran {
-            Ran::Done(finished) => finished,
-            Ran::Refused(why) => return self.refuse(item, &call, native, CallState::Refused, &why).await,
-            Ran::Failed(why) => return self.refuse(item, &call, native, CallState::Failed, &why).await,
-            Ran::Interrupted => return self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
+            CommandResult::Done(finished) => finished,
+            CommandResult::Refused(why) => return self.refuse(item, &call, native, CallState::Refused, &why).await,
+            CommandResult::Failed(why) => return self.refuse(item, &call, native, CallState::Failed, &why).await,
+            CommandResult::Interrupted => {
+                return self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await;
+            }
         };
         let text = finished.told.text(&finished.output);
         item.call.summary = finished.told.summary.clone();

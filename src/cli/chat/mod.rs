@@ -11,7 +11,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::out::{self, Line};
-use crate::agent::Handle;
+use crate::agent::AgentHandle;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
     Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, RestoreRequest, SessionChoice,
@@ -19,10 +19,10 @@ use crate::protocol::{
 };
 use crate::text::number::plural;
 use print::Printer;
-use words::{HELP, Review, Word};
+use words::{HELP, ProposalReply, Review};
 
 /// What the person is asked now.
-enum Asked {
+enum OpenQuestion {
     /// What becomes of a proposal.
     Proposal(Box<Pending>),
     /// A question of the model.
@@ -37,12 +37,12 @@ struct Pending {
 }
 
 struct Chat {
-    handle: Handle,
+    handle: AgentHandle,
     printer: Printer,
     /// A turn runs.
     busy: bool,
     opened: bool,
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<OpenQuestion>,
     /// Lines that came before their question was there: they are messages.
     held: VecDeque<String>,
     /// When the question that stands was put.
@@ -56,7 +56,7 @@ struct Chat {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub async fn run(handle: Handle, session: SessionChoice, first: Option<String>) -> io::Result<i32> {
+pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<String>) -> io::Result<i32> {
     let mut lines = out::lines();
     let mut chat = Chat {
         handle,
@@ -114,10 +114,10 @@ impl Chat {
             return Ok(());
         }
         let prompt = match self.waiting.front() {
-            Some(Asked::Proposal(pending)) if pending.restore => "write this? y or n, n is the default> ",
-            Some(Asked::Proposal(_)) => "decide> ",
-            Some(Asked::Question(question)) if question.permission => "answer> y or n, n is the default> ",
-            Some(Asked::Question(_)) => "answer> ",
+            Some(OpenQuestion::Proposal(pending)) if pending.restore => "write this? y or n, n is the default> ",
+            Some(OpenQuestion::Proposal(_)) => "decide> ",
+            Some(OpenQuestion::Question(question)) if question.permission => "answer> y or n, n is the default> ",
+            Some(OpenQuestion::Question(_)) => "answer> ",
             None if self.busy => return Ok(()),
             None => {
                 if let Some(text) = self.held.pop_front() {
@@ -146,8 +146,8 @@ impl Chat {
         }
         self.put = None;
         match self.waiting.pop_front() {
-            Some(Asked::Proposal(pending)) => self.decide(pending, &text),
-            Some(Asked::Question(question)) => self.answer(question, &text),
+            Some(OpenQuestion::Proposal(pending)) => self.decide(pending, &text),
+            Some(OpenQuestion::Question(question)) => self.answer(question, &text),
             None => self.message(&text),
         }
     }
@@ -158,12 +158,14 @@ impl Chat {
         self.put = None;
         while let Some(asked) = self.waiting.pop_front() {
             match asked {
-                Asked::Proposal(pending) => {
+                OpenQuestion::Proposal(pending) => {
                     let refused = Decision::refuse(&pending.proposal).because("nobody is there to approve it");
                     self.send(Command::Decide(pending.proposal.id, refused));
                 }
-                Asked::Question(question) if question.permission => self.answer(question, "n")?,
-                Asked::Question(question) => self.send(Command::Reply(question.id, "nobody is there to answer".into())),
+                OpenQuestion::Question(question) if question.permission => self.answer(question, "n")?,
+                OpenQuestion::Question(question) => {
+                    self.send(Command::Reply(question.id, "nobody is there to answer".into()))
+                }
             }
         }
         Ok(())
@@ -220,7 +222,7 @@ impl Chat {
                 self.printer.say(&format!("answered: {reply}"))?;
                 self.send(Command::Reply(question.id, reply));
             }
-            None => self.waiting.push_front(Asked::Question(question)),
+            None => self.waiting.push_front(OpenQuestion::Question(question)),
         }
         Ok(())
     }
@@ -236,27 +238,27 @@ impl Chat {
             return Ok(());
         }
         let review = &mut pending.review;
-        match Word::read(text, review.hunks()) {
-            Ok(Word::Accept(numbers)) => {
+        match ProposalReply::read(text, review.hunks()) {
+            Ok(ProposalReply::Accept(numbers)) => {
                 review.say(&numbers, Choice::Accept, None);
                 self.printer.decided(&numbers, "accepted", None, review)?;
             }
-            Ok(Word::Reject(numbers, reason)) => {
+            Ok(ProposalReply::Reject(numbers, reason)) => {
                 review.say(&numbers, Choice::Reject, reason.clone());
                 self.printer.decided(&numbers, "rejected", reason.as_deref(), review)?;
             }
-            Ok(Word::All) => review.say_rest(Choice::Accept, None),
-            Ok(Word::None(reason)) => review.say_rest(Choice::Reject, reason),
-            Ok(Word::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
-            Ok(Word::Undo) => {
+            Ok(ProposalReply::All) => review.say_rest(Choice::Accept, None),
+            Ok(ProposalReply::None(reason)) => review.say_rest(Choice::Reject, reason),
+            Ok(ProposalReply::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
+            Ok(ProposalReply::Undo) => {
                 let words = if review.undo() { "the last decision is taken back" } else { "nothing is decided yet" };
                 self.printer.say(&format!("{words}. {} of {} undecided", review.undecided(), review.hunks()))?;
             }
-            Ok(Word::Help) => self.printer.say(HELP)?,
+            Ok(ProposalReply::Help) => self.printer.say(HELP)?,
             Err(why) => self.printer.say(&why)?,
         }
         if pending.review.undecided() > 0 {
-            self.waiting.push_front(Asked::Proposal(pending));
+            self.waiting.push_front(OpenQuestion::Proposal(pending));
             return Ok(());
         }
         let mut decision = Decision::new(pending.review.files(), Consent::Person);
@@ -295,11 +297,11 @@ impl Chat {
             EventBody::Settled(id, outcome) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
                 self.printer.question(&question)?;
-                self.waiting.push_back(Asked::Question(question));
+                self.waiting.push_back(OpenQuestion::Question(question));
                 Ok(())
             }
             EventBody::Answered(id) => {
-                self.drop_waiting(|asked| matches!(asked, Asked::Question(q) if q.id == id));
+                self.drop_waiting(|asked| matches!(asked, OpenQuestion::Question(q) if q.id == id));
                 Ok(())
             }
             EventBody::Retrying(Some(wait)) => {
@@ -327,17 +329,17 @@ impl Chat {
         let restore = restore || !self.busy;
         self.printer.proposal(&proposal, restore)?;
         let review = Review::of(&proposal);
-        self.waiting.push_back(Asked::Proposal(Box::new(Pending { proposal, review, restore })));
+        self.waiting.push_back(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore })));
         Ok(())
     }
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
-        self.drop_waiting(|asked| matches!(asked, Asked::Proposal(p) if p.proposal.id == id));
+        self.drop_waiting(|asked| matches!(asked, OpenQuestion::Proposal(p) if p.proposal.id == id));
         self.printer.settled(outcome)
     }
 
     /// What waits no more is not asked for any more.
-    fn drop_waiting(&mut self, gone: impl Fn(&Asked) -> bool) {
+    fn drop_waiting(&mut self, gone: impl Fn(&OpenQuestion) -> bool) {
         if self.waiting.front().is_some_and(&gone) {
             self.put = None;
         }

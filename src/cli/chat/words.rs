@@ -4,7 +4,7 @@ use crate::proposal::{Choice, FileDecision, Proposal};
 
 /// What a line says about a proposal. Hunks are numbered from 1 over all files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum ProposalReply {
     /// These hunks are to be written.
     Accept(Vec<usize>),
     /// These are not, and why.
@@ -25,12 +25,12 @@ pub enum Word {
 pub const HELP: &str =
     "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo takes the last decision back";
 
-impl Word {
+impl ProposalReply {
     /// Reads a line about a proposal of so many hunks.
     ///
     /// # Errors
     /// What was not understood, with what can be said.
-    pub fn read(line: &str, hunks: usize) -> Result<Word, String> {
+    pub fn read(line: &str, hunks: usize) -> Result<ProposalReply, String> {
         let line = line.trim();
         let (said, reason) = match line.split_once(" because ") {
             Some((said, reason)) => (said, Some(reason.trim().to_string()).filter(|r| !r.is_empty())),
@@ -40,14 +40,14 @@ impl Word {
         let first = words.next().unwrap_or_default().to_lowercase();
         let rest: Vec<&str> = words.collect();
         match first.as_str() {
-            "y" | "yes" => Ok(Word::Accept(numbers(&rest, hunks)?)),
-            "n" | "no" => Ok(Word::Reject(numbers(&rest, hunks)?, reason)),
-            "all" => Ok(Word::All),
-            "none" => Ok(Word::None(reason)),
-            "undo" => Ok(Word::Undo),
-            "help" | "?" => Ok(Word::Help),
+            "y" | "yes" => Ok(ProposalReply::Accept(numbers(&rest, hunks)?)),
+            "n" | "no" => Ok(ProposalReply::Reject(numbers(&rest, hunks)?, reason)),
+            "all" => Ok(ProposalReply::All),
+            "none" => Ok(ProposalReply::None(reason)),
+            "undo" => Ok(ProposalReply::Undo),
+            "help" | "?" => Ok(ProposalReply::Help),
             "show" => match numbers(&rest, hunks)?.as_slice() {
-                [one] => Ok(Word::Show(*one)),
+                [one] => Ok(ProposalReply::Show(*one)),
                 _ => Err("show takes one number".into()),
             },
             _ => Err(format!("not understood, and nothing was decided: {HELP}")),
@@ -158,17 +158,20 @@ mod tests {
 
     #[test]
     fn words_are_read() {
-        assert_eq!(Word::read("y 1 3", 3), Ok(Word::Accept(vec![1, 3])));
-        assert_eq!(Word::read("y 1-2,3", 3), Ok(Word::Accept(vec![1, 2, 3])));
-        assert_eq!(Word::read("y", 1), Ok(Word::Accept(vec![1])));
+        assert_eq!(ProposalReply::read("y 1 3", 3), Ok(ProposalReply::Accept(vec![1, 3])));
+        assert_eq!(ProposalReply::read("y 1-2,3", 3), Ok(ProposalReply::Accept(vec![1, 2, 3])));
+        assert_eq!(ProposalReply::read("y", 1), Ok(ProposalReply::Accept(vec![1])));
         let reason = Some("operations sets the pool size".to_string());
-        assert_eq!(Word::read("n 2 because operations sets the pool size", 3), Ok(Word::Reject(vec![2], reason)));
-        assert_eq!(Word::read(" ALL ", 3), Ok(Word::All));
-        assert_eq!(Word::read("none because no", 3), Ok(Word::None(Some("no".into()))));
-        assert_eq!(Word::read("show 2", 3), Ok(Word::Show(2)));
+        assert_eq!(
+            ProposalReply::read("n 2 because operations sets the pool size", 3),
+            Ok(ProposalReply::Reject(vec![2], reason))
+        );
+        assert_eq!(ProposalReply::read(" ALL ", 3), Ok(ProposalReply::All));
+        assert_eq!(ProposalReply::read("none because no", 3), Ok(ProposalReply::None(Some("no".into()))));
+        assert_eq!(ProposalReply::read("show 2", 3), Ok(ProposalReply::Show(2)));
         // What was meant as text decides nothing.
         for text in ["", "y", "yes please do it", "n", "y 4", "y 0", "y 2-1", "what does hunk 2 do?", "show"] {
-            assert!(Word::read(text, 3).is_err(), "{text}");
+            assert!(ProposalReply::read(text, 3).is_err(), "{text}");
         }
     }
 }

@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use super::{ArchiveCommands, DONE, FAILED, NOT_APPROVED, PatchArgs};
 use crate::cli::diff::unified;
 use crate::disk;
-use crate::edit::stream::{End, Known, Parser, Piece};
-use crate::edit::{self, Current, Edit, EditResult, Format, Rules};
+use crate::edit::stream::{End, KnownFile, Parser, Piece};
+use crate::edit::{self, Current, Edit, EditResult, Format, GroupRules};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::text::number::plural;
 use crate::tools::ToolSet;
@@ -68,7 +68,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// The edits in a text. Anything that breaks off spoils the whole.
-    fn edits(&self, text: &str, named: Vec<Known>) -> Result<Vec<Edit>> {
+    fn edits(&self, text: &str, named: Vec<KnownFile>) -> Result<Vec<Edit>> {
         let mut edits = self.edits_among(text, named)?;
         if edits.is_empty() && text.contains("```") {
             // A whole file in a fence without a path is the one it resembles.
@@ -82,7 +82,7 @@ impl ArchiveCommands<'_> {
 
     /// The text files that the text names: in a session they would be known. Any word that may be a path, and whatever stands
     /// above a block or a fence.
-    fn named(&self, text: &str) -> Vec<Known> {
+    fn named(&self, text: &str) -> Vec<KnownFile> {
         let parts = |c: char| c.is_whitespace() || "`\"'()[]<>*,:。、，：「」【】（）".contains(c);
         let words = text.split(parts).map(|word| word.trim_start_matches('@').trim_end_matches(['.', '!', '?']));
         let likely = words.filter(|word| word.contains(['.', '/']) && word.len() < 300);
@@ -95,15 +95,15 @@ impl ArchiveCommands<'_> {
     }
 
     /// A text file that is not too large.
-    fn known(&self, path: String) -> Option<Known> {
+    fn known(&self, path: String) -> Option<KnownFile> {
         let size = fs::metadata(self.workspace.root().join(&path)).ok().filter(|m| m.is_file())?.len();
         let read = (size <= LARGEST_IN_PLAY).then(|| self.workspace.read(&path).ok()).flatten()?;
         let text = Arc::from(read.state.text()?);
-        Some(Known { path, text })
+        Some(KnownFile { path, text })
     }
 
     /// The text files of a small workspace, but for the patch itself.
-    fn in_play(&self, patch: &str) -> Vec<Known> {
+    fn in_play(&self, patch: &str) -> Vec<KnownFile> {
         let mut known = Vec::new();
         for entry in self.workspace.walk("").build().flatten() {
             if known.len() == MOST_IN_PLAY {
@@ -115,7 +115,7 @@ impl ArchiveCommands<'_> {
         known
     }
 
-    fn edits_among(&self, text: &str, known: Vec<Known>) -> Result<Vec<Edit>> {
+    fn edits_among(&self, text: &str, known: Vec<KnownFile>) -> Result<Vec<Edit>> {
         let expected = match self.format.as_deref() {
             Some("auto") => None,
             Some(name) => Some(Format::parse(name).with_context(|| format!("there is no edit format {name}"))?),
@@ -157,7 +157,7 @@ impl ArchiveCommands<'_> {
             let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: true, instead })
         };
-        let outcome = edit::apply(edits, &mut lookup, &Rules { in_play, all_or_nothing: true });
+        let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true });
         let failed: Vec<&EditResult> =
             outcome.results.iter().filter(|r| matches!(r.status, edit::EditStatus::Failed(_))).collect();
         if let Some(first) = failed.first() {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::*;
-use crate::archive::Settings;
+use crate::archive::ArchiveSettings;
 use crate::memory::Options;
 use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
@@ -29,7 +29,7 @@ impl World {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir(dir.path().join("w")).expect("made");
         let workspace = Workspace::open(&dir.path().join("w")).expect("open");
-        let archive = Archive::open(&workspace, &Settings::default()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
         World { dir, workspace, archive, memory }
     }
@@ -517,7 +517,7 @@ fn a_nearly_full_archive_is_told_in_the_history() {
 #[test]
 fn a_change_that_would_not_be_archived_needs_a_person() {
     let w = World::new();
-    let settings = Settings { folder: None, exclude: vec![".env".into()] };
+    let settings = ArchiveSettings { folder: None, exclude: vec![".env".into()] };
     let w = World { archive: Archive::open(&w.workspace, &settings).expect("open"), ..w };
     w.write(".env", "KEY=1\n");
     w.write("p", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=1\n+KEY=2\n");

@@ -13,7 +13,7 @@ use crate::proposal::merge::CONFLICT;
 use crate::proposal::{
     Consent, Counts, Decision, FileChange, ForeignChoice, ProposalId, RestorePreview, RestoreStatus,
 };
-use crate::restore_plan::{self, Plan, PlanError, Wanted};
+use crate::restore_plan::{self, PlanError, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
@@ -23,7 +23,7 @@ impl ArchiveCommands<'_> {
     pub(super) fn undo(&mut self, args: &UndoArgs) -> Result<u8> {
         let wanted = if args.turn {
             let session = self.session.clone().map(|id| self.memory.find(&self.project(), &id)).transpose()?;
-            Wanted::LastTurn { session }
+            RestoreScope::LastTurn { session }
         } else if let Some(to) = &args.to {
             self.since_message(to)?
         } else {
@@ -33,11 +33,11 @@ impl ArchiveCommands<'_> {
     }
 
     pub(super) fn redo(&mut self, ask: &AskArgs) -> Result<u8> {
-        self.restore(&Wanted::Redo, ask)
+        self.restore(&RestoreScope::Redo, ask)
     }
 
     /// `[COUNT] [FILE…]`. A file whose name is a number is written `./2`.
-    fn of_words(&mut self, words: &[String]) -> Result<Wanted> {
+    fn of_words(&mut self, words: &[String]) -> Result<RestoreScope> {
         let (first, files) = match words.split_first() {
             Some((first, rest)) if first.bytes().all(|b| b.is_ascii_digit()) && !first.is_empty() => {
                 (Some(first), rest)
@@ -52,30 +52,30 @@ impl ArchiveCommands<'_> {
         let mut files = self.paths(files)?;
         let mut seen = BTreeSet::new();
         files.retain(|path| seen.insert(path.clone()));
-        Ok(Wanted::Undo { count, files })
+        Ok(RestoreScope::Undo { count, files })
     }
 
-    fn since_message(&self, to: &str) -> Result<Wanted> {
+    fn since_message(&self, to: &str) -> Result<RestoreScope> {
         let parts = to.rsplit_once(':').and_then(|(s, m)| Some((s, m.parse::<i64>().ok()?)));
         let Some((session, message)) = parts else {
             bail!("--to wants SESSION:MESSAGE, as `nebula sessions show` writes them, not {to}");
         };
         let session = self.memory.find(&self.project(), session)?;
-        Ok(Wanted::SinceMessage { session, message, called: format!("message {message}") })
+        Ok(RestoreScope::SinceMessage { session, message, called: format!("message {message}") })
     }
 
-    fn restore(&mut self, wanted: &Wanted, ask: &AskArgs) -> Result<u8> {
+    fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
             other => other.into(),
         })?;
         // Named files say that their state now is known.
-        let named = matches!(wanted, Wanted::Undo { files, .. } if !files.is_empty());
+        let named = matches!(wanted, RestoreScope::Undo { files, .. } if !files.is_empty());
         self.run_plan(&plan, named, ask)
     }
 
-    fn run_plan(&mut self, plan: &Plan, named: bool, ask: &AskArgs) -> Result<u8> {
+    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<u8> {
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::TakeOld),

@@ -9,22 +9,22 @@ use crate::proposal::{Choice, Consent, Decision, FileChange, FileDecision, Propo
 use crate::protocol::{Command, Question};
 
 /// Something that a person is asked.
-pub enum Asked {
+pub enum ApprovalRequest {
     /// Whether to write a proposal.
     Proposal(Arc<Proposal>),
     /// A question of the model, or for a permission.
     Question(Question),
 }
 
-impl Asked {
+impl ApprovalRequest {
     /// Asks, and returns the command that the answer is.
     ///
     /// # Errors
     /// When the terminal cannot be read.
     pub fn ask(&self) -> io::Result<Command> {
         match self {
-            Asked::Proposal(proposal) => Ok(Command::Decide(proposal.id, decide(proposal)?)),
-            Asked::Question(question) => Ok(Command::Reply(question.id, reply(question)?)),
+            ApprovalRequest::Proposal(proposal) => Ok(Command::Decide(proposal.id, decide(proposal)?)),
+            ApprovalRequest::Question(question) => Ok(Command::Reply(question.id, reply(question)?)),
         }
     }
 }

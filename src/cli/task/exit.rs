@@ -2,7 +2,7 @@
 
 /// How a task ended, as exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub enum TaskExit {
     /// The model is done and nothing was refused.
     Done = 0,
     /// It failed, or reached its limit of steps.

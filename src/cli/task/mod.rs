@@ -13,16 +13,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use self::ask::Asked;
-pub use self::exit::Exit;
+use self::ask::ApprovalRequest;
+pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
-use crate::agent::{self, Handle};
+use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::protocol::{
     CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Outcome, Prompt, Question, SessionChoice,
-    TurnEnd,
+    SessionInfo, TurnEnd,
 };
 
 /// What a task is started with.
@@ -43,7 +43,7 @@ pub struct Task {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
+pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
     let mut printer = Printer::new(&task);
     let say = |command: Command| handle.commands.send(command.into()).is_ok();
     say(Command::Open(task.session));
@@ -55,7 +55,7 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
         let step = tokio::select! {
             event = handle.events.recv() => match event {
                 Some(event) => printer.event(event.body),
-                None => break Ok(Exit::Failed),
+                None => break Ok(TaskExit::Failed),
             },
             Some(by) = signals.recv() => {
                 // The second one waits for nothing more; `timeout` sends two at once.
@@ -68,7 +68,7 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
         let step = match step {
             Ok(step) => step,
             // Nobody reads on: the turn is stopped like by a person, so that nothing is left half done.
-            Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(Exit::Interrupted),
+            Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break Ok(TaskExit::Interrupted),
             Err(why) => break Err(why),
         };
         step.command.map(say);
@@ -88,7 +88,7 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
             }
         }
         match step.exit {
-            Some(Exit::Interrupted) => break Ok(stopped.unwrap_or(Exit::Interrupted)),
+            Some(TaskExit::Interrupted) => break Ok(stopped.unwrap_or(TaskExit::Interrupted)),
             Some(exit) => break Ok(exit),
             None => {}
         }
@@ -104,8 +104,8 @@ pub async fn run(mut handle: Handle, task: Task) -> io::Result<Exit> {
 struct StepDone {
     command: Option<Command>,
     /// What the person is to be asked.
-    asked: Option<Asked>,
-    exit: Option<Exit>,
+    asked: Option<ApprovalRequest>,
+    exit: Option<TaskExit>,
 }
 
 struct Printer {
@@ -166,16 +166,7 @@ impl Printer {
 
     fn event(&mut self, event: EventBody) -> io::Result<StepDone> {
         match event {
-            EventBody::Opened(info) => {
-                self.opened = true;
-                self.plan = info.status.mode == Mode::Plan;
-                let model = info.status.model.unwrap_or_default();
-                self.session =
-                    Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
-                for early in std::mem::take(&mut self.early) {
-                    self.notice(early.level, &early.title, &early.detail)?;
-                }
-            }
+            EventBody::Opened(info) => self.open(info)?,
             EventBody::Status(status) => {
                 self.nudge = self.nudge.take().map(|_| small_model::nudge(&status.format));
                 if let (Some(session), Some(model)) = (&mut self.session, status.model) {
@@ -184,7 +175,7 @@ impl Printer {
             }
             EventBody::Added(_, Item::Notice(notice)) if !self.opened && notice.level == Level::Error => {
                 self.notice(notice.level, &notice.title, &notice.detail)?;
-                let exit = self.done("failed", &notice.title, Exit::Failed)?;
+                let exit = self.done("failed", &notice.title, TaskExit::Failed)?;
                 return Ok(StepDone { exit: Some(exit), ..StepDone::default() });
             }
             EventBody::Added(id, item) => self.added(id, item)?,
@@ -209,7 +200,10 @@ impl Printer {
             EventBody::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
             EventBody::Returned(_, why) => {
                 self.notice(Level::Error, &why, "")?;
-                return Ok(StepDone { exit: Some(self.done("failed", &why, Exit::Failed)?), ..StepDone::default() });
+                return Ok(StepDone {
+                    exit: Some(self.done("failed", &why, TaskExit::Failed)?),
+                    ..StepDone::default()
+                });
             }
             EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() => {
                 let text = self.nudge.take().unwrap_or_default();
@@ -222,6 +216,18 @@ impl Printer {
             _ => {}
         }
         Ok(StepDone::default())
+    }
+
+    /// Takes in the session that opened, and prints the notices that came before it.
+    fn open(&mut self, info: SessionInfo) -> io::Result<()> {
+        self.opened = true;
+        self.plan = info.status.mode == Mode::Plan;
+        let model = info.status.model.unwrap_or_default();
+        self.session = Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
+        for early in std::mem::take(&mut self.early) {
+            self.notice(early.level, &early.title, &early.detail)?;
+        }
+        Ok(())
     }
 
     fn added(&mut self, id: ItemId, item: Item) -> io::Result<()> {
@@ -309,7 +315,7 @@ impl Printer {
         self.show_proposal(&proposal)?;
         if self.ask {
             self.fresh_line()?;
-            return Ok(StepDone { asked: Some(Asked::Proposal(proposal)), ..StepDone::default() });
+            return Ok(StepDone { asked: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
         }
         let decision = self.refuse(&proposal)?;
         let decided = self.answered(Command::Decide(proposal.id, decision))?;
@@ -379,7 +385,7 @@ impl Printer {
     fn asked(&mut self, question: Question) -> io::Result<StepDone> {
         if self.ask {
             self.fresh_line()?;
-            return Ok(StepDone { asked: Some(Asked::Question(question)), ..StepDone::default() });
+            return Ok(StepDone { asked: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
         let reply = "nobody is there to answer: decide by yourself, or say what you would need to know".into();
         Ok(StepDone { command: Some(Command::Reply(question.id, reply)), ..StepDone::default() })
@@ -406,40 +412,40 @@ impl Printer {
         Ok(())
     }
 
-    fn ended(&mut self, end: TurnEnd) -> io::Result<Exit> {
+    fn ended(&mut self, end: TurnEnd) -> io::Result<TaskExit> {
         if self.column > 0 && !self.json {
             self.out("\n")?;
         }
         match end {
-            TurnEnd::Done if self.refused => self.done("refused", "", Exit::Refused),
+            TurnEnd::Done if self.refused => self.done("refused", "", TaskExit::Refused),
             TurnEnd::Done if self.changed.is_empty() && self.expect_change => {
                 let why = "no file was changed, and --expect-change asks for one";
                 self.notice(Level::Error, why, "")?;
-                self.done("unchanged", why, Exit::Failed)
+                self.done("unchanged", why, TaskExit::Failed)
             }
             TurnEnd::Done => {
                 if self.changed.is_empty() && !self.plan && !self.json {
                     self.notice(Level::Info, "no file was changed", "")?;
                 }
-                self.done("done", "", Exit::Done)
+                self.done("done", "", TaskExit::Done)
             }
-            TurnEnd::Interrupted => self.done("interrupted", "", Exit::Interrupted),
-            TurnEnd::Asking(why) => self.done("limit", &why, Exit::Failed),
+            TurnEnd::Interrupted => self.done("interrupted", "", TaskExit::Interrupted),
+            TurnEnd::Asking(why) => self.done("limit", &why, TaskExit::Failed),
             TurnEnd::Failed { message, cause, .. } => self.failed(&message, &cause),
         }
     }
 
     /// The end of a turn that failed, with what it was for programs.
-    fn failed(&mut self, message: &str, cause: &Cause) -> io::Result<Exit> {
+    fn failed(&mut self, message: &str, cause: &Cause) -> io::Result<TaskExit> {
         let (kind, status, id) = (cause.kind, cause.status, cause.request_id.as_deref());
         let end = json!({
             "type": "done", "reason": "failed", "error": message, "kind": kind, "status": status, "requestId": id
         });
         self.line(end)?;
-        Ok(Exit::Failed)
+        Ok(TaskExit::Failed)
     }
 
-    fn done(&mut self, reason: &str, error: &str, exit: Exit) -> io::Result<Exit> {
+    fn done(&mut self, reason: &str, error: &str, exit: TaskExit) -> io::Result<TaskExit> {
         let error = if error.is_empty() { Value::Null } else { error.into() };
         self.line(json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()}))?;
         Ok(exit)

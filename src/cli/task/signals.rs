@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::exit::Exit;
+use super::exit::TaskExit;
 
 /// How long the turn may take to end after the first signal.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,18 +20,18 @@ const LESS: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// When the system hands out no signals.
-pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::UnboundedReceiver<Exit>> {
+pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::UnboundedReceiver<TaskExit>> {
     let mut by_person = signal(SignalKind::interrupt())?;
     let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let (tell, heard) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        let mut ending: Option<(Exit, Instant)> = None;
+        let mut ending: Option<(TaskExit, Instant)> = None;
         loop {
             let end = ending.map(|(_, at)| at);
             let by = tokio::select! {
-                _ = by_person.recv() => Exit::Interrupted,
-                _ = ask_to_end.recv() => Exit::Ended,
-                _ = hang_up.recv() => Exit::HungUp,
+                _ = by_person.recv() => TaskExit::Interrupted,
+                _ = ask_to_end.recv() => TaskExit::Ended,
+                _ = hang_up.recv() => TaskExit::HungUp,
                 Some(()) = at(end) => break,
             };
             interrupt();

@@ -4,7 +4,7 @@ use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, TargetText};
 use crate::edit::{Edit, Format, Op, PatchHunk};
-use crate::proposal::{Found, Placed, Rung, State};
+use crate::proposal::{PlaceMatch, Placed, Rung, State};
 
 /// A file as it is before a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Current {
 
 /// What holds for a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rules {
+pub struct GroupRules {
     /// The one file in play, for edits that name none.
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
@@ -29,7 +29,7 @@ pub struct Rules {
 }
 
 /// What a file is at the moment, in the middle of a run.
-pub(super) enum Now {
+pub(super) enum FileState {
     Gone,
     Text {
         encoding: Encoding,
@@ -45,7 +45,7 @@ pub(super) struct File {
     pub seen: bool,
     /// What its path may mean, where nothing is.
     pub instead: Vec<String>,
-    pub now: Now,
+    pub now: FileState,
     /// Its permissions, where they are known or asked for.
     pub mode: Option<u32>,
     /// Every change of bytes since the run began: at, old length, new length.
@@ -88,12 +88,12 @@ const MOST_MEANT: usize = 8;
 impl File {
     pub fn new(current: Current) -> Self {
         let now = match &current.state {
-            State::Absent => Now::Gone,
+            State::Absent => FileState::Gone,
             State::File { bytes, .. } => {
                 let (encoding, text) = bytes::decode(bytes);
-                Now::Text { encoding, text: text.into_owned() }
+                FileState::Text { encoding, text: text.into_owned() }
             }
-            other @ (State::Link { .. } | State::Large(_) | State::Folder { .. }) => Now::Other(other.clone()),
+            other @ (State::Link { .. } | State::Large(_) | State::Folder { .. }) => FileState::Other(other.clone()),
         };
         File {
             path: current.path,
@@ -123,11 +123,11 @@ impl File {
     }
 
     pub fn is_gone(&self) -> bool {
-        matches!(self.now, Now::Gone)
+        matches!(self.now, FileState::Gone)
     }
 
     /// One edit other than a move. The error is for the model.
-    pub fn change(&mut self, index: usize, edit: &Edit, rules: &Rules) -> Result<EditStatus, String> {
+    pub fn change(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {
         if matches!(self.moved, Some((_, MoveEnd::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
@@ -144,40 +144,42 @@ impl File {
     }
 
     fn delete(&mut self) -> Result<EditStatus, String> {
-        if matches!(self.now, Now::Gone) {
+        if matches!(self.now, FileState::Gone) {
             return Err(self.absent());
         }
         if self.moved.is_some() {
             return Err("it is moved here in the same go. Delete it where it is now.".to_string());
         }
-        self.now = Now::Gone;
+        self.now = FileState::Gone;
         self.placed.clear();
-        Ok(EditStatus::Landed(Found { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// Deletes the file if these hunks remove all of its text.
     fn delete_text(&mut self, hunks: &[PatchHunk]) -> Result<EditStatus, String> {
         match &self.now {
-            Now::Text { encoding, text } if !place::removes_all(hunks, *encoding, text) => Err(NOT_ALL.to_string()),
+            FileState::Text { encoding, text } if !place::removes_all(hunks, *encoding, text) => {
+                Err(NOT_ALL.to_string())
+            }
             _ => self.delete(),
         }
     }
 
     fn set_mode(&mut self, mode: u32) -> Result<EditStatus, String> {
         match &self.now {
-            Now::Gone => return Err(self.absent()),
-            Now::Other(_) => {
+            FileState::Gone => return Err(self.absent()),
+            FileState::Other(_) => {
                 return Err("it is a link, which has no permissions of its own, or too large to be edited.".to_string());
             }
-            Now::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
-            Now::Text { .. } => self.mode = Some(mode),
+            FileState::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
+            FileState::Text { .. } => self.mode = Some(mode),
         }
-        Ok(EditStatus::Landed(Found { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// A new file; one that exists may be replaced only in a session, and not by `writeFile`.
-    fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &Rules) -> Result<EditStatus, String> {
-        if matches!(&self.now, Now::Text { text, .. } if !text.is_empty()) {
+    fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &GroupRules) -> Result<EditStatus, String> {
+        if matches!(&self.now, FileState::Text { text, .. } if !text.is_empty()) {
             match edit.format {
                 Format::Blocks => return Err(NOT_NEW.to_string()),
                 Format::Tools => return Err(EXISTS.to_string()),
@@ -194,34 +196,34 @@ impl File {
             found.detail = Some("it is not certain that this is the whole file".to_string());
         }
         let (encoding, text) = match &self.now {
-            Now::Other(_) => return Err(NO_TEXT.to_string()),
-            Now::Gone if expected && edit.format == Format::Tools => return Err(self.absent()),
-            Now::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
-            Now::Text { .. } if !self.seen => return Err(unread(expected)),
-            Now::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
-            Now::Text { encoding, text } => {
+            FileState::Other(_) => return Err(NO_TEXT.to_string()),
+            FileState::Gone if expected && edit.format == Format::Tools => return Err(self.absent()),
+            FileState::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
+            FileState::Text { .. } if !self.seen => return Err(unread(expected)),
+            FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
+            FileState::Text { encoding, text } => {
                 let mut new = place::whole(text, content, edit, &self.path)?;
                 if new == *text {
                     return Ok(EditStatus::Same);
                 }
                 if let Some(part) = part_of(text, &mut new) {
-                    found = Found { rung: Rung::Inexact, detail: Some(part) };
+                    found = PlaceMatch { rung: Rung::Inexact, detail: Some(part) };
                 }
                 (*encoding, new)
             }
         };
         self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
         self.steps.push(place::Step::all());
-        self.now = Now::Text { encoding, text };
+        self.now = FileState::Text { encoding, text };
         self.seen = true;
         Ok(EditStatus::Landed(found))
     }
 
     fn place(&mut self, index: usize, edit: &Edit) -> Result<EditStatus, String> {
         let (encoding, text) = match &self.now {
-            Now::Text { encoding, text } => (*encoding, text.as_str()),
-            Now::Other(_) => return Err(NO_TEXT.to_string()),
-            Now::Gone => match place::fresh(&edit.op) {
+            FileState::Text { encoding, text } => (*encoding, text.as_str()),
+            FileState::Other(_) => return Err(NO_TEXT.to_string()),
+            FileState::Gone => match place::fresh(&edit.op) {
                 Some(content) => return self.write(&content, (index, edit), false),
                 None => return Err(self.absent()),
             },
@@ -243,12 +245,12 @@ impl File {
             return Ok(EditStatus::Same);
         }
         stages.iter().for_each(|splices| self.record(splices, &found, index));
-        self.now = Now::Text { encoding, text: new };
+        self.now = FileState::Text { encoding, text: new };
         Ok(EditStatus::Landed(found))
     }
 
     /// Keeps in mind where one stage of an edit changed the text.
-    fn record(&mut self, splices: &[place::Splice], found: &Found, index: usize) {
+    fn record(&mut self, splices: &[place::Splice], found: &PlaceMatch, index: usize) {
         let placed = |after| Placed { after, found: found.clone(), edit: Some(index) };
         for splice in splices.iter().rev() {
             let step = place::Step::of(splice);
@@ -274,9 +276,9 @@ impl File {
     /// Before, after, and where in the after-bytes the edits stand.
     pub fn ends(&self) -> (State, State, Vec<Placed>) {
         match &self.now {
-            Now::Gone => (self.before.clone(), State::Absent, Vec::new()),
-            Now::Other(state) => (self.before.clone(), state.clone(), Vec::new()),
-            Now::Text { encoding, text } => {
+            FileState::Gone => (self.before.clone(), State::Absent, Vec::new()),
+            FileState::Other(state) => (self.before.clone(), state.clone(), Vec::new()),
+            FileState::Text { encoding, text } => {
                 let at = |offset| bytes::offset(*encoding, text, offset);
                 let placed =
                     self.placed.iter().map(|p| Placed { after: at(p.after.start)..at(p.after.end), ..p.clone() });

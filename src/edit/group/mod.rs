@@ -4,14 +4,14 @@ mod file;
 
 use std::collections::BTreeMap;
 
-pub use file::{Current, Rules};
+pub use file::{Current, GroupRules};
 
-use self::file::{File, MoveEnd, Now};
+use self::file::{File, FileState, MoveEnd};
 use super::op::{Edit, Op};
 
-use super::outcome::{EditResult, EditStatus, Outcome};
+use super::outcome::{EditOutcome, EditResult, EditStatus};
 use super::stream::without_line;
-use crate::proposal::{FileChange, Found, Placed, Rung, State};
+use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
 
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be
 /// placed is left out whole; the others go ahead (unless the rules say all or nothing).
-pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome {
+pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {
     let mut group = Group { files: Vec::new(), by_path: BTreeMap::new(), lookup };
     let mut results: Vec<EditResult> = Vec::with_capacity(edits.len());
     let mut homes: Vec<Vec<usize>> = Vec::with_capacity(edits.len());
@@ -47,7 +47,7 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &Rules) -> Outcome 
         homes.push(home);
     }
     group.leave_out(&mut results, &homes, rules.all_or_nothing);
-    Outcome { changes: group.changes(), results }
+    EditOutcome { changes: group.changes(), results }
 }
 
 /// Whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md`), as small models do.
@@ -149,19 +149,19 @@ impl Group<'_, '_> {
         if from == target {
             return Err("a file cannot be moved to its own path. Name another one.".to_string());
         }
-        if !matches!(self.files[target].now, Now::Gone) {
+        if !matches!(self.files[target].now, FileState::Gone) {
             return Err(format!(
                 "{} exists already. Choose another path, or delete it first.",
                 self.files[target].path
             ));
         }
-        if matches!(self.files[from].now, Now::Gone) {
+        if matches!(self.files[from].now, FileState::Gone) {
             return Err(self.files[from].absent());
         }
         if self.files[from].moved.is_some() || self.files[target].moved.is_some() {
             return Err("it is moved twice in one go. Move it once, to its last place.".to_string());
         }
-        self.files[target].now = std::mem::replace(&mut self.files[from].now, Now::Gone);
+        self.files[target].now = std::mem::replace(&mut self.files[from].now, FileState::Gone);
         self.files[target].seen = self.files[from].seen;
         self.files[target].mode = self.files[from].mode;
         self.files[target].placed = std::mem::take(&mut self.files[from].placed);
@@ -169,7 +169,7 @@ impl Group<'_, '_> {
         self.files[from].by.push(edit.by.clone());
         self.files[from].moved = Some((target, MoveEnd::From));
         self.files[target].moved = Some((from, MoveEnd::To));
-        Ok(EditStatus::Landed(Found { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// Marks what must not happen because something else failed.

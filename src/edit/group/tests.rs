@@ -8,12 +8,12 @@ fn replace(path: &str, search: &str, with: &str) -> Edit {
     Edit::new(path, op, Format::Tools, "replaceInFile")
 }
 
-fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> Outcome {
+fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutcome {
     let mut lookup = |path: &str| {
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing })
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing })
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
         };
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    let outcome = apply(&edits, &mut lookup, &Rules::default());
+    let outcome = apply(&edits, &mut lookup, &GroupRules::default());
     assert!(outcome.ok(), "{}", outcome.text());
     let after: Vec<_> = outcome
         .changes

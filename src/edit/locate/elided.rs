@@ -11,7 +11,7 @@ use crate::proposal::Rung;
 
 /// A run of lines found by its ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct ElidedSpan {
     pub lines: Range<usize>,
     pub shift: Shift,
     /// The lines each line of dots stands for.
@@ -54,7 +54,7 @@ fn comment(text: &str) -> Option<&str> {
 
 /// All runs of lines that begin with the needle's first part, end with its last and hold those between in
 /// order; at most two, as more are no better than two.
-pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle) -> Vec<Span> {
+pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle) -> Vec<ElidedSpan> {
     let parts: Vec<Vec<&str>> = needle.lines.split(|l| is_dots(l)).map(|part| part.to_vec()).collect();
     let blank = |part: &Vec<&str>| part.iter().all(|l| fold::line(l, Rung::LookAlikes).is_empty());
     if parts.len() < 2 || parts.iter().any(blank) {
@@ -79,7 +79,7 @@ struct Ways<'a, 't> {
     parts: &'a [Vec<&'t str>],
     places: &'a [Vec<usize>],
     chosen: Vec<usize>,
-    found: Vec<Span>,
+    found: Vec<ElidedSpan>,
     left: usize,
 }
 
@@ -102,7 +102,7 @@ impl Ways<'_, '_> {
         }
     }
 
-    fn span(&self) -> Option<Span> {
+    fn span(&self) -> Option<ElidedSpan> {
         let mut pairs = Vec::new();
         for (i, (part, start)) in self.parts.iter().zip(&self.chosen).enumerate() {
             pairs.extend(rows::pairs(self.hay, *start, part, usize::from(i == 0 && self.needle.free_first)));
@@ -110,6 +110,6 @@ impl Ways<'_, '_> {
         let shift = Shift::uniform(&pairs)?;
         let end = |i: usize| self.chosen[i] + self.parts[i].len();
         let gaps = (1..self.parts.len()).map(|i| end(i - 1)..self.chosen[i]).collect();
-        Some(Span { lines: self.chosen[0]..end(self.parts.len() - 1), shift, gaps })
+        Some(ElidedSpan { lines: self.chosen[0]..end(self.parts.len() - 1), shift, gaps })
     }
 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) use elided::{is_comment_dots, is_dots};
 pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
-pub use search::{Miss, Place, Search, Shape};
+pub use search::{LocatedPlace, Miss, Search, Shape};
 pub(super) use shift::Shift;
 pub(super) use tell::numbered;
 
@@ -25,7 +25,7 @@ use self::near::Near;
 use self::rows::Needle;
 use self::search::LISTED;
 use super::lines::Lines;
-use crate::proposal::{Found, Rung};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// Above this likeness lines count as found.
 const ALIKE: f32 = 0.9;
@@ -36,7 +36,7 @@ const HELPFUL: f32 = 0.35;
 ///
 /// # Errors
 /// A [`Miss`] when no rung yields exactly one place; [`Miss::text`] says it to the model.
-pub fn locate(text: &str, search: &Search) -> Result<Vec<Place>, Miss> {
+pub fn locate(text: &str, search: &Search) -> Result<Vec<LocatedPlace>, Miss> {
     if search.text.trim().is_empty() {
         return Err(Miss::Empty);
     }
@@ -45,7 +45,7 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<Place>, Miss> {
     if exact.is_empty() && search.shape == Shape::Literal {
         exact = exact::find_in_words(text, search.text, limit);
     }
-    let place = |range| Place { range, found: Found { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
+    let place = |range| LocatedPlace { range, found: PlaceMatch { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
     if let Some(answer) = one(exact.into_iter().map(place).collect(), search.all) {
         return answer;
     }
@@ -56,7 +56,7 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<Place>, Miss> {
 }
 
 /// The answer of a rung: places, too many of them, or none and the next rung's turn.
-fn one(mut places: Vec<Place>, all: bool) -> Option<Result<Vec<Place>, Miss>> {
+fn one(mut places: Vec<LocatedPlace>, all: bool) -> Option<Result<Vec<LocatedPlace>, Miss>> {
     match places.len() {
         0 => None,
         1 => Some(Ok(places)),
@@ -95,7 +95,7 @@ impl<'a> Ladder<'a> {
         Ladder { text, search, hay: Lines::new(text), needle }
     }
 
-    fn climb(&self, limit: usize) -> Result<Vec<Place>, Miss> {
+    fn climb(&self, limit: usize) -> Result<Vec<LocatedPlace>, Miss> {
         let mut keys = Vec::new();
         for rung in [Rung::LineEndings, Rung::TrailingSpace, Rung::Indentation, Rung::LookAlikes, Rung::Elided] {
             if rung > self.search.down_to {
@@ -121,7 +121,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// A passage that does not cover whole lines, at the rungs that know no indentation.
-    fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<Place>) {
+    fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<LocatedPlace>) {
         if self.search.shape == Shape::Lines || rung == Rung::Indentation {
             return;
         }
@@ -144,28 +144,28 @@ impl<'a> Ladder<'a> {
         for range in exact::find(&hay.text, &needle, Shape::Inline, limit) {
             let range = hay.original(range);
             if places.iter().all(|p| p.range.end <= range.start || range.end <= p.range.start) {
-                places.push(Place { range, found: Found { rung, detail: None }, fit: Fit::AsIs });
+                places.push(LocatedPlace { range, found: PlaceMatch { rung, detail: None }, fit: Fit::AsIs });
             }
         }
     }
 
-    fn rows(&self, fit: rows::LineMatch, rung: Rung) -> Place {
+    fn rows(&self, fit: rows::LineMatch, rung: Rung) -> LocatedPlace {
         let detail = if fit.shift == Shift::None { None } else { fit.shift.detail() };
         let fits = match fit.shift {
             Shift::None if !self.needle.free_first => Fit::AsIs,
             shift => Fit::Shifted { shift, first: !self.needle.free_first },
         };
-        Place { range: self.range(fit.lines), found: Found { rung, detail }, fit: fits }
+        LocatedPlace { range: self.range(fit.lines), found: PlaceMatch { rung, detail }, fit: fits }
     }
 
-    fn elided(&self, span: elided::Span) -> Place {
+    fn elided(&self, span: elided::ElidedSpan) -> LocatedPlace {
         let gaps: Vec<Range<usize>> = span.gaps.iter().map(|lines| self.gap(lines)).collect();
         let left_out: usize = span.gaps.iter().map(ExactSizeIterator::len).sum();
         let lines = format!("{left_out} line{} between", if left_out == 1 { "" } else { "s" });
         let detail = span.shift.detail().map_or(lines.clone(), |shift| format!("{lines}, {shift}"));
-        Place {
+        LocatedPlace {
             range: self.range(span.lines),
-            found: Found { rung: Rung::Elided, detail: Some(detail) },
+            found: PlaceMatch { rung: Rung::Elided, detail: Some(detail) },
             fit: Fit::Filled { shift: span.shift, first: !self.needle.free_first, gaps },
         }
     }
@@ -189,7 +189,7 @@ impl<'a> Ladder<'a> {
         range
     }
 
-    fn inexact(&self, keys: &[Cow<str>]) -> Result<Vec<Place>, Miss> {
+    fn inexact(&self, keys: &[Cow<str>]) -> Result<Vec<LocatedPlace>, Miss> {
         let wanted: Vec<Cow<str>> = self.needle.lines.iter().map(|l| fold::line(l, Rung::LookAlikes)).collect();
         let nears = near::find(keys, &wanted);
         let alike: Vec<&Near> = nears.iter().filter(|n| n.score > ALIKE && n.ends).collect();
@@ -204,7 +204,7 @@ impl<'a> Ladder<'a> {
         Err(Miss::Nothing { closest, within: within(self.text, self.search) })
     }
 
-    fn near(&self, near: &Near) -> Place {
+    fn near(&self, near: &Near) -> LocatedPlace {
         let skip = usize::from(self.needle.free_first);
         let indents = |(model, file): &(usize, usize)| {
             (fold::indent(self.needle.lines[*model]), fold::indent(self.hay.content(*file)))
@@ -223,6 +223,10 @@ impl<'a> Ladder<'a> {
             ),
         };
         let detail = format!("{} % alike", (near.score * 100.0).floor());
-        Place { range: self.range(near.lines.clone()), found: Found { rung: Rung::Inexact, detail: Some(detail) }, fit }
+        LocatedPlace {
+            range: self.range(near.lines.clone()),
+            found: PlaceMatch { rung: Rung::Inexact, detail: Some(detail) },
+            fit,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::shift::Shift;
-use crate::proposal::{Found, Rung};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// What a search text covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub struct Search<'a> {
 
 /// A place that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LocatedPlace {
     /// The bytes it covers.
     pub range: Range<usize>,
     /// How it was found.
-    pub found: Found,
+    pub found: PlaceMatch,
     /// How the replacement must be changed to fit there.
     pub(in crate::edit) fit: Fit,
 }

@@ -3,17 +3,17 @@
 use super::splice::{Done, Splice, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{Fit, Place, Search, Shape, Shift, folded_line, is_dots};
-use crate::proposal::{Found, Rung};
+use crate::edit::locate::{Fit, LocatedPlace, Search, Shape, Shift, folded_line, is_dots};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// The splices for the places of a search text.
-pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<Place>) -> Result<Done, String> {
+pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
     let dots = |t: &str| t.lines().filter(|l| is_dots(l)).count();
     if dots(new) > 0 && dots(search.text) == 0 {
         return Err(DOTS.to_string());
     }
     let endings = if new.contains('\n') { bytes::endings(text) } else { Endings::None };
-    let mut found = Found { rung: Rung::Exact, detail: None };
+    let mut found = PlaceMatch { rung: Rung::Exact, detail: None };
     let mut splices: Vec<Splice> = Vec::with_capacity(places.len());
     for place in places {
         if splices.last().is_some_and(|s| s.range.end > place.range.start) {
@@ -44,7 +44,7 @@ pub(super) const DOTS: &str = "the replacement holds a line of dots that the sea
                     unknown. Write the replacement out in full.";
 
 /// The replacement for one place, still with the model's line endings.
-fn one(text: &str, search: &str, new: &str, place: &Place) -> Result<String, String> {
+fn one(text: &str, search: &str, new: &str, place: &LocatedPlace) -> Result<String, String> {
     Ok(match &place.fit {
         Fit::AsIs => new.to_string(),
         Fit::Shifted { shift, first } => {

@@ -10,9 +10,9 @@ use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{self, Miss, Place, Search, Shape, Shift, folded_line, indent, is_comment_dots};
+use crate::edit::locate::{self, LocatedPlace, Miss, Search, Shape, Shift, folded_line, indent, is_comment_dots};
 use crate::edit::op::PatchHunk;
-use crate::proposal::{Found, Rung};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
 pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
@@ -67,7 +67,7 @@ struct Placer<'a> {
     after: usize,
 }
 
-type Splices = (Vec<Splice>, Found);
+type Splices = (Vec<Splice>, PlaceMatch);
 
 impl Placer<'_> {
     /// The hunk's splices; none if it changes nothing.
@@ -155,21 +155,21 @@ impl Placer<'_> {
     }
 
     /// The one place that what stands above, the end of the file, the header or the hunk before allow.
-    fn choose(&self, mut places: Vec<Place>) -> Result<Place, Miss> {
+    fn choose(&self, mut places: Vec<LocatedPlace>) -> Result<LocatedPlace, Miss> {
         if self.hunk.at_end {
             let end = self.text.trim_end_matches(['\r', '\n']).len();
             places.retain(|p| p.range.end >= end);
         }
         if !self.hunk.above.is_empty() {
-            let below: Vec<Place> = places.iter().filter(|p| self.below(p.range.start)).cloned().collect();
+            let below: Vec<LocatedPlace> = places.iter().filter(|p| self.below(p.range.start)).cloned().collect();
             if self.hunk.strict_above || !below.is_empty() {
                 places = below;
             }
         }
-        let filters: [&dyn Fn(&Place) -> bool; 3] =
+        let filters: [&dyn Fn(&LocatedPlace) -> bool; 3] =
             [&|p| self.in_scope(p.range.start), &|p| self.at_header(p.range.start), &|p| p.range.start >= self.after];
         for filter in filters {
-            let fit: Vec<Place> = places.iter().filter(|p| filter(p)).cloned().collect();
+            let fit: Vec<LocatedPlace> = places.iter().filter(|p| filter(p)).cloned().collect();
             if places.len() > 1 && fit.len() == 1 {
                 places = fit;
             }
@@ -222,7 +222,7 @@ impl Placer<'_> {
     }
 
     /// Splices that leave the lines that stay as they are on disk. Needs a place that matches line by line.
-    fn lines(&self, body: &Body, place: &Place) -> Option<Vec<Splice>> {
+    fn lines(&self, body: &Body, place: &LocatedPlace) -> Option<Vec<Splice>> {
         if place.found.rung >= Rung::Elided {
             return None;
         }
@@ -286,7 +286,7 @@ impl Placer<'_> {
             return Err("the hunk is empty.".to_string());
         }
         let above: Vec<usize> = self.hunk.above.last().map_or(Vec::new(), |a| self.lines_of(a).collect());
-        let inexact = |detail: &str| Found { rung: Rung::Inexact, detail: Some(detail.to_string()) };
+        let inexact = |detail: &str| PlaceMatch { rung: Rung::Inexact, detail: Some(detail.to_string()) };
         let (line, found) = match (above.as_slice(), self.hunk.header) {
             _ if self.hunk.at_end || hay.len() == 0 => (hay.len(), sure(true)),
             ([one], _) if self.hunk.strict_above => (hay.at(*one) + 1, sure(true)),
@@ -329,7 +329,7 @@ impl Placer<'_> {
             return None;
         }
         let text = bytes::fit_whole(&(after.join("\n") + "\n"), self.text);
-        let found = Found { rung: Rung::Inexact, detail: Some("the patch holds the whole file".to_string()) };
+        let found = PlaceMatch { rung: Rung::Inexact, detail: Some("the patch holds the whole file".to_string()) };
         Some((vec![Splice { range: 0..self.text.len(), new: text }], found))
     }
 }

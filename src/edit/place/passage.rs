@@ -6,8 +6,8 @@ use super::splice::{Done, TargetText};
 use super::{fit, numbers};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::number;
-use crate::edit::locate::{self, Miss, Place, Search, Shape};
-use crate::proposal::{Found, Rung};
+use crate::edit::locate::{self, LocatedPlace, Miss, Search, Shape};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// Puts `new` where `search` is. The error is for the model.
 pub(super) fn place(ground: &TargetText, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
@@ -101,7 +101,7 @@ pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done
     let mut done = place(ground, search, new, Shape::Lines, false)?;
     if !dividers.is_empty() {
         done.found =
-            Found { rung: Rung::Inexact, detail: Some(format!("the block has more than one line of {DIVIDER}")) };
+            PlaceMatch { rung: Rung::Inexact, detail: Some(format!("the block has more than one line of {DIVIDER}")) };
     }
     Ok(done)
 }
@@ -156,7 +156,7 @@ fn blank_ends(text: &str) -> Option<((usize, usize), &str)> {
 }
 
 /// The place of a text that is not quite what the model wrote, and what was left out of that.
-fn surely(text: &str, search: &Search, left_out: &str) -> Option<Vec<Place>> {
+fn surely(text: &str, search: &Search, left_out: &str) -> Option<Vec<LocatedPlace>> {
     let mut places = locate::locate(text, search).ok()?;
     for place in &mut places {
         place.found.rung = place.found.rung.max(Rung::TrailingSpace);

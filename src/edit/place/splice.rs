@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::edit::bytes::Encoding;
-use crate::proposal::{Found, Rung};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// Some bytes of a text and what comes in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(in crate::edit) struct Splice {
 pub(in crate::edit) struct Done {
     /// Splices of one text, from first to last; each stage in the text that the one before left.
     pub stages: Vec<Vec<Splice>>,
-    pub found: Found,
+    pub found: PlaceMatch,
 }
 
 /// A change of bytes that has happened: where, how many went, how many came.
@@ -58,10 +58,10 @@ impl Step {
 }
 
 /// How a place counts that needed no looking: exact, or inexact when the end of the edit was missing.
-pub(in crate::edit) fn sure(whole: bool) -> Found {
+pub(in crate::edit) fn sure(whole: bool) -> PlaceMatch {
     match whole {
-        true => Found { rung: Rung::Exact, detail: None },
-        false => Found { rung: Rung::Inexact, detail: Some("the end of the edit was missing".to_string()) },
+        true => PlaceMatch { rung: Rung::Exact, detail: None },
+        false => PlaceMatch { rung: Rung::Inexact, detail: Some("the end of the edit was missing".to_string()) },
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use super::input::Input;
-use super::pieces::{EditId, End, Part, Piece};
+use super::pieces::{EditId, EditPart, End, Piece};
 use super::starts::{Fence, dedented, is_divider, is_replace_mark, marks, search_mark};
 use crate::edit::{Edit, Format, Op, Shape};
 
@@ -29,7 +29,7 @@ impl Blocks {
     pub fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::Blocks);
         if let Some(path) = &path {
-            ctx.grew(id, Part::Path, path);
+            ctx.grew(id, EditPart::Path, path);
         }
         let divider = String::new();
         Blocks { id, path, search: Vec::new(), marks, divider, noted: false, replace: None, fence }
@@ -51,7 +51,7 @@ impl Blocks {
                     return Progress::Done;
                 }
                 None => {
-                    grow(ctx, self.id, Part::Old, &self.search, text);
+                    grow(ctx, self.id, EditPart::Old, &self.search, text);
                     self.search.push(text.to_string());
                 }
                 // One as long as the first line's mark parts them: the one before was the underline of a heading.
@@ -73,7 +73,7 @@ impl Blocks {
                     return Progress::Done;
                 }
                 Some(replace) => {
-                    grow(ctx, self.id, Part::New, replace, text);
+                    grow(ctx, self.id, EditPart::New, replace, text);
                     replace.push(text.to_string());
                 }
             }
@@ -125,7 +125,7 @@ fn is_note(line: &str, noted: bool) -> bool {
 }
 
 /// Shows one more line of a part; the line break belongs to the line after it.
-pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: Part, before: &[String], line: &str) {
+pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: EditPart, before: &[String], line: &str) {
     match before.is_empty() {
         true => ctx.grew(id, part, line),
         false => ctx.grew(id, part, &format!("\n{line}")),

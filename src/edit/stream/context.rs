@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::paths::same_path;
-use super::pieces::{EditId, Known, Part, Piece};
+use super::pieces::{EditId, EditPart, KnownFile, Piece};
 use super::starts::Fence;
 use crate::edit::calls::CallTable;
 use crate::edit::{Edit, Format};
@@ -31,7 +31,7 @@ pub(super) enum Progress {
 #[derive(Debug)]
 pub(super) struct ReaderContext {
     pub expected: Option<Format>,
-    pub known: Vec<Known>,
+    pub known: Vec<KnownFile>,
     /// The tools whose calls may stand in the text.
     pub calls: Arc<CallTable>,
     /// The lines of each known file, once they are asked for.
@@ -81,7 +81,7 @@ const MOST_FENCES: usize = 100;
 
 impl ReaderContext {
     /// For one answer, or a document (see [`super::Parser`]).
-    pub fn new(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>, document: bool) -> Self {
+    pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>, document: bool) -> Self {
         let lines = known.iter().map(|_| OnceLock::new()).collect();
         ReaderContext { expected, known, calls, lines, out: Vec::new(), next: 0, path: None, document }
     }
@@ -116,7 +116,7 @@ impl ReaderContext {
         id
     }
 
-    pub fn grew(&mut self, id: EditId, part: Part, text: &str) {
+    pub fn grew(&mut self, id: EditId, part: EditPart, text: &str) {
         match self.out.last_mut() {
             _ if text.is_empty() => {}
             Some(Piece::EditGrew { id: i, part: p, text: before }) if *i == id && *p == part => before.push_str(text),

@@ -18,7 +18,7 @@ mod xml;
 use std::sync::Arc;
 
 pub(super) use paths::without_line;
-pub use pieces::{EditId, End, Known, Part, Piece};
+pub use pieces::{EditId, EditPart, End, KnownFile, Piece};
 
 use self::context::{Progress, ReaderContext};
 use self::input::Input;
@@ -44,13 +44,13 @@ const IDLE_ROUNDS: usize = 16;
 impl Parser {
     /// A parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
     /// to be an edit of any format (`nebula patch`). `known` are the files in play, `calls` the tools whose calls are read.
-    pub fn new(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>) -> Self {
+    pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, false))
     }
 
     /// The same for a document instead of an answer: in one, a unified diff outside of a fence is refused if it ends in the
     /// middle of a line, or before its counts say.
-    pub fn document(expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>) -> Self {
+    pub fn document(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, true))
     }
 
@@ -162,7 +162,13 @@ impl Parser {
 }
 
 /// Reads a whole answer at once: all its pieces, in order.
-pub fn read(text: &str, expected: Option<Format>, known: Vec<Known>, calls: Arc<CallTable>, end: End) -> Vec<Piece> {
+pub fn read(
+    text: &str,
+    expected: Option<Format>,
+    known: Vec<KnownFile>,
+    calls: Arc<CallTable>,
+    end: End,
+) -> Vec<Piece> {
     let mut parser = Parser::new(expected, known, calls);
     let mut pieces = parser.push(text);
     pieces.extend(parser.finish(end));

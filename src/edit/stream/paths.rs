@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::pieces::Known;
+use super::pieces::KnownFile;
 
 /// A line that is nothing but a path, perhaps with a label or marks around it.
-pub(super) fn path_line(line: &str, known: &[Known]) -> Option<String> {
+pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {
         return None;
@@ -121,7 +121,7 @@ fn foreign(text: &str) -> Option<&str> {
 }
 
 /// Whether the beginning of a line may become a path on a line of its own.
-pub(super) fn may_be_path(partial: &str, known: &[Known]) -> bool {
+pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     let mut text = partial.trim_start();
     if partial.len() > LONGEST_LINE {
         return false;
@@ -138,7 +138,7 @@ pub(super) fn may_be_path(partial: &str, known: &[Known]) -> bool {
     if LABELS.iter().chain(&["<!--", "==="]).any(begins) || text.bytes().all(|b| b.is_ascii_digit()) {
         return true;
     }
-    let is_known = |k: &Known| k.path.starts_with(text) || text.starts_with(&k.path);
+    let is_known = |k: &KnownFile| k.path.starts_with(text) || text.starts_with(&k.path);
     if known.iter().any(is_known) || (text.starts_with('[') && !text.contains(char::is_whitespace)) {
         return true;
     }
@@ -203,7 +203,7 @@ fn is_long(word: &str) -> bool {
 const LONGEST_NAME: usize = 30;
 
 /// Whether a word is a path: known, or with a folder or an extension.
-pub(super) fn is_path(word: &str, known: &[Known]) -> bool {
+pub(super) fn is_path(word: &str, known: &[KnownFile]) -> bool {
     if word.is_empty() || word.len() > 255 {
         return false;
     }
@@ -233,7 +233,7 @@ pub(super) fn is_path(word: &str, known: &[Known]) -> bool {
 }
 
 /// The one known path that a line of prose mentions.
-pub(super) fn mentioned<'k>(line: &str, known: &'k [Known]) -> Option<&'k str> {
+pub(super) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Option<&'k str> {
     let mut hits = known.iter().filter(|k| names(line, &k.path));
     let hit = hits.next()?;
     hits.next().is_none().then_some(hit.path.as_str())
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_sentence_mentions_a_path_that_is_no_part_of_another() {
-        let known = ["a.py", "b/a.py"].map(|path| Known { path: path.into(), text: "".into() });
+        let known = ["a.py", "b/a.py"].map(|path| KnownFile { path: path.into(), text: "".into() });
         for line in ["In `b/a.py`:", "b/a.pyを修正します。", "see ./b/a.py.", "(b/a.py)"] {
             assert_eq!(mentioned(line, &known), Some("b/a.py"), "{line}");
         }

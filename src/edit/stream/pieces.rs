@@ -10,7 +10,7 @@ pub struct EditId(pub usize);
 
 /// Which part of an edit grew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum EditPart {
     /// The path.
     Path,
     /// Text that is to go.
@@ -38,7 +38,7 @@ pub enum Piece {
         /// Which edit.
         id: EditId,
         /// Which part of it.
-        part: Part,
+        part: EditPart,
         /// The text that joins that part.
         text: String,
     },
@@ -101,7 +101,7 @@ pub enum End {
 
 /// A file the model knows of: attached, or read in this session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownFile {
     /// Its normalised path.
     pub path: String,
     /// Its present text.

@@ -3,7 +3,7 @@
 //! then the answer does not depend on how the text was cut.
 
 use super::paths::{is_path, slashed};
-use super::pieces::Known;
+use super::pieces::KnownFile;
 
 /// The first bytes of a line say what it is.
 pub(super) const HEAD: usize = 400;
@@ -62,7 +62,7 @@ impl Fence {
     }
 
     /// A path in the info string: `python title="a.py"`, `python:a.py`, `python a.py`, `src/a.py`.
-    pub fn path(&self, known: &[Known]) -> Option<String> {
+    pub fn path(&self, known: &[KnownFile]) -> Option<String> {
         let titled = ["title=", "path=", "file=", "filename="].iter().find_map(|key| {
             let value = self.info.split_once(key)?.1;
             match value.chars().next().filter(|c| matches!(c, '"' | '\'')) {

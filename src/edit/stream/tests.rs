@@ -9,7 +9,7 @@ use super::*;
 use crate::edit::Edit;
 
 /// The pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
-fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[Known], end: End) -> (Vec<Piece>, usize) {
+fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[KnownFile], end: End) -> (Vec<Piece>, usize) {
     let mut parser = Parser::new(expected, known.to_vec(), calls());
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -179,7 +179,7 @@ fn running() -> Duration {
 #[test]
 fn reading_takes_linear_time() {
     let file: String = (0..500).map(|i| format!("fn f{i}() {{}}\n")).collect();
-    let known = ["a.rs", "a.md"].map(|path| Known { path: path.into(), text: file.as_str().into() });
+    let known = ["a.rs", "a.md"].map(|path| KnownFile { path: path.into(), text: file.as_str().into() });
     let time = |text: &str, size: usize| {
         let begun = running();
         let (_, given_up) = pieces(text, size, None, &known, End::Ordinary);

@@ -9,7 +9,7 @@ use super::fence::{Around, Contents};
 use super::input::{Input, Line};
 use super::patch::Patch;
 use super::paths::{self, same_path};
-use super::pieces::Known;
+use super::pieces::KnownFile;
 use super::starts::{self, Fence, HEAD, char_floor, head};
 use super::state::{Next, State};
 use super::tags::{Tag, tag};
@@ -408,7 +408,7 @@ impl Text {
                     content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
                 }
                 // Where the file has such fences itself, it is not certain that the block holds all of it.
-                let named = |k: &Known| path.as_deref().is_none_or(|p| same_path(p, &k.path));
+                let named = |k: &KnownFile| path.as_deref().is_none_or(|p| same_path(p, &k.path));
                 if let Some((path, inner)) = whole::inner_file(&content, &ctx.known) {
                     whole::emit(&path, inner, true, ctx);
                 } else if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {

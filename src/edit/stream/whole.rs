@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::context::{CUT, Progress, ReaderContext};
 use super::input::Input;
 use super::paths;
-use super::pieces::{EditId, End, Known, Part};
+use super::pieces::{EditId, EditPart, End, KnownFile};
 use super::starts::{self, Fence};
 use super::tags::{Tag, tag};
 
@@ -63,7 +63,7 @@ enum Bare {
 impl Whole {
     pub fn new(path: String, fence: Fence, ctx: &mut ReaderContext) -> Self {
         let id = ctx.start(Format::Whole);
-        ctx.grew(id, Part::Path, &path);
+        ctx.grew(id, EditPart::Path, &path);
         let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
         let holds_fences = known || is_prose(&path);
         Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
@@ -99,7 +99,7 @@ impl Whole {
             }
             let text = self.without_indent(&input.rest()[..taken]);
             self.content.push_str(&text);
-            ctx.grew(self.id, Part::New, &text);
+            ctx.grew(self.id, EditPart::New, &text);
             input.skip(taken);
             self.ahead = Ahead::default();
         }
@@ -230,14 +230,14 @@ pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
 /// Adds the edit that gives a file this text, at once.
 pub(super) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
     let id = ctx.start(Format::Whole);
-    ctx.grew(id, Part::Path, path);
-    ctx.grew(id, Part::New, content);
+    ctx.grew(id, EditPart::Path, path);
+    ctx.grew(id, EditPart::New, content);
     ctx.done(id, whole(path, content, complete));
 }
 
 /// The file in play and its text in a block that repeats the instructions first: under the file's path a fence of its own
 /// opens.
-pub(super) fn inner_file<'t>(content: &'t str, known: &[Known]) -> Option<(String, &'t str)> {
+pub(super) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
     let mut above: Option<String> = None;
     let mut at = 0;
     for line in content.split_inclusive('\n') {
@@ -258,10 +258,10 @@ pub(super) fn resembled<'c>(
     content: &str,
     fence: &Fence,
     ctx: &'c ReaderContext,
-    named: impl Fn(&Known) -> bool,
-) -> Option<(&'c Known, bool)> {
+    named: impl Fn(&KnownFile) -> bool,
+) -> Option<(&'c KnownFile, bool)> {
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
-    let alike = |(at, file): (usize, &'c Known)| {
+    let alike = |(at, file): (usize, &'c KnownFile)| {
         let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
         let kept: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
         (kept * 10 >= known.solid * 6 && kept > 0).then_some((file, kept * 10 >= known.solid * 9))

@@ -2,7 +2,7 @@
 
 use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use super::input::Input;
-use super::pieces::{EditId, Part};
+use super::pieces::{EditId, EditPart};
 use super::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
 use crate::edit::place::unfenced;
 use crate::edit::{Edit, Format, Op, Shape};
@@ -144,7 +144,7 @@ impl Xml {
         self.id = Some(id);
         if let Some(path) = self.text("path") {
             let path = path.to_string();
-            ctx.grew(id, Part::Path, &path);
+            ctx.grew(id, EditPart::Path, &path);
         }
     }
 
@@ -226,7 +226,7 @@ impl Xml {
             field.text = unlabelled(field.text.trim().trim_matches('`')).to_string();
             if let (Some(id), "path") = (self.id, field.name) {
                 let path = field.text.clone();
-                ctx.grew(id, Part::Path, &path);
+                ctx.grew(id, EditPart::Path, &path);
             }
             return;
         }
@@ -381,10 +381,10 @@ fn unlabelled(text: &str) -> &str {
 const MAX_SPACE: usize = 4 << 10;
 
 /// Which part of the growing diff a field is.
-fn part(name: &str) -> Option<Part> {
+fn part(name: &str) -> Option<EditPart> {
     match name {
-        "search" | "expect" => Some(Part::Old),
-        "replace" | "content" => Some(Part::New),
+        "search" | "expect" => Some(EditPart::Old),
+        "replace" | "content" => Some(EditPart::New),
         _ => None,
     }
 }

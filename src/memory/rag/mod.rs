@@ -64,7 +64,7 @@ pub struct IndexedFile {
 
 /// What must be done to bring a source up to date.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct UpdatePlan {
     /// Files to be read, as places in what was seen.
     pub read: Vec<usize>,
     /// Files that are gone.
@@ -170,12 +170,12 @@ impl Rag {
     }
 
     /// Compares what a source holds now with what is indexed.
-    pub fn plan(&self, source: SourceId, seen: &[IndexedFile]) -> Result<Plan, Error> {
+    pub fn plan(&self, source: SourceId, seen: &[IndexedFile]) -> Result<UpdatePlan, Error> {
         let conn = self.conn();
         let mut statement = conn.prepare_cached("SELECT path, mtime_ns, size FROM files WHERE source = ?1")?;
         let rows = statement.query_map([source.0], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
         let mut known: HashMap<String, (i64, i64)> = rows.collect::<Result<_, _>>()?;
-        let mut plan = Plan::default();
+        let mut plan = UpdatePlan::default();
         for (i, file) in seen.iter().enumerate() {
             if known.remove(&file.path) != Some((file.mtime_ns, int(file.size))) {
                 plan.read.push(i);

@@ -46,11 +46,11 @@ fn only_what_changed_is_read_again() {
     let (rag, source) = filled(dir.path());
     let now = [seen("src/money.rs", 1), seen("long.txt", 2), seen("new.md", 1)];
     let plan = rag.plan(source, &now).unwrap();
-    assert_eq!(plan, Plan { read: vec![1, 2], gone: vec!["a.bin".into(), "docs/価格.md".into()] });
+    assert_eq!(plan, UpdatePlan { read: vec![1, 2], gone: vec!["a.bin".into(), "docs/価格.md".into()] });
     rag.put(source, &[(&now[1], "now short"), (&now[2], "new words")]).unwrap();
     rag.forget(source, &plan.gone).unwrap();
     rag.updated(source).unwrap();
-    assert_eq!(rag.plan(source, &now).unwrap(), Plan::default());
+    assert_eq!(rag.plan(source, &now).unwrap(), UpdatePlan::default());
     assert_eq!(found(&rag, "needle 価格"), [""; 0]);
     assert_eq!(found(&rag, "short"), ["long.txt:1-1"]);
     let listed = rag.sources("/p").unwrap();

@@ -66,8 +66,8 @@ pub(in crate::provider) trait Reader: Send {
 }
 
 enum Parser {
-    Events(sse::Parser),
-    Lines(lines::Parser),
+    Events(sse::SseParser),
+    Lines(lines::LineParser),
 }
 
 impl Parser {
@@ -96,8 +96,8 @@ pub(in crate::provider) async fn read(
     out: &Out,
 ) -> Result<(), Failure> {
     let mut parser = match framing {
-        Framing::Events => Parser::Events(sse::Parser::default()),
-        Framing::Lines => Parser::Lines(lines::Parser::default()),
+        Framing::Events => Parser::Events(sse::SseParser::default()),
+        Framing::Lines => Parser::Lines(lines::LineParser::default()),
     };
     let (mut events, mut deltas) = (Vec::new(), Vec::new());
     let (mut total, mut begun, mut patience) = (0, false, FIRST_BYTE);

@@ -7,11 +7,11 @@ const LARGEST: usize = 16 << 20;
 
 /// Takes bytes in and gives lines out; each is an event without a name.
 #[derive(Debug, Default)]
-pub(super) struct Parser {
+pub(super) struct LineParser {
     line: Vec<u8>,
 }
 
-impl Parser {
+impl LineParser {
     /// Takes the next bytes and appends the lines that they finish to `out`; empty ones are left out.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<Event>) -> Result<(), TooLong> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
@@ -43,7 +43,7 @@ mod tests {
     fn lines_in_any_pieces() {
         let text = "{\"a\":\"é\"}\r\n\n  \n{\"b\":1}\n{\"c\":2}".as_bytes();
         for size in 1..text.len() {
-            let (mut parser, mut out) = (Parser::default(), Vec::new());
+            let (mut parser, mut out) = (LineParser::default(), Vec::new());
             for piece in text.chunks(size) {
                 assert!(parser.feed(piece, &mut out).is_ok());
             }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn endless_lines_are_refused() {
-        let (mut parser, mut out) = (Parser::default(), Vec::new());
+        let (mut parser, mut out) = (LineParser::default(), Vec::new());
         let chunk = vec![b'x'; 1 << 20];
         assert!((0..20).any(|_| parser.feed(&chunk, &mut out).is_err()));
     }

@@ -18,7 +18,7 @@ const LARGEST: usize = 16 << 20;
 
 /// Takes bytes in and gives events out.
 #[derive(Debug, Default)]
-pub(super) struct Parser {
+pub(super) struct SseParser {
     /// The unfinished line.
     line: Vec<u8>,
     event: Event,
@@ -29,7 +29,7 @@ pub(super) struct Parser {
     begun: bool,
 }
 
-impl Parser {
+impl SseParser {
     /// Takes the next bytes and appends the events that they finish to `out`.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<Event>) -> Result<(), TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(chunks: &[&[u8]]) -> (Vec<Event>, Option<Event>) {
-        let (mut parser, mut out) = (Parser::default(), Vec::new());
+        let (mut parser, mut out) = (SseParser::default(), Vec::new());
         for chunk in chunks {
             parser.feed(chunk, &mut out).unwrap();
         }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn endless_lines_are_refused() {
-        let (mut parser, mut out) = (Parser::default(), Vec::new());
+        let (mut parser, mut out) = (SseParser::default(), Vec::new());
         let chunk = vec![b'x'; 1 << 20];
         assert!((0..20).any(|_| parser.feed(&chunk, &mut out).is_err()));
     }

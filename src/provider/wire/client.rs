@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{RequestBuilder, Response};
 use tokio::time::timeout;
 
-use super::format::{Asked, Format, Page, Probe};
+use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{Learnt, Lesson, Refusal};
 use super::pairs::paired;
 use crate::config::Connection;
@@ -108,7 +108,7 @@ impl<F: Format> Shared<F> {
             // The lock is held while what is new is written; nothing can panic under it.
             let State { format, learnt } = &mut *self.state();
             let most = F::most(request, learnt);
-            let asked = Asked { place: &place, host: &self.server.host, learnt, most };
+            let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
             (format.address(&self.server, request), format.body(request, &asked))
         };
         let sent = self.server.client().map_err(never)?.post(address);
@@ -147,7 +147,7 @@ impl<F: Format> Shared<F> {
     fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
         let State { format, learnt } = &mut *self.state();
         let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
-        if format.learn(request, &Asked { place, host, learnt, most }, says) {
+        if format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
             return Some(Lesson::Quiet);
         }
         let most = most.unwrap_or(u32::MAX);

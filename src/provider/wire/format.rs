@@ -11,7 +11,7 @@ use crate::provider::transport::{Auth, Framing, Reader, Server};
 use crate::provider::{Request, Wire};
 
 /// What a request rests on beside itself.
-pub(in crate::provider) struct Asked<'a> {
+pub(in crate::provider) struct RequestBasis<'a> {
     /// Scheme, host and port of the server: seals go back there alone.
     pub place: &'a str,
     /// Host and port as people write them.
@@ -71,7 +71,7 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     fn address(&self, server: &Server, request: &Request) -> Url;
 
     /// The body of `request`.
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes;
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes;
 
     /// Reads the answer to `request`.
     fn reader(request: &Request) -> Box<dyn Reader>;
@@ -82,7 +82,7 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     }
 
     /// Learns from a refusal what only this format knows; whether one more request has a chance.
-    fn learn(&mut self, _request: &Request, _asked: &Asked, _says: &str) -> bool {
+    fn learn(&mut self, _request: &Request, _asked: &RequestBasis, _says: &str) -> bool {
         false
     }
 

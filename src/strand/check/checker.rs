@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fault::{Fault, Found};
+use super::fault::{Fault, LocatedFault};
 use super::types::{Ty, Types};
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Ref, To};
@@ -11,7 +11,7 @@ use crate::strand::state::View;
 
 /// Where an expression stands: decides what it may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
+pub enum ExprContext {
     /// A predicate, slot init or effect argument.
     Pure,
     /// The body of a fn.
@@ -31,14 +31,14 @@ pub struct Checker<'s> {
     pub(super) name: String,
     pub(super) places: &'s Places,
     pub(super) place: Place,
-    pub(super) context: Context,
+    pub(super) context: ExprContext,
     /// Binders in scope, innermost last.
     pub(super) locals: Vec<(String, Ty)>,
     /// The type of `it`, within a predicate.
     pub(super) it: Option<Ty>,
     /// Events raised so far, with what each sends.
     pub(super) events: BTreeMap<String, Option<Ty>>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<LocatedFault>,
 }
 
 impl<'s> Checker<'s> {
@@ -51,7 +51,7 @@ impl<'s> Checker<'s> {
             name: view.label.clone(),
             places: &view.places,
             place: Place::Unit(1),
-            context: Context::Pure,
+            context: ExprContext::Pure,
             locals: Vec::new(),
             it: None,
             events: BTreeMap::new(),
@@ -65,7 +65,7 @@ impl<'s> Checker<'s> {
             return;
         }
         let place = self.places.get(node).unwrap_or(self.place);
-        self.found.push(Found { def: self.def, place, node, fault });
+        self.found.push(LocatedFault { def: self.def, place, node, fault });
     }
 
     pub(super) fn error(&mut self, node: u32, fault: Fault) -> Ty {

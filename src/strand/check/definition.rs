@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::checker::{Checker, Context};
+use super::checker::{Checker, ExprContext};
 use super::fault::Fault;
 use super::types::Ty;
 use crate::strand::id::{DefId, Layer};
@@ -17,7 +17,7 @@ impl Checker<'_> {
             Body::Slot { ty, init } => {
                 self.ty(ty);
                 let ty = self.types.lower(ty);
-                self.context = Context::Pure;
+                self.context = ExprContext::Pure;
                 self.expect(init, &ty);
             }
             Body::Effect { params, returns, err, needs, prim } => {
@@ -28,7 +28,7 @@ impl Checker<'_> {
             }
             Body::Reducer { on, input, stmts } => self.reducer(on.as_ref(), input.as_ref(), stmts),
             Body::Tile { params, root } => {
-                self.context = Context::Tile;
+                self.context = ExprContext::Tile;
                 self.place = Place::Header("params");
                 self.params(params);
                 self.place = Place::Unit(1);
@@ -36,7 +36,7 @@ impl Checker<'_> {
                 self.element(root, &mut unit);
             }
             Body::Fn { params, returns, expr } => {
-                self.context = Context::Fn;
+                self.context = ExprContext::Fn;
                 self.params(params);
                 self.ty(returns);
                 let ty = self.types.lower(returns);
@@ -124,7 +124,7 @@ impl Checker<'_> {
     }
 
     fn effect(&mut self, needs: &[String], prim: &Prim) {
-        self.context = Context::Pure;
+        self.context = ExprContext::Pure;
         match PRIMS.iter().find(|(name, _, _)| *name == prim.name) {
             None => {
                 self.misfits(prim.node, format!("there is no primitive '{}'", prim.name));
@@ -153,7 +153,7 @@ impl Checker<'_> {
     }
 
     fn reducer(&mut self, on: Option<&Selector>, input: Option<&Field>, stmts: &[Stmt]) {
-        self.context = Context::Reducer;
+        self.context = ExprContext::Reducer;
         let payload = on.and_then(|on| {
             self.place = Place::Header("on");
             self.selector(on)

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::checker::{Checker, Context};
+use super::checker::{Checker, ExprContext};
 use super::fault::Fault;
 use super::types::{Shape, Ty};
 use crate::strand::id::Layer;
@@ -108,7 +108,7 @@ impl Checker<'_> {
             ExprKind::Emit(effect, args) => self.emit_value(expr, effect, args),
             ExprKind::Assign(slot, value) => {
                 let fault = match self.context {
-                    Context::Fn => self.impure("writes", Layer::Slot, &slot.name),
+                    ExprContext::Fn => self.impure("writes", Layer::Slot, &slot.name),
                     _ => Fault::WriteOutside { slot: slot.name.clone() },
                 };
                 self.infer_quietly(value);
@@ -190,7 +190,7 @@ impl Checker<'_> {
             To::Def(id) => {
                 let ty = self.slot_type(id);
                 match self.context {
-                    Context::Reducer | Context::Tile => ty,
+                    ExprContext::Reducer | ExprContext::Tile => ty,
                     _ => {
                         let fault = self.impure("reads", Layer::Slot, &name.name);
                         self.error(name.node, fault)
@@ -208,8 +208,8 @@ impl Checker<'_> {
         }
         args.iter().for_each(|arg| self.infer_quietly(&arg.value));
         let fault = match self.context {
-            Context::Reducer => Fault::DirectCall { effect: effect.name.clone(), statement: false },
-            Context::Tile => Fault::EmitInTile { tile: self.name.clone(), effect: effect.name.clone() },
+            ExprContext::Reducer => Fault::DirectCall { effect: effect.name.clone(), statement: false },
+            ExprContext::Tile => Fault::EmitInTile { tile: self.name.clone(), effect: effect.name.clone() },
             _ => self.impure("emits", Layer::Effect, &effect.name),
         };
         self.error(expr.node, fault)

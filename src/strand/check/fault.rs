@@ -99,7 +99,7 @@ impl Fault {
 
 /// A fault with its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct LocatedFault {
     /// The definition.
     pub def: DefId,
     /// The unit or header.

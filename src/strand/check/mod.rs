@@ -14,7 +14,7 @@ pub mod types;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-pub use fault::{Fault, Found};
+pub use fault::{Fault, LocatedFault};
 pub use render::{Diagnostic, render};
 
 use super::id::{DefId, Layer};
@@ -34,14 +34,14 @@ pub fn all_capabilities() -> BTreeSet<String> {
 }
 
 /// Checks one definition on its own.
-pub fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) -> Vec<Found> {
+pub fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) -> Vec<LocatedFault> {
     let mut checker = Checker::new(types, view, granted);
     checker.body(&view.body);
     let mut found = checker.found;
     let recursive = matches!(view.layer, Layer::Fn | Layer::Type | Layer::Tile);
     if recursive && let Some(edge) = view.edges.iter().find(|edge| edge.to == To::Def(view.id)) {
         let who = format!("{} {}", view.layer, view.label);
-        found.push(Found { def: view.id, place: edge.place, node: 0, fault: Fault::Recursion { who } });
+        found.push(LocatedFault { def: view.id, place: edge.place, node: 0, fault: Fault::Recursion { who } });
     }
     found
 }
@@ -62,7 +62,7 @@ pub struct Stats {
 /// Faults of a whole state, kept up to date.
 #[derive(Debug, Default)]
 pub struct Checks {
-    found: IdMap<Vec<Found>>,
+    found: IdMap<Vec<LocatedFault>>,
     /// Members of cycles, with the cycle's fault at its smallest member.
     cycles: HashMap<DefId, Vec<DefId>>,
     /// What was done last.
@@ -79,7 +79,11 @@ impl Checks {
     }
 
     /// Checks what no earlier check told of. Returns the definitions of which something else may be told now.
-    pub fn resume(state: &State, granted: &BTreeSet<String>, mut told: IdMap<Vec<Found>>) -> (Checks, BTreeSet<DefId>) {
+    pub fn resume(
+        state: &State,
+        granted: &BTreeSet<String>,
+        mut told: IdMap<Vec<LocatedFault>>,
+    ) -> (Checks, BTreeSet<DefId>) {
         let all: IdSet = state.visible_ids().collect();
         told.retain(|id, _| all.contains(id));
         let mut open: BTreeSet<DefId> = all.iter().copied().filter(|id| !told.contains_key(id)).collect();
@@ -168,7 +172,7 @@ impl Checks {
                 let found = self.found.entry(*member).or_default();
                 found.retain(|found| !matches!(found.fault, Fault::Cycle { .. }));
             }
-            self.found.entry(first).or_default().push(Found {
+            self.found.entry(first).or_default().push(LocatedFault {
                 def: first,
                 place: Place::Unit(1),
                 node: 0,
@@ -181,17 +185,17 @@ impl Checks {
     }
 
     /// Every fault, in order of output: layer, name, unit, code, column.
-    pub fn all<'c>(&'c self, state: &'c State) -> impl Iterator<Item = &'c Found> + 'c {
+    pub fn all<'c>(&'c self, state: &'c State) -> impl Iterator<Item = &'c LocatedFault> + 'c {
         state.readings().flat_map(|view| self.of(view.id))
     }
 
     /// Every fault, in no order.
-    pub fn found(&self) -> impl Iterator<Item = &Found> {
+    pub fn found(&self) -> impl Iterator<Item = &LocatedFault> {
         self.found.values().flatten()
     }
 
     /// The faults of one definition, in no order.
-    pub fn of(&self, id: DefId) -> &[Found] {
+    pub fn of(&self, id: DefId) -> &[LocatedFault] {
         self.found.get(&id).map_or(&[], Vec::as_slice)
     }
 }

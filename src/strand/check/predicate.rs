@@ -1,6 +1,6 @@
 //! Predicates: what stands after `where`, of a shape that can be decided.
 
-use super::checker::{Checker, Context};
+use super::checker::{Checker, ExprContext};
 use super::fault::Fault;
 use super::types::Ty;
 use crate::strand::lang::ast::{Binary, Expr, ExprKind};
@@ -8,7 +8,7 @@ use crate::strand::lang::ast::{Binary, Expr, ExprKind};
 impl Checker<'_> {
     /// A predicate: of the decidable shape, and well typed.
     pub(super) fn predicate(&mut self, pred: &Expr) {
-        self.context = Context::Pure;
+        self.context = ExprContext::Pure;
         if is_predicate(pred) {
             self.expect(pred, &Ty::Bool);
             return;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fault::{Fault, Found};
+use super::fault::{Fault, LocatedFault};
 use super::types::{Shape, Ty, Types};
 use crate::strand::id::Layer;
 use crate::strand::issue::find_tokens;
@@ -58,7 +58,7 @@ impl Diagnostic {
 }
 
 /// Tells faults: sorts them within each definition and numbers those at one place.
-pub fn render<'f>(state: &State, found: impl IntoIterator<Item = &'f Found>) -> Vec<Diagnostic> {
+pub fn render<'f>(state: &State, found: impl IntoIterator<Item = &'f LocatedFault>) -> Vec<Diagnostic> {
     let types = Types::new(state);
     let mut told: Vec<(super::DefId, (u32, &'static str, usize), Diagnostic)> = Vec::new();
     for found in found {
@@ -84,7 +84,7 @@ pub fn render<'f>(state: &State, found: impl IntoIterator<Item = &'f Found>) -> 
 struct Telling<'t> {
     types: &'t Types<'t>,
     view: &'t View,
-    found: &'t Found,
+    found: &'t LocatedFault,
     printed: Option<Printed>,
     span: Option<(usize, usize)>,
 }
@@ -95,7 +95,7 @@ type Help = (Value, Value);
 const NOTHING: Help = (Value::Null, Value::Null);
 
 impl<'t> Telling<'t> {
-    fn new(types: &'t Types<'t>, view: &'t View, found: &'t Found) -> Telling<'t> {
+    fn new(types: &'t Types<'t>, view: &'t View, found: &'t LocatedFault) -> Telling<'t> {
         let printed = match found.place {
             Place::Unit(n) => print::unit(&view.body, n as usize),
             Place::Header(name) => print::header(&view.body, name),

@@ -7,16 +7,18 @@ use serde_json::{Value, json};
 
 use super::args::{self, ConflictCommand};
 use super::fix::hidden_findings;
-use super::out::{Out, plural};
+use super::out::{Writer, plural};
 use super::session::Session;
 use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::issue::{Draft, Issuer, Refusal};
 use crate::strand::op::Op;
-use crate::strand::store::{Before, Config, Conflict, Error, Lock, Repaired, Verified, Written, is_pattern, overlap};
+use crate::strand::store::{
+    Before, Config, Conflict, Error, Lock, Repaired, Verified, WriteResult, is_pattern, overlap,
+};
 use crate::strand::sync::{self, Message};
 
-pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&str>) -> Result<u8, Error> {
+pub(super) fn config(s: &mut Session, out: &mut Writer, key: &str, value: Option<&str>) -> Result<u8, Error> {
     if let Some(value) = value {
         // Another store is found from anywhere, not only from here.
         let path = match key {
@@ -33,7 +35,7 @@ pub(super) fn config(s: &mut Session, out: &mut Out, key: &str, value: Option<&s
 }
 
 /// Every setting.
-pub(super) fn settings(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn settings(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     let value = |key: &str| s.store.config().get(key).unwrap_or_default();
     if out.json {
         out.value(&Config::KEYS.iter().map(|key| json!({"key": key, "value": value(key)})).collect());
@@ -50,7 +52,7 @@ fn absolute(value: &str) -> Result<String, Error> {
     Ok(path.display().to_string())
 }
 
-fn show_locks(s: &Session, out: &Out) -> Result<u8, Error> {
+fn show_locks(s: &Session, out: &Writer) -> Result<u8, Error> {
     let locks = s.store.locks()?;
     if out.json {
         out.value(&json!(locks));
@@ -60,11 +62,11 @@ fn show_locks(s: &Session, out: &Out) -> Result<u8, Error> {
     Ok(0)
 }
 
-pub(super) fn locks(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn locks(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     show_locks(s, out)
 }
 
-pub(super) fn lock(s: &mut Session, out: &mut Out, owner: &str, patterns: &str, steal: bool) -> Result<u8, Error> {
+pub(super) fn lock(s: &mut Session, out: &mut Writer, owner: &str, patterns: &str, steal: bool) -> Result<u8, Error> {
     let owner = owner.split_once(':').map_or(owner, |(_, id)| id);
     if !crate::strand::op::author_is_valid(&format!("agent:{owner}")) {
         return Err(Refusal::Usage(format!("'{owner}' is not the id of an author")).into());
@@ -100,7 +102,7 @@ fn give(locks: &mut Vec<Lock>, owner: &str, patterns: &[&str], steal: bool) -> R
     Ok(())
 }
 
-pub(super) fn unlock(s: &mut Session, out: &mut Out, owner: &str, patterns: Option<&str>) -> Result<u8, Error> {
+pub(super) fn unlock(s: &mut Session, out: &mut Writer, owner: &str, patterns: Option<&str>) -> Result<u8, Error> {
     let wanted: Option<Vec<&str>> = patterns.map(|patterns| patterns.split(',').map(str::trim).collect());
     let listed = |lock: &Lock| wanted.as_ref().is_none_or(|wanted| wanted.contains(&lock.pattern.as_str()));
     let mut gone = 0;
@@ -117,7 +119,7 @@ pub(super) fn unlock(s: &mut Session, out: &mut Out, owner: &str, patterns: Opti
     Ok(0)
 }
 
-pub(super) fn sync(s: &mut Session, out: &mut Out, args: &args::Sync) -> Result<u8, Error> {
+pub(super) fn sync(s: &mut Session, out: &mut Writer, args: &args::Sync) -> Result<u8, Error> {
     let direction = match (args.to_files, args.to_store) {
         (true, _) => sync::Direction::ToFiles,
         (_, true) => sync::Direction::ToStore,
@@ -141,7 +143,7 @@ pub(super) fn sync(s: &mut Session, out: &mut Out, args: &args::Sync) -> Result<
     Ok(u8::from(!done.is_clean()))
 }
 
-fn tell_sync(out: &Out, done: &sync::Synced, plan: bool) {
+fn tell_sync(out: &Writer, done: &sync::Synced, plan: bool) {
     for message in &done.messages {
         match message {
             Message::Warning(words) => out.note(&format!("Warning: {words}")),
@@ -157,7 +159,7 @@ fn tell_sync(out: &Out, done: &sync::Synced, plan: bool) {
 
 /// Syncs again whenever files or store changed and stood still for a moment, until it is interrupted. What goes wrong
 /// is told, and the next change is waited for.
-fn watch(s: &mut Session, out: &mut Out, options: &sync::Options, issuer: &Issuer) -> Result<u8, Error> {
+fn watch(s: &mut Session, out: &mut Writer, options: &sync::Options, issuer: &Issuer) -> Result<u8, Error> {
     const PAUSE: Duration = Duration::from_millis(200);
     let mut first = true;
     loop {
@@ -189,7 +191,7 @@ fn watch(s: &mut Session, out: &mut Out, options: &sync::Options, issuer: &Issue
     }
 }
 
-pub(super) fn conflicts(s: &mut Session, out: &mut Out, command: &ConflictCommand, all: bool) -> Result<u8, Error> {
+pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCommand, all: bool) -> Result<u8, Error> {
     let stored = s.store.conflicts()?;
     let hidden = hidden_findings(s);
     let merged: Vec<_> =
@@ -263,7 +265,7 @@ pub(super) fn about_ops(conflict: &Conflict) -> String {
 }
 
 /// Seals the ops of a conflict again on the present state, as one bundle.
-fn reissue(s: &mut Session, out: &mut Out, conflict: Conflict) -> Result<u8, Error> {
+fn reissue(s: &mut Session, out: &mut Writer, conflict: Conflict) -> Result<u8, Error> {
     let ops: Vec<Op> = conflict.ops.iter().filter_map(|op| Op::from_json(op).ok()).collect();
     if ops.is_empty() {
         return Err(Refusal::Usage(format!("{} holds no op to issue again", conflict.id)).into());
@@ -276,7 +278,7 @@ fn reissue(s: &mut Session, out: &mut Out, conflict: Conflict) -> Result<u8, Err
 }
 
 /// Issues the draft of what merging left behind: it has both sides behind it then, so the finding is gone.
-fn reissue_finding(s: &mut Session, out: &mut Out, finding: &Finding) -> Result<u8, Error> {
+fn reissue_finding(s: &mut Session, out: &mut Writer, finding: &Finding) -> Result<u8, Error> {
     if finding.draft.is_null() {
         return Err(Refusal::Usage(format!("{} holds no op to issue again", finding.id())).into());
     }
@@ -285,14 +287,14 @@ fn reissue_finding(s: &mut Session, out: &mut Out, finding: &Finding) -> Result<
     Ok(0)
 }
 
-fn reissued(out: &Out, written: &Written) {
+fn reissued(out: &Writer, written: &WriteResult) {
     let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
     let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
     out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
     out.new_faults(&written.new_faults);
 }
 
-pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn verify(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     let Verified { now, rebuilt, difference } = s.store.verify()?;
     let equal = now == rebuilt && difference.is_none();
     let words = match &difference {
@@ -306,7 +308,7 @@ pub(super) fn verify(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
 }
 
 /// Tells what a repair did.
-pub(super) fn repaired(out: &Out, done: &Repaired) {
+pub(super) fn repaired(out: &Writer, done: &Repaired) {
     let fetched =
         if done.fetched > 0 { format!(", fetched {} from the upstream", done.fetched) } else { String::new() };
     let aside = match done.quarantined.len() {
@@ -340,7 +342,7 @@ fn before(text: &str) -> Result<Before, Error> {
     })
 }
 
-pub(super) fn compact(s: &mut Session, out: &mut Out, text: &str) -> Result<u8, Error> {
+pub(super) fn compact(s: &mut Session, out: &mut Writer, text: &str) -> Result<u8, Error> {
     let done = s.store.compact(before(text)?)?;
     let (was, is) = done.log_bytes;
     let line = format!(

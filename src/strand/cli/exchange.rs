@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::admin::about_ops;
-use super::out::{Out, plural};
+use super::out::{Writer, plural};
 use super::read::{history_line, op_id, read_file};
 use super::session::Session;
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;
-use crate::strand::remote::Place;
+use crate::strand::remote::RemoteRef;
 use crate::strand::store::{self, Accepted, Error, Exchange, Log, Store, atomic_write};
 
 /// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
@@ -38,14 +38,14 @@ fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
     Ok(values)
 }
 
-pub(super) fn apply(s: &mut Session, out: &mut Out, file: &str, dry_run: bool) -> Result<u8, Error> {
+pub(super) fn apply(s: &mut Session, out: &mut Writer, file: &str, dry_run: bool) -> Result<u8, Error> {
     apply_ops(s, out, &read_ops(file)?, file, dry_run)
 }
 
 /// Applies ops that stand in what a message calls `file`.
 pub(super) fn apply_ops(
     s: &mut Session,
-    out: &mut Out,
+    out: &mut Writer,
     values: &[Value],
     file: &str,
     dry_run: bool,
@@ -95,12 +95,12 @@ pub(super) fn apply_ops(
 }
 
 /// Prints what became of offered ops. Returns the exit code.
-pub fn told(out: &Out, result: &Accepted) -> u8 {
+pub fn told(out: &Writer, result: &Accepted) -> u8 {
     tell_with(out, result, &[])
 }
 
 /// Prints what became of offered ops, and gives programs more values. Returns the exit code.
-fn tell_with(out: &Out, result: &Accepted, more: &[(&str, Value)]) -> u8 {
+fn tell_with(out: &Writer, result: &Accepted, more: &[(&str, Value)]) -> u8 {
     for rejected in &result.rejected {
         let kept = rejected.conflict.as_ref().map_or(String::new(), |conflict| format!(" (kept as {conflict})"));
         out.refused(&format!("{}{kept}", rejected.message));
@@ -124,7 +124,7 @@ fn tell_with(out: &Out, result: &Accepted, more: &[(&str, Value)]) -> u8 {
     result.exit()
 }
 
-pub(super) fn log(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn log(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     for op in s.store.ops() {
         if out.json {
             out.value(&op.to_json());
@@ -135,7 +135,7 @@ pub(super) fn log(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
     Ok(0)
 }
 
-pub(super) fn show(s: &mut Session, out: &mut Out, id: &str) -> Result<u8, Error> {
+pub(super) fn show(s: &mut Session, out: &mut Writer, id: &str) -> Result<u8, Error> {
     let id = op_id(id)?;
     let graph = s.store.state().graph();
     let op = graph.node(id).map(|node| &node.op).or_else(|| graph.pending().find(|op| op.id == id));
@@ -144,7 +144,7 @@ pub(super) fn show(s: &mut Session, out: &mut Out, id: &str) -> Result<u8, Error
     Ok(0)
 }
 
-pub(super) fn pending(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn pending(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     let graph = s.store.state().graph();
     let list: Vec<(OpId, Vec<OpId>)> = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
     if out.json {
@@ -172,7 +172,7 @@ fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     Ok((super::session::open_at(&path.ok_or_else(none)?)?, is_upstream))
 }
 
-pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
+pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) -> Result<u8, Error> {
     let (mut target, _) = other(s, named)?;
     let mut result = store::push(&mut s.store, &mut target)?;
     target.checkpoint();
@@ -184,15 +184,15 @@ pub(super) fn push(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Re
     Ok(code)
 }
 
-pub(super) fn pull(s: &mut Session, out: &mut Out, named: Option<PathBuf>) -> Result<u8, Error> {
+pub(super) fn pull(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) -> Result<u8, Error> {
     let (mut source, upstream) = other(s, named)?;
     let pulled = store::pull(&mut s.store, &mut source, upstream)?;
     Ok(tell_pulled(s, out, pulled, &[]))
 }
 
 /// Publishes in a Git remote what it lacks, after taking in what it has.
-pub(super) fn publish(s: &mut Session, out: &mut Out, remote: &str) -> Result<u8, Error> {
-    let done = Place::of(&s.store, remote)?.push(&mut s.store)?;
+pub(super) fn publish(s: &mut Session, out: &mut Writer, remote: &str) -> Result<u8, Error> {
+    let done = RemoteRef::of(&s.store, remote)?.push(&mut s.store)?;
     let published = plural(done.published, "op");
     let code = tell_pulled(s, out, done.taken, &[("published", done.published.into())]);
     out.note(&format!("published {published}"));
@@ -200,13 +200,13 @@ pub(super) fn publish(s: &mut Session, out: &mut Out, remote: &str) -> Result<u8
 }
 
 /// Takes in what a Git remote has.
-pub(super) fn take_in(s: &mut Session, out: &mut Out, remote: &str) -> Result<u8, Error> {
-    let done = Place::of(&s.store, remote)?.pull(&mut s.store)?;
+pub(super) fn take_in(s: &mut Session, out: &mut Writer, remote: &str) -> Result<u8, Error> {
+    let done = RemoteRef::of(&s.store, remote)?.pull(&mut s.store)?;
     Ok(tell_pulled(s, out, done.taken, &[]))
 }
 
 /// Prints what was taken in and what was withdrawn for it. Returns the exit code.
-fn tell_pulled(s: &Session, out: &Out, mut pulled: Exchange, more: &[(&str, Value)]) -> u8 {
+fn tell_pulled(s: &Session, out: &Writer, mut pulled: Exchange, more: &[(&str, Value)]) -> u8 {
     pulled.result.state_hash = s.store.state().state_hash();
     let withdrawn =
         pulled.records.iter().map(|record| json!({"conflict": record.id, "ops": record.ops})).collect::<Vec<_>>();
@@ -223,7 +223,7 @@ fn tell_pulled(s: &Session, out: &Out, mut pulled: Exchange, more: &[(&str, Valu
     pulled.exit()
 }
 
-pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output: &Path) -> Result<u8, Error> {
+pub(super) fn bundle(s: &mut Session, out: &mut Writer, since: Option<&str>, output: &Path) -> Result<u8, Error> {
     let mut ops = s.store.log().read_whole()?;
     if let Some(since) = since {
         let id = op_id(since)?;
@@ -241,7 +241,7 @@ pub(super) fn bundle(s: &mut Session, out: &mut Out, since: Option<&str>, output
     Ok(0)
 }
 
-pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Error> {
+pub(super) fn merge(s: &mut Session, out: &mut Writer, log: &Path) -> Result<u8, Error> {
     if !log.is_file() {
         return Err(Error::NotFound(format!("there is no log {}; name another store's op-log.jsonl", log.display())));
     }
@@ -251,7 +251,7 @@ pub(super) fn merge(s: &mut Session, out: &mut Out, log: &Path) -> Result<u8, Er
     Ok(told(out, &result))
 }
 
-pub(super) fn snapshot(s: &mut Session, out: &mut Out, dir: &Path) -> Result<u8, Error> {
+pub(super) fn snapshot(s: &mut Session, out: &mut Writer, dir: &Path) -> Result<u8, Error> {
     let copy = s.store.snapshot(dir)?;
     let hash = copy.state().state_hash();
     out.answer(&dir.display().to_string(), || json!({"path": dir, "state-hash": hash}));

@@ -6,7 +6,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use serde_json::{Value, json};
 
 use super::args;
-use super::out::{Out, plural};
+use super::out::{Writer, plural};
 use super::read::select;
 use super::session::Session;
 use crate::strand::check::{Diagnostic, render};
@@ -35,7 +35,7 @@ fn wanted(args: &args::Check, code: &str) -> bool {
         || args.a11y && A11Y.contains(&code)
 }
 
-pub(super) fn check(s: &mut Session, out: &mut Out, args: &args::Check) -> Result<u8, Error> {
+pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Result<u8, Error> {
     let scope: Option<HashSet<DefId>> = match &args.scope {
         Some(selector) => Some(select(s.store.state(), selector)?.iter().map(|view| view.id).collect()),
         None => None,
@@ -88,7 +88,7 @@ fn patchable(faults: Vec<Diagnostic>, which: Option<&str>) -> Vec<Diagnostic> {
     faults.into_iter().filter(|fault| fits(fault) && !fault.auto_patch.is_null()).collect()
 }
 
-pub(super) fn fix(s: &mut Session, out: &mut Out, args: &args::Fix) -> Result<u8, Error> {
+pub(super) fn fix(s: &mut Session, out: &mut Writer, args: &args::Fix) -> Result<u8, Error> {
     let which = args.which.as_deref().or(args.auto_patch.as_deref());
     if let Some(which) = which {
         known(which)?;
@@ -123,7 +123,7 @@ fn known(which: &str) -> Result<(), Refusal> {
     Err(Refusal::Usage(format!("there is no code '{code}'; 'strand check' tells the codes and ids of all faults")))
 }
 
-fn apply(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8, Error> {
+fn apply(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result<u8, Error> {
     let mut ids = Vec::new();
     let mut applied = 0;
     for _ in 0..10 {
@@ -164,7 +164,7 @@ fn apply_round(s: &mut Session, faults: &[Diagnostic]) -> Result<(usize, Vec<OpI
     Ok((count, written.ops.iter().map(|op| op.id).collect()))
 }
 
-fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8, Error> {
+fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result<u8, Error> {
     if !std::io::stdin().is_terminal() {
         return Err(Refusal::Usage("fix --interactive needs a terminal; use --apply".to_owned()).into());
     }
@@ -199,7 +199,7 @@ fn interactive(s: &mut Session, out: &mut Out, which: Option<&str>) -> Result<u8
 }
 
 /// The definition before and after a patch, only the lines that differ.
-fn show_change(s: &mut Session, out: &Out, patch: &Value) {
+fn show_change(s: &mut Session, out: &Writer, patch: &Value) {
     let Ok(draft) = Draft::from_json(patch) else { return };
     // One that is to come back has no text now.
     let shown =

@@ -12,7 +12,7 @@ mod session;
 mod tools;
 mod write;
 
-pub use tools::{Answer, Opening, Page, Tool, Tools};
+pub use tools::{Opening, Page, Tool, ToolAnswer, Tools};
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::store::{Error, Store};
 use args::{Args, Command, McpCommand, StoreCommand};
-use out::Out;
+use out::Writer;
 use perform::perform;
 use session::{none_in, open, root};
 
@@ -42,7 +42,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, serve: Serve) -> u8 {
         }
         Err(error) => return out::misused(&error, json),
     };
-    let mut out = Out::new(&args);
+    let mut out = Writer::new(&args);
     match dispatch(args, &mut out, serve) {
         Ok(code) => code,
         Err(error) => out.failure(&error),
@@ -56,7 +56,7 @@ pub fn unable(why: &str) -> u8 {
 }
 
 /// Makes a store. One that lies in another would not be found from within: that is told.
-fn init(args: &Args, out: &Out, path: Option<&Path>) -> Result<u8, Error> {
+fn init(args: &Args, out: &Writer, path: Option<&Path>) -> Result<u8, Error> {
     let path = path.or(args.store.as_deref()).unwrap_or(Path::new("project.strand"));
     Store::init(path)?;
     out.answer(&path.display().to_string(), || json!({"path": path}));
@@ -70,7 +70,7 @@ fn init(args: &Args, out: &Out, path: Option<&Path>) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn dispatch(args: Args, out: &mut Out, serve: Serve) -> Result<u8, Error> {
+fn dispatch(args: Args, out: &mut Writer, serve: Serve) -> Result<u8, Error> {
     if let Command::Init { path } = &args.command {
         return init(&args, out, path.as_deref());
     }

@@ -15,7 +15,7 @@ use crate::strand::store::Error;
 use crate::text::clean::{clean, clean_json};
 
 /// How to print.
-pub struct Out {
+pub struct Writer {
     /// Whether results are JSON.
     pub json: bool,
     quiet: bool,
@@ -31,10 +31,10 @@ pub struct Out {
     captured: Option<RefCell<Vec<Value>>>,
 }
 
-impl Out {
+impl Writer {
     /// One that keeps its results instead of printing them, and prints no message.
-    pub fn capturing() -> Out {
-        Out {
+    pub fn capturing() -> Writer {
+        Writer {
             json: true,
             quiet: true,
             terminal: false,
@@ -52,13 +52,13 @@ impl Out {
     }
 
     /// As the arguments and the terminal say.
-    pub fn new(args: &Args) -> Out {
+    pub fn new(args: &Args) -> Writer {
         let wanted = |terminal: bool| match args.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
         };
-        Out {
+        Writer {
             json: args.json,
             quiet: args.quiet,
             terminal: std::io::stdout().is_terminal(),

@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::args::{Command, ConflictCommand, OpCommand, PatchCommand, StoreCommand};
-use super::out::Out;
+use super::out::Writer;
 use super::session::Session;
 use super::{admin, exchange, fix, read, run, write};
 use crate::strand::store::Error;
 
 /// Runs a command on an open store. Returns its exit code.
-pub(super) fn perform(s: &mut Session, command: Command, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn perform(s: &mut Session, command: Command, out: &mut Writer) -> Result<u8, Error> {
     match command {
         Command::Init { .. } | Command::Store(StoreCommand::Repair) | Command::Mcp(_) => Ok(0),
         Command::View(view) => read::view(s, out, &view),

@@ -8,14 +8,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use super::args;
-use super::out::Out;
+use super::out::Writer;
 use super::session::Session;
 use crate::strand::id::{DefId, Layer, OpId, QName};
 use crate::strand::issue::{Refusal, references, target};
 use crate::strand::lang::{print, unit};
 use crate::strand::op::{Change, Op};
 use crate::strand::state::{State, View};
-use crate::strand::store::{Error, Row, covers, read_checkpoint};
+use crate::strand::store::{Error, ListingRow, covers, read_checkpoint};
 
 /// The visible definitions a selector names, to be read, in layer order then by name.
 pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Error> {
@@ -92,7 +92,7 @@ fn units(view: &View) -> Vec<(usize, String)> {
 }
 
 /// Answers a plain `view` or `list` straight from the checkpoint, if it stands where the log ends.
-pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>, Error> {
+pub(super) fn from_checkpoint(args: &args::Args, out: &Writer) -> Result<Option<u8>, Error> {
     if out.json {
         return Ok(None);
     }
@@ -116,7 +116,7 @@ pub(super) fn from_checkpoint(args: &args::Args, out: &Out) -> Result<Option<u8>
             let Some(rows) = read_checkpoint(&super::session::root(args)?, chosen.flatten(), None) else {
                 return Ok(None);
             };
-            let line = |row: &Row| match layer {
+            let line = |row: &ListingRow| match layer {
                 Some(_) => format!("{}\n", row.label),
                 None => format!("{}.{}\n", row.layer, row.label),
             };
@@ -146,7 +146,7 @@ fn named(s: &Session, selector: &str) -> Option<Vec<DefId>> {
     Some(out)
 }
 
-pub(super) fn view(s: &mut Session, out: &mut Out, args: &args::View) -> Result<u8, Error> {
+pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> Result<u8, Error> {
     let past;
     let state = match &args.at {
         Some(at) => {
@@ -213,7 +213,7 @@ fn with_deps(state: &State, ids: &[DefId]) -> Vec<DefId> {
     out
 }
 
-fn view_json(s: &Session, state: &State, view: &View, args: &args::View) -> Value {
+fn view_json(s: &Session, state: &State, view: &View, args: &args::ViewArgs) -> Value {
     let names = |ids: &[DefId]| -> Vec<String> {
         ids.iter().filter_map(|id| state.qname(*id)).map(|qname| qname.to_string()).collect()
     };
@@ -267,7 +267,13 @@ pub fn history_line(op: &Op, about: Option<&str>) -> String {
     format!("{} {time} {} {}{about}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()
 }
 
-pub(super) fn list(s: &mut Session, out: &mut Out, layer: Option<&str>, hash: bool, long: bool) -> Result<u8, Error> {
+pub(super) fn list(
+    s: &mut Session,
+    out: &mut Writer,
+    layer: Option<&str>,
+    hash: bool,
+    long: bool,
+) -> Result<u8, Error> {
     let layer = layer.map(layer_named).transpose()?;
     let state = s.store.state();
     let views: Vec<&View> = state.readings().filter(|view| layer.is_none_or(|layer| view.layer == layer)).collect();

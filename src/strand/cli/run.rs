@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args;
-use super::out::{Out, plural};
+use super::out::{Writer, plural};
 use super::read::read_file;
 use super::session::Session;
 use crate::strand::id::{Layer, QName};
@@ -58,7 +58,7 @@ fn answers(s: &Session, value: Value, name: &str) -> Result<HashMap<String, VecD
     Ok(answers)
 }
 
-pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8, Error> {
+pub(super) fn run(s: &mut Session, out: &mut Writer, args: &args::Run) -> Result<u8, Error> {
     if args.live {
         return Err(
             Refusal::Usage("this build performs no http requests; give answers with --effects".to_owned()).into()
@@ -94,7 +94,7 @@ pub(super) fn run(s: &mut Session, out: &mut Out, args: &args::Run) -> Result<u8
     Ok(u8::from(matches!(episode.status(), "trap" | "limit")))
 }
 
-pub(super) fn replay(s: &mut Session, out: &mut Out, id: &str, at_graph: bool, update: bool) -> Result<u8, Error> {
+pub(super) fn replay(s: &mut Session, out: &mut Writer, id: &str, at_graph: bool, update: bool) -> Result<u8, Error> {
     let found = run_again(&mut s.store, id, at_graph, update)?;
     let words = found.difference.clone().unwrap_or_else(|| format!("replay ok ({} steps)", found.steps));
     out.answer(&words, || {
@@ -116,7 +116,7 @@ fn said(trigger: &Value) -> String {
     }
 }
 
-pub(super) fn episodes(s: &mut Session, out: &mut Out) -> Result<u8, Error> {
+pub(super) fn episodes(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     let episodes = episode::read(&s.store.inner("episode-log.jsonl"))?;
     let row = |episode: &episode::Episode| {
         let first = episode.steps.first().cloned().unwrap_or_default();

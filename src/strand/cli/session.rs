@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::args::Args;
-use super::out::Out;
+use super::out::Writer;
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
 use crate::strand::store::{Error, Store};
@@ -56,7 +56,7 @@ pub(super) fn none_in(path: &Path, error: Error) -> Error {
 }
 
 /// Opens the store that a command is about, and says who issues.
-pub(super) fn open(args: &Args, out: &mut Out) -> Result<Session, Error> {
+pub(super) fn open(args: &Args, out: &mut Writer) -> Result<Session, Error> {
     let mut store = open_at(&root(args)?)?;
     store.set_timeout(Duration::from_secs(args.lock_timeout));
     for notice in store.take_notices() {

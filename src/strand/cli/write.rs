@@ -5,14 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args;
-use super::out::Out;
+use super::out::Writer;
 use super::read::{layer_named, op_id, qname, read_file};
 use super::session::Session;
 use crate::strand::id::{OpId, QName};
 use crate::strand::issue::{self, Draft, Refusal, Removal};
 use crate::strand::op::Op;
 use crate::strand::state::State;
-use crate::strand::store::{Error, Written};
+use crate::strand::store::{Error, WriteResult};
 
 /// A body as given, or from stdin.
 fn body(text: &str) -> Result<String, Error> {
@@ -20,7 +20,7 @@ fn body(text: &str) -> Result<String, Error> {
 }
 
 /// Prints the ops of a write, and on stderr the faults it brought.
-fn told(s: &Session, out: &Out, written: &Written, about: Option<&QName>) {
+fn told(s: &Session, out: &Writer, written: &WriteResult, about: Option<&QName>) {
     let diagnostics: Vec<Value> = written.new_faults.iter().map(|fault| fault.to_json()).collect();
     if out.json {
         let first = written.ops.first();
@@ -39,7 +39,7 @@ fn told(s: &Session, out: &Out, written: &Written, about: Option<&QName>) {
     out.new_faults(&written.new_faults);
 }
 
-pub(super) fn add(s: &mut Session, out: &mut Out, args: &args::Add) -> Result<u8, Error> {
+pub(super) fn add(s: &mut Session, out: &mut Writer, args: &args::Add) -> Result<u8, Error> {
     let (qname, text) = match args.parts.as_slice() {
         [name, text] => (qname(name)?, text),
         [layer, name, text] => (QName::new(layer_named(layer)?, name.clone()), text),
@@ -51,14 +51,14 @@ pub(super) fn add(s: &mut Session, out: &mut Out, args: &args::Add) -> Result<u8
     Ok(0)
 }
 
-pub(super) fn replace(s: &mut Session, out: &mut Out, name: &str, text: &str, check: bool) -> Result<u8, Error> {
+pub(super) fn replace(s: &mut Session, out: &mut Writer, name: &str, text: &str, check: bool) -> Result<u8, Error> {
     let draft = Draft::Replace { qname: qname(name)?, body: body(text)?, doc: None };
     let written = s.store.issue(&[draft], &s.issuer, check)?;
     told(s, out, &written, None);
     Ok(0)
 }
 
-pub(super) fn edit(s: &mut Session, out: &mut Out, name: &str, patch: &str, check: bool) -> Result<u8, Error> {
+pub(super) fn edit(s: &mut Session, out: &mut Writer, name: &str, patch: &str, check: bool) -> Result<u8, Error> {
     let text = match patch.strip_prefix('@') {
         Some(path) => read_file(Path::new(path))?,
         None => body(patch)?,
@@ -71,14 +71,14 @@ pub(super) fn edit(s: &mut Session, out: &mut Out, name: &str, patch: &str, chec
     Ok(0)
 }
 
-pub(super) fn rename(s: &mut Session, out: &mut Out, name: &str, new: &str) -> Result<u8, Error> {
+pub(super) fn rename(s: &mut Session, out: &mut Writer, name: &str, new: &str) -> Result<u8, Error> {
     let draft = Draft::Rename { qname: qname(name)?, to: new.to_owned() };
     let written = s.store.issue(&[draft], &s.issuer, false)?;
     told(s, out, &written, None);
     Ok(0)
 }
 
-pub(super) fn link(s: &mut Session, out: &mut Out, from: &str, to: &str, link: bool) -> Result<u8, Error> {
+pub(super) fn link(s: &mut Session, out: &mut Writer, from: &str, to: &str, link: bool) -> Result<u8, Error> {
     let (from, to) = (qname(from)?, qname(to)?);
     let draft = if link { Draft::Link(from, to) } else { Draft::Unlink(from, to) };
     let written = s.store.issue(&[draft], &s.issuer, false)?;
@@ -86,7 +86,7 @@ pub(super) fn link(s: &mut Session, out: &mut Out, from: &str, to: &str, link: b
     Ok(0)
 }
 
-pub(super) fn remove(s: &mut Session, out: &mut Out, args: &args::Remove) -> Result<u8, Error> {
+pub(super) fn remove(s: &mut Session, out: &mut Writer, args: &args::Remove) -> Result<u8, Error> {
     let how = match (args.cascade, args.force) {
         (true, _) => Removal::Cascade,
         (_, true) => Removal::Force,
@@ -124,7 +124,7 @@ fn names(state: &State, ops: &[Op]) -> Vec<String> {
     ops.iter().filter_map(|op| state.view(op.target())).map(|view| view.qname().to_string()).collect()
 }
 
-pub(super) fn revert(s: &mut Session, out: &mut Out, op: &str, dry_run: bool) -> Result<u8, Error> {
+pub(super) fn revert(s: &mut Session, out: &mut Writer, op: &str, dry_run: bool) -> Result<u8, Error> {
     let id = op_id(op)?;
     if !s.store.state().graph().has(id) {
         return Err(Error::NotFound(format!("there is no op {id}")));

@@ -20,7 +20,7 @@ use super::op::Op;
 
 /// What became of ops that were offered.
 #[derive(Debug, Default)]
-pub struct Offered {
+pub struct MergeOutcome {
     /// Admitted now, parents first; earlier pending ones among them.
     pub admitted: Vec<OpId>,
     /// Known already, with the same content.
@@ -250,8 +250,8 @@ impl Graph {
 
     /// Offers ops in any order. Known ones are counted; of the others, and of those pending, the
     /// largest set whose parents and bundles are whole is admitted.
-    pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
-        let mut offered = Offered::default();
+    pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> MergeOutcome {
+        let mut offered = MergeOutcome::default();
         for op in ops {
             match self.node(op.id).or_else(|| self.pending.get(&op.id).map(AsRef::as_ref)).map(|node| &node.op) {
                 Some(known) if *known == op || known.to_json() == op.to_json() => offered.duplicates.push(op.id),

@@ -13,6 +13,6 @@ mod source;
 pub use append_only_map::AppendOnlyMap;
 pub use ids::{IdHasher, IdMap, IdSet, Ids};
 pub use names::{NameId, Names, name_hash};
-pub use row::{At, Head, Mention, Name, Relation, Row, Status, StoredOp, StoredOps, Watch};
+pub use row::{At, CheckpointDefinition, Head, Mention, Name, Relation, StoredOp, StoredOps, Visibility, Watch};
 pub use sets::Sets;
 pub use source::{ArchiveReader, LazySource};

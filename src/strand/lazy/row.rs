@@ -13,7 +13,7 @@ pub type Name = (Layer, String);
 
 /// Whether a definition can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum Visibility {
     /// It stands under its label.
     Visible,
     /// Another definition of the same name stands for it.
@@ -138,7 +138,7 @@ pub struct Head {
     /// Whether that op was an `add`.
     pub claimed_by_add: bool,
     /// Whether it can be seen.
-    pub status: Status,
+    pub status: Visibility,
     /// The op whose body it stands on.
     pub epoch: OpId,
     /// What took its place when it was removed.
@@ -149,7 +149,7 @@ pub struct Head {
 
 /// A definition as a checkpoint has it: everything but its body, which its ops make.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct CheckpointDefinition {
     /// What it is.
     pub head: Head,
     /// Its canonical text with doc lines.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::row::{At, Mention, Name, Relation, Row, StoredOp, StoredOps};
+use super::row::{At, CheckpointDefinition, Mention, Name, Relation, StoredOp, StoredOps};
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
 
@@ -17,13 +17,13 @@ pub trait LazySource: Debug {
     /// Every admitted op, in order of their ids.
     fn op_ids(&self) -> Vec<OpId>;
     /// A definition as it stood.
-    fn row(&self, id: DefId) -> Option<Row>;
+    fn row(&self, id: DefId) -> Option<CheckpointDefinition>;
     /// The ops on a definition.
     fn ops_on(&self, id: DefId) -> Option<StoredOps>;
     /// Every definition that has a row.
     fn row_ids(&self) -> Vec<DefId>;
     /// Every definition as it stood.
-    fn all_rows(&self) -> Vec<Row>;
+    fn all_rows(&self) -> Vec<CheckpointDefinition>;
     /// The admitted ops that have no effect.
     fn void_ids(&self) -> Vec<OpId>;
     /// The visible definition of a name.

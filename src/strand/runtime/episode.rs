@@ -12,27 +12,27 @@ use crate::strand::store::Error;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Status {
+pub enum RunStatus {
     Done,
     Trap,
     Waiting,
     Limit,
 }
 
-impl Status {
+impl RunStatus {
     /// The word in the record.
     pub fn word(self) -> &'static str {
         match self {
-            Status::Done => "done",
-            Status::Trap => "trap",
-            Status::Waiting => "waiting",
-            Status::Limit => "limit",
+            RunStatus::Done => "done",
+            RunStatus::Trap => "trap",
+            RunStatus::Waiting => "waiting",
+            RunStatus::Limit => "limit",
         }
     }
 }
 
 /// One step of an episode: a record whose keys are those of the log.
-pub type Step = Map<String, Value>;
+pub type EpisodeStep = Map<String, Value>;
 
 /// A recorded run.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub struct Episode {
     /// `ep_` and a ULID.
     pub id: String,
     /// Its steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<EpisodeStep>,
 }
 
 impl Episode {

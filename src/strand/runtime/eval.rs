@@ -8,12 +8,12 @@ use crate::strand::id::DefId;
 use crate::strand::lang::ast::{Arg, Binary, Body, Expr, ExprKind, Pattern, Ref, To};
 
 /// Where slot values come from.
-pub type Slots<'a> = &'a dyn Fn(DefId) -> Option<Value>;
+pub type SlotSource<'a> = &'a dyn Fn(DefId) -> Option<Value>;
 
 /// An evaluator with its binders.
 pub struct Eval<'a> {
     types: &'a Types<'a>,
-    slots: Slots<'a>,
+    slots: SlotSource<'a>,
     locals: Vec<(String, Value)>,
     it: Option<Value>,
     depth: u32,
@@ -28,7 +28,7 @@ fn trap<T>(message: impl Into<String>) -> Result<T, Trap> {
 
 impl<'a> Eval<'a> {
     /// An evaluator over a state's types and some slot values.
-    pub fn new(types: &'a Types<'a>, slots: Slots<'a>) -> Eval<'a> {
+    pub fn new(types: &'a Types<'a>, slots: SlotSource<'a>) -> Eval<'a> {
         Eval { types, slots, locals: Vec::new(), it: None, depth: 0 }
     }
 

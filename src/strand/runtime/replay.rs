@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::episode::{self, Episode, Step};
-use super::run::{Outcome, Reason, Slots, Trigger, comparable, run, stamp};
+use super::episode::{self, Episode, EpisodeStep};
+use super::run::{Outcome, Reason, SlotValues, Trigger, comparable, run, stamp};
 use super::world::{Noting, Primitives, Recorded};
 use crate::strand::check::{Checks, render};
 use crate::strand::id::{DefId, Layer, OpId, QName, new_id};
@@ -35,7 +35,7 @@ fn read_json(path: &Path) -> Result<Json, Error> {
     }
 }
 
-fn slots_of(value: &Json) -> Slots {
+fn slots_of(value: &Json) -> SlotValues {
     let pairs = value.as_object().into_iter().flatten();
     pairs.filter_map(|(id, value)| OpId::parse(id).map(|id| (id, value.clone()))).collect()
 }
@@ -54,7 +54,7 @@ pub fn perform(
     let folder = store.inner("runtime");
     std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
     let (slots_file, storage_file) = (folder.join("state.json"), folder.join("storage.json"));
-    let slots = if reset { Slots::new() } else { slots_of(&read_json(&slots_file)?) };
+    let slots = if reset { SlotValues::new() } else { slots_of(&read_json(&slots_file)?) };
     let storage = read_json(&storage_file)?;
     let storage = storage.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
     let mut world = Primitives { given, storage, seed, printed: Vec::new() };
@@ -79,10 +79,10 @@ pub fn perform(
 pub fn play(
     state: &State,
     trigger: &Trigger,
-    slots: Slots,
+    slots: SlotValues,
     world: &mut Primitives,
     graph: &Json,
-) -> Result<(Episode, Slots), Reason> {
+) -> Result<(Episode, SlotValues), Reason> {
     let seed = world.seed;
     let mut noting = Noting { world, answers: Vec::new() };
     let outcome = run(state, trigger, slots, &mut noting)?;
@@ -103,7 +103,7 @@ pub fn again(state: &State, trigger: &Trigger, old: &Episode) -> Result<(Outcome
 }
 
 fn recorded(id: &str, outcome: &Outcome, trigger: &Trigger, answers: Vec<Json>, graph: &Json, seed: u64) -> Episode {
-    let mut steps: Vec<Step> = outcome.steps.iter().map(|step| stamp(step, id, graph, seed)).collect();
+    let mut steps: Vec<EpisodeStep> = outcome.steps.iter().map(|step| stamp(step, id, graph, seed)).collect();
     if let Some(first) = steps.first_mut() {
         first.insert("answers".into(), Json::Array(answers));
         first.insert("start".into(), start_json(trigger));
@@ -120,7 +120,7 @@ fn start_json(trigger: &Trigger) -> Json {
     }
 }
 
-fn start_of(step: &Step) -> Option<Trigger> {
+fn start_of(step: &EpisodeStep) -> Option<Trigger> {
     let start = step.get("start")?;
     let text = |name: &str| start.get(name).and_then(Json::as_str).map(str::to_owned);
     let payload = start.get("payload").filter(|payload| !payload.is_null()).cloned();
@@ -219,7 +219,7 @@ pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Resu
 }
 
 /// Names of the trigger as they are now: found through the identities of then.
-fn follow_names(store: &Store, first: &Step, trigger: &mut Trigger) -> Result<(), Error> {
+fn follow_names(store: &Store, first: &EpisodeStep, trigger: &mut Trigger) -> Result<(), Error> {
     let offset = first.get("graph").and_then(|graph| graph.get("log-offset")).and_then(Json::as_u64);
     let (Trigger::Event(qname, ..) | Trigger::Reducer(qname, _) | Trigger::Set(qname, _)) = trigger;
     if store.state().named(qname).is_some() {
@@ -236,7 +236,7 @@ fn follow_names(store: &Store, first: &Step, trigger: &mut Trigger) -> Result<()
 
 /// The first difference between recorded and new steps. Names may have changed: slots are compared
 /// by identity.
-fn difference(old: &[Step], new: &[Step]) -> Option<String> {
+fn difference(old: &[EpisodeStep], new: &[EpisodeStep]) -> Option<String> {
     let (old_steps, new_steps) = (old.len(), new.len());
     for (index, (old, new)) in old.iter().zip(new).enumerate() {
         let (a, b) = (comparable(old), comparable(new));

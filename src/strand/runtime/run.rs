@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::episode::{Status, Step};
+use super::episode::{EpisodeStep, RunStatus};
 use super::eval::Eval;
 use super::value::Value;
 use crate::strand::check::types::{Ty, Types};
@@ -28,7 +28,7 @@ pub enum Trigger {
 }
 
 /// Slot values by definition, as JSON.
-pub type Slots = BTreeMap<DefId, Json>;
+pub type SlotValues = BTreeMap<DefId, Json>;
 
 /// Answers requests: one at a time, in order.
 pub trait World {
@@ -66,11 +66,11 @@ impl From<&str> for Reason {
 #[derive(Debug)]
 pub struct Outcome {
     /// Its steps, without episode, time and graph.
-    pub steps: Vec<Step>,
+    pub steps: Vec<EpisodeStep>,
     /// How it ended.
-    pub status: Status,
+    pub status: RunStatus,
     /// Slot values afterwards.
-    pub slots: Slots,
+    pub slots: SlotValues,
 }
 
 struct Request {
@@ -91,32 +91,32 @@ struct Turn {
 
 struct Run<'s> {
     types: &'s Types<'s>,
-    slots: Slots,
-    initial: Slots,
-    steps: Vec<Step>,
+    slots: SlotValues,
+    initial: SlotValues,
+    steps: Vec<EpisodeStep>,
     queue: VecDeque<Request>,
     requests: usize,
-    status: Status,
+    status: RunStatus,
 }
 
 /// Runs a trigger over slot values.
-pub fn run(state: &State, trigger: &Trigger, slots: Slots, world: &mut dyn World) -> Result<Outcome, Reason> {
+pub fn run(state: &State, trigger: &Trigger, slots: SlotValues, world: &mut dyn World) -> Result<Outcome, Reason> {
     let types = Types::new(state);
     let mut run = Run {
         types: &types,
         slots,
-        initial: Slots::new(),
+        initial: SlotValues::new(),
         steps: Vec::new(),
         queue: VecDeque::new(),
         requests: 0,
-        status: Status::Done,
+        status: RunStatus::Done,
     };
     for turn in run.turns(trigger)? {
-        if run.status == Status::Done {
+        if run.status == RunStatus::Done {
             run.step(turn)?;
         }
     }
-    while run.status == Status::Done
+    while run.status == RunStatus::Done
         && let Some(request) = run.queue.pop_front()
     {
         run.settle(request, world)?;
@@ -126,7 +126,7 @@ pub fn run(state: &State, trigger: &Trigger, slots: Slots, world: &mut dyn World
 }
 
 /// The hash of slot values.
-pub fn slots_sum(slots: &Slots) -> String {
+pub fn slots_sum(slots: &SlotValues) -> String {
     let list: Vec<Json> = slots.iter().map(|(id, value)| json!([id, value])).collect();
     blake3::hash(Json::Array(list).to_string().as_bytes()).to_hex().to_string()
 }
@@ -201,7 +201,7 @@ impl<'s> Run<'s> {
         let before = slots_sum(&self.slots);
         let from = self.value(slot.id)?;
         self.slots.insert(slot.id, value.clone());
-        let mut step = Step::new();
+        let mut step = EpisodeStep::new();
         step.insert("trigger".into(), json!({"set": slot.qname().to_string()}));
         step.insert("payload".into(), value.clone());
         step.insert("reducer".into(), Json::Null);
@@ -254,7 +254,7 @@ impl<'s> Run<'s> {
 
     fn step(&mut self, turn: Turn) -> Result<(), Reason> {
         if self.steps.len() >= MAX_STEPS {
-            self.status = Status::Limit;
+            self.status = RunStatus::Limit;
             return Ok(());
         }
         let view = self.state().view(turn.reducer).ok_or("the reducer is not there any more")?;
@@ -264,7 +264,7 @@ impl<'s> Run<'s> {
         let input = self.input(view, turn.payload.as_ref())?;
         let values = self.slot_values(view)?;
         let before = slots_sum(&self.slots);
-        let mut step = Step::new();
+        let mut step = EpisodeStep::new();
         step.insert("trigger".into(), turn.trigger);
         step.insert("payload".into(), turn.payload.unwrap_or_default());
         step.insert("reducer".into(), json!(view.qname().to_string()));
@@ -282,7 +282,7 @@ impl<'s> Run<'s> {
                 step.insert("trap".into(), json!(format!("{}.body:{}: {trap}", view.qname(), index + 1)));
                 step.insert("writes".into(), json!([]));
                 self.push(step, Vec::new(), "trap");
-                self.status = Status::Trap;
+                self.status = RunStatus::Trap;
                 return Ok(());
             }
         }
@@ -385,7 +385,7 @@ impl<'s> Run<'s> {
             Some(answer) => answer,
             None if err.is_some() => json!({"err": "no handler"}),
             None => {
-                self.status = Status::Waiting;
+                self.status = RunStatus::Waiting;
                 return Ok(());
             }
         };
@@ -417,7 +417,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    fn push(&mut self, mut step: Step, requests: Vec<Json>, status: &str) {
+    fn push(&mut self, mut step: EpisodeStep, requests: Vec<Json>, status: &str) {
         step.insert("requests".into(), Json::Array(requests));
         step.insert("status".into(), json!(status));
         step.insert("after".into(), json!(slots_sum(&self.slots)));
@@ -428,7 +428,7 @@ impl<'s> Run<'s> {
     /// The last step tells how the run ended, the first what it began with.
     fn finish(&mut self) {
         if let Some(last) = self.steps.last_mut()
-            && self.status != Status::Trap
+            && self.status != RunStatus::Trap
         {
             last.insert("status".into(), json!(self.status.word()));
         }
@@ -474,7 +474,7 @@ fn plain_type() -> crate::strand::lang::ast::Type {
 }
 
 /// A record of a step, without what differs from run to run.
-pub fn comparable(step: &Step) -> Json {
+pub fn comparable(step: &EpisodeStep) -> Json {
     let keep = ["trigger", "reducer", "reducer_def", "writes", "skipped", "requests", "status"];
     let part: Map<String, Json> =
         keep.iter().filter_map(|key| step.get(*key).map(|value| ((*key).to_owned(), value.clone()))).collect();
@@ -482,8 +482,8 @@ pub fn comparable(step: &Step) -> Json {
 }
 
 /// Finishes a step for the log: whose it is, when, and on which graph.
-pub fn stamp(step: &Step, episode: &str, graph: &Json, seed: u64) -> Step {
-    let mut out = Step::new();
+pub fn stamp(step: &EpisodeStep, episode: &str, graph: &Json, seed: u64) -> EpisodeStep {
+    let mut out = EpisodeStep::new();
     out.insert("episode".into(), json!(episode));
     out.insert("step".into(), step.get("step").cloned().unwrap_or_default());
     out.insert("ts".into(), json!(now_ms()));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde_json::{Value as Json, json};
 
-use super::episode::Step;
+use super::episode::EpisodeStep;
 use super::run::World;
 use crate::strand::id::now_ms;
 use crate::strand::state::View;
@@ -77,7 +77,7 @@ pub struct Recorded(VecDeque<Json>);
 
 impl Recorded {
     /// The answers of recorded steps.
-    pub fn new(steps: &[Step]) -> Recorded {
+    pub fn new(steps: &[EpisodeStep]) -> Recorded {
         Recorded(
             steps.iter().filter_map(|step| step.get("answers")).filter_map(Json::as_array).flatten().cloned().collect(),
         )

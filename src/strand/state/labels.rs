@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::merge::{Merged, merge};
-use super::{Relabelled, State, Status, View, Watch};
+use super::{Relabelled, State, View, Visibility, Watch};
 use crate::strand::graph::Summary;
 use crate::strand::hash::{Encoded, Hash};
 use crate::strand::id::{DefId, Layer};
@@ -12,7 +12,7 @@ use crate::strand::lang::place::Places;
 use crate::strand::lazy::{Head, IdMap, Name, NameId};
 
 /// What stays of a view when its body is merged anew.
-struct Kept {
+struct RetainedLabels {
     layer: Layer,
     label: String,
     hash: Hash,
@@ -23,10 +23,10 @@ struct Kept {
 
 impl View {
     /// A definition with its body merged anew, its names not yet resolved.
-    fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, kept: Option<Kept>) -> View {
+    fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, kept: Option<RetainedLabels>) -> View {
         let Summary { live, name, claim, claimed_by_add, epoch, settled, links, .. } = summary;
         let Merged { body, doc, units } = merged;
-        let status = if live { Status::Visible } else { Status::Dead };
+        let status = if live { Visibility::Visible } else { Visibility::Dead };
         let (label, hash, text, encoded, watch) = match kept {
             Some(kept) => (kept.label, kept.hash, kept.text, kept.encoded, kept.watch),
             None => (String::new(), Hash::ZERO, OnceCell::new(), Encoded::default(), Watch::default()),
@@ -63,7 +63,7 @@ impl State {
     }
 
     /// Takes the view of a definition out, as far as it outlives a new merge. Its name loses a claimant and is noted.
-    fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<Kept> {
+    fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<RetainedLabels> {
         let (head, text, encoded, watch) = match self.views.remove(id) {
             Some(old) => {
                 // What it shows from now on is to be compared with what it showed.
@@ -79,7 +79,7 @@ impl State {
         let name = self.names.id(head.layer, &head.name);
         self.names.unclaim(name, id);
         names.push(name);
-        Some(Kept { layer: head.layer, label: head.label, hash: head.hash, text, encoded, watch })
+        Some(RetainedLabels { layer: head.layer, label: head.label, hash: head.hash, text, encoded, watch })
     }
 
     /// Merges the bodies of these definitions anew. Returns the names whose claims may have
@@ -119,7 +119,7 @@ impl State {
         &mut self,
         dirty: &[DefId],
         mut names: Vec<NameId>,
-        mut before: IdMap<(String, Status)>,
+        mut before: IdMap<(String, Visibility)>,
     ) -> Relabelled {
         names.extend(self.contested.iter().map(|(layer, name)| self.names.id(*layer, name)));
         names.sort_unstable();
@@ -193,13 +193,13 @@ impl State {
         rest.sort_unstable();
         for id in absorbed {
             if let (Some(view), Some(absorber)) = (self.views.get_mut(id), absorber) {
-                view.head.status = Status::Absorbed(absorber);
+                view.head.status = Visibility::Absorbed(absorber);
                 self.names.text(name).clone_into(&mut view.head.label);
             }
         }
         for (_, id) in &rest {
             if let Some(view) = self.views.get_mut(*id) {
-                view.head.status = Status::Visible;
+                view.head.status = Visibility::Visible;
             }
         }
         let mut rest = rest.into_iter().map(|(_, id)| id);
@@ -212,7 +212,7 @@ impl State {
     /// Shows a definition under a label.
     fn show(&mut self, label: NameId, id: DefId) {
         if let Some(view) = self.views.get_mut(id) {
-            view.head.status = Status::Visible;
+            view.head.status = Visibility::Visible;
             self.names.text(label).clone_into(&mut view.head.label);
         }
         self.names.hold(label, id);

@@ -12,16 +12,17 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::graph::{Graph, Node, Offered};
+use super::graph::{Graph, MergeOutcome, Node};
 use super::hash::Encoded;
 use super::id::{DefId, Layer, OpId, QName, UnitId};
 use super::lang::ast::{Body, Ref, To};
 use super::lang::place::{Place, Places};
 use super::lang::print;
 use super::lazy::{
-    AppendOnlyMap, ArchiveReader, Head, IdMap, IdSet, LazySource, Mention, Name, Names, Relation, Row, Sets,
+    AppendOnlyMap, ArchiveReader, CheckpointDefinition, Head, IdMap, IdSet, LazySource, Mention, Name, Names, Relation,
+    Sets,
 };
-pub use super::lazy::{Status, Watch};
+pub use super::lazy::{Visibility, Watch};
 use super::op::Op;
 
 /// One reference out of a definition.
@@ -94,12 +95,12 @@ impl View {
 
     /// Whether it can be seen.
     pub fn visible(&self) -> bool {
-        self.status == Status::Visible
+        self.status == Visibility::Visible
     }
 
     /// Whether it is live: visible or absorbed.
     pub fn live(&self) -> bool {
-        self.status != Status::Dead
+        self.status != Visibility::Dead
     }
 
     /// The definitions its hash is made of, in order of first occurrence.
@@ -160,7 +161,7 @@ pub struct State {
     graph: Graph,
     views: AppendOnlyMap<Box<View>>,
     /// What the source says about definitions, as far as it was asked.
-    rows: AppendOnlyMap<Box<Row>>,
+    rows: AppendOnlyMap<Box<CheckpointDefinition>>,
     /// Whether everything was asked for.
     all_rows: Cell<bool>,
     /// Definitions as their texts show them, as long as nothing changes.
@@ -248,7 +249,7 @@ impl State {
     }
 
     /// Offers ops without bringing the views up to date.
-    pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> Offered {
+    pub fn offer(&mut self, ops: impl IntoIterator<Item = Op>) -> MergeOutcome {
         let offered = self.graph.offer(ops);
         for id in &offered.admitted {
             if let Some(node) = self.graph.node(*id) {
@@ -282,7 +283,7 @@ impl State {
         dirty.sort_unstable();
         self.readings = AppendOnlyMap::default();
         self.load_rivals(&dirty);
-        let before: IdMap<(String, Status)> = dirty
+        let before: IdMap<(String, Visibility)> = dirty
             .iter()
             .filter_map(|id| self.head(*id).map(|head| (*id, (head.label.to_owned(), head.status))))
             .collect();
@@ -308,7 +309,7 @@ impl State {
     }
 
     /// Offers ops and brings the views up to date.
-    pub fn apply(&mut self, ops: impl IntoIterator<Item = Op>) -> (Offered, Changed) {
+    pub fn apply(&mut self, ops: impl IntoIterator<Item = Op>) -> (MergeOutcome, Changed) {
         let offered = self.offer(ops);
         let changed = self.refresh();
         (offered, changed)
@@ -394,7 +395,7 @@ impl State {
     pub fn absorbed_by(&self, id: DefId) -> Vec<DefId> {
         let Some(head) = self.head(id) else { return Vec::new() };
         let mut absorbed = self.names.claimants_of(head.layer, &head.name);
-        absorbed.retain(|other| self.head(*other).is_some_and(|other| other.status == Status::Absorbed(id)));
+        absorbed.retain(|other| self.head(*other).is_some_and(|other| other.status == Visibility::Absorbed(id)));
         absorbed
     }
 
@@ -423,7 +424,7 @@ impl State {
                     None => continue,
                 },
             };
-            if head.status == Status::Dead {
+            if head.status == Visibility::Dead {
                 continue;
             }
             let mut item = |bytes: &[u8]| {
@@ -433,7 +434,7 @@ impl State {
             item(id.to_string().as_bytes());
             item(head.layer.word().as_bytes());
             item(head.label.as_bytes());
-            item(if head.status == Status::Visible { b"visible" } else { b"absorbed" });
+            item(if head.status == Visibility::Visible { b"visible" } else { b"absorbed" });
             item(text.as_bytes());
             item(&head.hash.0);
             for link in links {

@@ -3,14 +3,14 @@
 
 use std::cell::OnceCell;
 
-use super::{Edge, State, Status, View, Watch, merge};
+use super::{Edge, State, View, Visibility, Watch, merge};
 use crate::strand::hash::{Encoded, encode};
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Ref, To};
 use crate::strand::lang::parse::parse_definitions;
 use crate::strand::lang::place::{Place, Places};
 use crate::strand::lang::resolve::{Env, resolve};
-use crate::strand::lazy::{Head, Row};
+use crate::strand::lazy::{CheckpointDefinition, Head};
 
 impl State {
     /// A definition, seen or not.
@@ -23,7 +23,7 @@ impl State {
     }
 
     /// What the source says about a definition that is not held.
-    pub(super) fn row(&self, id: DefId) -> Option<&Row> {
+    pub(super) fn row(&self, id: DefId) -> Option<&CheckpointDefinition> {
         if let Some(row) = self.rows.get(id) {
             return Some(row);
         }
@@ -40,7 +40,7 @@ impl State {
     }
 
     /// Makes the view of a definition that did not change since the source was written.
-    fn load(&self, row: &Row) -> Option<View> {
+    fn load(&self, row: &CheckpointDefinition) -> Option<View> {
         let summary = self.graph.summary(row.head.id)?;
         let merged = merge::merge(&self.graph, row.head.layer, &summary)?;
         let mut view = View {
@@ -86,7 +86,7 @@ impl State {
     fn load_rows(&self) {
         let Some(lazy) = self.lazy.as_ref().filter(|_| !self.all_rows.get()) else { return };
         let rows = lazy.all_rows();
-        let visible = rows.iter().map(|row| &row.head).filter(|head| head.status == Status::Visible);
+        let visible = rows.iter().map(|row| &row.head).filter(|head| head.status == Visibility::Visible);
         self.names.fill(visible.map(|head| (head.layer, head.label.as_str(), head.id)));
         rows.into_iter().for_each(|row| {
             self.rows.put(row.head.id, Box::new(row));
@@ -111,8 +111,8 @@ impl State {
     pub fn merged_ids(&self) -> Vec<DefId> {
         self.load_rows();
         let is_odd = |head: &Head, forked: bool, hidden: bool| {
-            let odd = forked || hidden || head.status != Status::Visible || head.label != head.name;
-            (odd && head.status != Status::Dead).then_some(head.id)
+            let odd = forked || hidden || head.status != Visibility::Visible || head.label != head.name;
+            (odd && head.status != Visibility::Dead).then_some(head.id)
         };
         let held = self.views.values();
         let held = held.filter_map(|view| is_odd(view, self.graph.is_forked(view.id), !view.hidden.is_empty()));
@@ -122,8 +122,8 @@ impl State {
 
     /// The view that the text of a definition makes, if it means what its ops mean: its names must lead to where they
     /// led when the source was written.
-    fn read_text(&self, row: &Row) -> Option<View> {
-        if row.head.status == Status::Dead || row.hidden {
+    fn read_text(&self, row: &CheckpointDefinition) -> Option<View> {
+        if row.head.status == Visibility::Dead || row.hidden {
             return None;
         }
         let [found] = <[_; 1]>::try_from(parse_definitions(&row.text).ok()?).ok()?;
@@ -154,7 +154,7 @@ impl State {
 /// Looks up the names of a printed text: each stands for the definition that shows it now.
 struct TextEnv<'s> {
     state: &'s State,
-    row: &'s Row,
+    row: &'s CheckpointDefinition,
     watch: Watch,
     edges: Vec<Edge>,
 }

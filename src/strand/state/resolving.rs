@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::{Edge, Relabelled, State, Status, Watch};
+use super::{Edge, Relabelled, State, Visibility, Watch};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::ast::{Body, Ref, To, TypeBody};
@@ -77,8 +77,8 @@ impl State {
             }
             let next = match self.head(at) {
                 None => return (To::Dangling(at), at),
-                Some(Head { status: Status::Visible, .. }) => return (To::Def(at), at),
-                Some(Head { status: Status::Absorbed(by), .. }) => Some(*by),
+                Some(Head { status: Visibility::Visible, .. }) => return (To::Def(at), at),
+                Some(Head { status: Visibility::Absorbed(by), .. }) => Some(*by),
                 Some(head) => head.settled,
             };
             seen.push(at);

@@ -9,7 +9,7 @@ use super::{Conflict, Error, Policy, Store, atomic_write, files};
 use crate::strand::id::{DefId, OpId, new_id, now_ms};
 use crate::strand::integrity::{Dangling, heal, is_heal, new_danglings};
 use crate::strand::op::{Kind, Op};
-use crate::strand::state::{State, Status};
+use crate::strand::state::{State, Visibility};
 
 /// A bundle that was not accepted.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ impl Accepted {
 
 /// What the gate made of ops offered to a state.
 #[derive(Debug, Default)]
-pub(super) struct Gated {
+pub(super) struct Judged {
     pub result: Accepted,
     /// Ops of the state to be logged, in order.
     pub kept: Vec<OpId>,
@@ -90,7 +90,7 @@ pub(super) struct Gated {
 }
 
 /// The rules of one gate.
-pub(super) struct Gate<'g> {
+pub(super) struct AcceptanceRules<'g> {
     pub policy: Policy,
     /// Why an op may not touch what it touches.
     pub forbidden: &'g dyn Fn(&State, &Op) -> Option<String>,
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// Records nothing twice: a bundle that is offered again, and refused again, keeps the record it has.
-    fn join_records(&self, gated: &mut Gated) -> Result<(), Error> {
+    fn join_records(&self, gated: &mut Judged) -> Result<(), Error> {
         if gated.conflicts.is_empty() {
             return Ok(());
         }
@@ -138,16 +138,16 @@ impl Store {
     }
 
     /// Offers ops to the state by this store's policy and locks. Without its locks nothing is let in.
-    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Result<Gated, Error> {
+    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Result<Judged, Error> {
         let (enforced, locks) = (self.config.locks_enforced, self.locks()?);
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
         let latest = Some(now_ms().saturating_add(AHEAD));
-        let gate = Gate { policy: self.config.policy, forbidden: &forbidden, latest };
+        let gate = AcceptanceRules { policy: self.config.policy, forbidden: &forbidden, latest };
         Ok(gate.run(&mut self.state, ops))
     }
 
     /// Makes what a gate let through durable.
-    pub(super) fn keep(&mut self, gated: Gated, control: &[String]) -> Result<Accepted, Error> {
+    pub(super) fn keep(&mut self, gated: Judged, control: &[String]) -> Result<Accepted, Error> {
         let waiting: Vec<String> = self.state.graph().pending().map(Op::to_line).collect();
         let pending = self.inner("pending.jsonl");
         // Waiting ops are safe before anything is reported; admitted ones leave the file last.
@@ -187,10 +187,10 @@ pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State,
     })
 }
 
-impl Gate<'_> {
+impl AcceptanceRules<'_> {
     /// Offers ops to a state and takes out again what may not stay.
-    pub(super) fn run(&self, state: &mut State, ops: Vec<Op>) -> Gated {
-        let mut gated = Gated::default();
+    pub(super) fn run(&self, state: &mut State, ops: Vec<Op>) -> Judged {
+        let mut gated = Judged::default();
         let ops = self.first_look(state, ops, &mut gated);
         let offered = state.offer(ops);
         state.refresh();
@@ -214,7 +214,7 @@ impl Gate<'_> {
     }
 
     /// Puts aside bundles with an op-id of other content, or that touch what belongs to another.
-    fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Gated) -> Vec<Op> {
+    fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Judged) -> Vec<Op> {
         let mut at: HashMap<Arc<str>, usize> = HashMap::new();
         let mut bundles: Vec<Vec<Op>> = Vec::new();
         for op in ops {
@@ -268,7 +268,7 @@ impl Gate<'_> {
         reason: &'static str,
         edges: &[(String, String)],
         message: String,
-        gated: &mut Gated,
+        gated: &mut Judged,
     ) {
         let conflict = Conflict {
             id: new_id("cf_"),
@@ -291,7 +291,7 @@ impl Gate<'_> {
     }
 
     /// Takes bundles that bring new danglings out again, until there is none left.
-    fn roll_back(&self, state: &mut State, fresh: &mut BTreeSet<OpId>, gated: &mut Gated) {
+    fn roll_back(&self, state: &mut State, fresh: &mut BTreeSet<OpId>, gated: &mut Judged) {
         loop {
             let found = new_danglings(state, fresh);
             let Some(first) = found.first() else { return };
@@ -339,7 +339,7 @@ impl Gate<'_> {
         bundles: BTreeMap<String, Vec<Op>>,
         edges: &[(String, String)],
         message: String,
-        gated: &mut Gated,
+        gated: &mut Judged,
     ) {
         let all: Vec<Op> = bundles.values().flatten().cloned().collect();
         let conflict = Conflict {
@@ -364,7 +364,7 @@ impl Gate<'_> {
         gated.conflicts.push(conflict);
     }
 
-    fn heal(&self, state: &mut State, fresh: &BTreeSet<OpId>, gated: &mut Gated) {
+    fn heal(&self, state: &mut State, fresh: &BTreeSet<OpId>, gated: &mut Judged) {
         let mut fresh = fresh.clone();
         loop {
             let found = new_danglings(state, &fresh);
@@ -385,12 +385,12 @@ impl Gate<'_> {
         }
     }
 
-    fn warn(&self, state: &State, fresh: &BTreeSet<OpId>, gated: &mut Gated) {
+    fn warn(&self, state: &State, fresh: &BTreeSet<OpId>, gated: &mut Judged) {
         let found = new_danglings(state, fresh);
         self.note(state, &found, "warned", gated);
     }
 
-    fn note(&self, state: &State, found: &[Dangling], status: &str, gated: &mut Gated) {
+    fn note(&self, state: &State, found: &[Dangling], status: &str, gated: &mut Judged) {
         let mut groups: BTreeMap<_, Vec<&Dangling>> = BTreeMap::new();
         for dangling in found {
             groups.entry(dangling.removed).or_default().push(dangling);
@@ -452,7 +452,7 @@ fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> 
         if !fresh.contains(&view.claim) {
             continue;
         }
-        if let Status::Absorbed(by) = view.status {
+        if let Visibility::Absorbed(by) = view.status {
             out.insert((view.qname().to_string(), by, view.id));
         }
         out.extend(state.absorbed_by(view.id).into_iter().map(|loser| (view.qname().to_string(), view.id, loser)));

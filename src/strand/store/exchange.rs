@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::accept::{Gate, Gated, forbidden_by};
+use super::accept::{AcceptanceRules, Judged, forbidden_by};
 use super::{Accepted, Conflict, Error, Store};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::issue::Refusal;
@@ -121,7 +121,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
     let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
-    let gate = Gate { policy: from.config.policy, forbidden: &forbidden, latest: None };
+    let gate = AcceptanceRules { policy: from.config.policy, forbidden: &forbidden, latest: None };
     take_in(into, theirs, unpushed, &gate, &taken_back)
 }
 
@@ -137,7 +137,7 @@ pub fn pull_from(into: &mut Store, published: &[Op]) -> Result<Exchange, Error> 
     let known: HashSet<OpId> = published.iter().map(|op| op.id).collect();
     let unpushed: Vec<Op> = into.ops().into_iter().filter(|op| !known.contains(&op.id)).collect();
     into.sound()?;
-    let gate = Gate { policy: into.config.policy, forbidden: &|_, _| None, latest: None };
+    let gate = AcceptanceRules { policy: into.config.policy, forbidden: &|_, _| None, latest: None };
     take_in(into, theirs, unpushed, &gate, &HashSet::new())
 }
 
@@ -146,7 +146,7 @@ fn take_in(
     into: &mut Store,
     theirs: Vec<Op>,
     unpushed: Vec<Op>,
-    gate: &Gate,
+    gate: &AcceptanceRules,
     taken_back: &HashSet<OpId>,
 ) -> Result<Exchange, Error> {
     into.none_archived(&unpushed)?;
@@ -154,7 +154,7 @@ fn take_in(
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);
     into.state.refresh();
-    let mut all = Gated { kept: offered.admitted.clone(), ..Gated::default() };
+    let mut all = Judged { kept: offered.admitted.clone(), ..Judged::default() };
     all.result.accepted = offered.admitted;
     let mut withdrawals = judge_again(into, gate, taken_back, unpushed, &mut all);
     // What followed a withdrawn op waits for it in vain: it goes with it.
@@ -178,10 +178,10 @@ fn take_in(
 /// Judges bundles that are not published, oldest first, by a policy and locks. Returns those that go.
 fn judge_again(
     into: &mut Store,
-    gate: &Gate,
+    gate: &AcceptanceRules,
     taken_back: &HashSet<OpId>,
     unpushed: Vec<Op>,
-    all: &mut Gated,
+    all: &mut Judged,
 ) -> Withdrawals {
     let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::checkpoint;
 use super::position::fold_chain;
 use super::{CHECKPOINT_AFTER_BYTES, CHECKPOINT_AFTER_OPS, Error, Lock, Store, forbids};
-use crate::strand::check::{Checks, Diagnostic, Found, render};
+use crate::strand::check::{Checks, Diagnostic, LocatedFault, render};
 use crate::strand::id::{DefId, OpId, QName};
 use crate::strand::integrity::is_heal;
 use crate::strand::issue::{Draft, Issuer, Refusal, issue_all, target};
@@ -14,7 +14,7 @@ use crate::strand::state::{Changed, State};
 
 /// What a write brought about.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WriteResult {
     /// The ops, in order.
     pub ops: Vec<Op>,
     /// Definitions it touched.
@@ -26,7 +26,7 @@ pub struct Written {
 impl Store {
     /// Issues drafts as one transaction: sealed on the present state, all or none. With `check`,
     /// new errors refuse them.
-    pub fn issue(&mut self, drafts: &[Draft], issuer: &Issuer, check: bool) -> Result<Written, Error> {
+    pub fn issue(&mut self, drafts: &[Draft], issuer: &Issuer, check: bool) -> Result<WriteResult, Error> {
         self.transact(check, |state| issue_all(state, drafts, issuer))
     }
 
@@ -36,7 +36,7 @@ impl Store {
         &mut self,
         check: bool,
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
-    ) -> Result<Written, Error> {
+    ) -> Result<WriteResult, Error> {
         let lock = self.lock()?;
         let locks = if self.config.locks_enforced { self.locks()? } else { Vec::new() };
         self.meets_expectation()?;
@@ -53,7 +53,7 @@ impl Store {
         }
         self.commit(&ops, &[])?;
         drop(lock);
-        Ok(Written { ops, changed, new_faults })
+        Ok(WriteResult { ops, changed, new_faults })
     }
 
     /// Refuses a write that was made for another text than the one that stands there now.
@@ -196,7 +196,7 @@ impl Store {
     }
 }
 
-fn fault_key(found: &Found) -> (DefId, String) {
+fn fault_key(found: &LocatedFault) -> (DefId, String) {
     (found.def, format!("{:?} {:?}", found.place, found.fault))
 }
 

@@ -24,11 +24,11 @@ use std::time::Duration;
 
 pub use accept::{Accepted, Rejected};
 pub use archive::{Before, Compacted};
-pub use checkpoint::{Row, read as read_checkpoint};
+pub use checkpoint::{ListingRow, read as read_checkpoint};
 pub use error::Error;
 pub use exchange::{Exchange, pull, pull_from, push};
 pub use files::{Config, Conflict, Policy, atomic_write, read_optional};
-pub use issue::Written;
+pub use issue::WriteResult;
 pub use locks::{Lock, covers, forbids, glob, is_pattern, overlap};
 pub use log::{Damage, Entries, Log};
 pub use past::Verified;
@@ -41,7 +41,7 @@ use super::state::State;
 use archive::Archives;
 use archive::base::Base;
 use checkpoint::{Opened, Progress, Source};
-use position::{Chain, Place, fold_chain};
+use position::{Chain, LogPosition, fold_chain};
 
 /// How many bytes of log the checkpoint may lag behind.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
@@ -69,7 +69,7 @@ pub struct Store {
     /// Where the checkpoint stood when changes began to be collected; none: it must be made anew.
     marked: Option<u64>,
     /// Ops read or written since `placed_from`, and where they stand in the log.
-    placed: BTreeMap<OpId, Place>,
+    placed: BTreeMap<OpId, LogPosition>,
     placed_from: u64,
     /// Whether it wrote to the checkpoint.
     checkpointed: bool,

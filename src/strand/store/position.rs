@@ -4,7 +4,7 @@ use super::checkpoint::sum;
 
 /// Where an op stands in the log, in bytes, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LogPosition {
     /// Where its line begins.
     pub offset: u64,
     /// How long it is.
@@ -13,10 +13,10 @@ pub struct Place {
     pub sum: i64,
 }
 
-impl Place {
+impl LogPosition {
     /// Where a line stands that begins at an offset.
-    pub fn of(offset: u64, line: &[u8]) -> Place {
-        Place { offset, length: line.len() as u32, sum: sum::of_bytes(line) }
+    pub fn of(offset: u64, line: &[u8]) -> LogPosition {
+        LogPosition { offset, length: line.len() as u32, sum: sum::of_bytes(line) }
     }
 }
 

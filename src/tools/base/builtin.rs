@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Args, Progress, RunResult, Running, Tool, ToolAliases, ToolContext, ToolKind, Verb};
+use super::{Args, Progress, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, Verb};
 use crate::edit::Edit;
 use crate::provider::ToolSpec;
 
@@ -96,7 +96,7 @@ impl Tool for Builtin {
         self.edits.map(|edits| edits(args))
     }
 
-    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> Running<'_> {
+    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_> {
         let (name, run) = (self.name, self.run);
         Box::pin(async move {
             let call = Run { context, progress, stop };

@@ -67,7 +67,7 @@ impl Progress {
 
 /// Where a read leads.
 #[derive(Debug)]
-pub enum Place {
+pub enum ReadTarget {
     /// Into the workspace: the normalised path.
     Inside(String),
     /// Out of it, and the person approved this path.
@@ -97,11 +97,13 @@ impl ToolContext {
     ///
     /// # Errors
     /// When the path may not be read at all.
-    pub fn reading(&self, path: &str, access: Access) -> Result<Place, String> {
+    pub fn reading(&self, path: &str, access: Access) -> Result<ReadTarget, String> {
         match self.workspace.resolve(path, access) {
-            Ok(path) => Ok(Place::Inside(path)),
-            Err(PathError::Outside { real, .. }) if self.outside.as_ref() == Some(&real) => Ok(Place::Approved(real)),
-            Err(PathError::Outside { real, .. }) => Ok(Place::Outside(real)),
+            Ok(path) => Ok(ReadTarget::Inside(path)),
+            Err(PathError::Outside { real, .. }) if self.outside.as_ref() == Some(&real) => {
+                Ok(ReadTarget::Approved(real))
+            }
+            Err(PathError::Outside { real, .. }) => Ok(ReadTarget::Outside(real)),
             Err(e) => Err(e.to_string()),
         }
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use args::Args;
 pub use builtin::{Builtin, Run, texts};
-pub use context::{FileVersion, Place, Progress, Sha, ToolContext};
+pub use context::{FileVersion, Progress, ReadTarget, Sha, ToolContext};
 pub use output::{CommandCall, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
@@ -24,7 +24,7 @@ use crate::edit::Edit;
 use crate::provider::ToolSpec;
 
 /// A run under way. The error is for the model to read.
-pub type Running<'a> = Pin<Box<dyn Future<Output = Result<RunResult, String>> + Send + 'a>>;
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<RunResult, String>> + Send + 'a>>;
 
 /// A tool: its words for the model and for the screen, and what a call of it comes to.
 pub trait Tool: Send + Sync {
@@ -52,7 +52,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Runs a call. It writes nothing: what shall change is its result. It ends soon after `stop`; whoever waits need not.
-    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> Running<'_>;
+    fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_>;
 }
 
 /// What a tool does to the workspace.

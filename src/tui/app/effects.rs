@@ -1,6 +1,6 @@
 //! What panes and lists want of the screen is done here; what leaves the program goes on to `run`.
 
-use super::{App, At, Attention, Effect, Exit, Line, LineFor, Owner, PaneEffect, Screen, Typed};
+use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen};
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -33,7 +33,7 @@ impl App {
             PaneEffect::Do(action) => return self.act_global(action),
             // Without a turn there is no model to be told why: the person decides of their own restore.
             PaneEffect::Line { purpose: LineFor::Reason, .. } if !self.is_busy() => {
-                let done = self.panes.line(PaneId::Diff, LineFor::Reason, Typed::Taken(""), self.now);
+                let done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
                 return self.route_effects(owner, done);
             }
             PaneEffect::Line { purpose, prompt, text } => {

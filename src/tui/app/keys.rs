@@ -7,7 +7,7 @@ use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
 use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
-use crate::tui::keys::{Chord, Found};
+use crate::tui::keys::{Chord, KeyMatch};
 use crate::tui::pane::PaneId;
 use crate::tui::popup::welcome::Welcome;
 use crate::tui::popup::{Popup, list};
@@ -23,7 +23,7 @@ impl App {
         self.guard.guarded = guarded;
         (self.guard.last_key, self.guard.last_typed) = (self.now, Some(self.now));
         // Stopping is never an accident worth guarding against.
-        let stops = self.keyboard.keys.find(Context::Global, &[chord]) == Found::Action(Action::Cancel);
+        let stops = self.keyboard.keys.find(Context::Global, &[chord]) == KeyMatch::Action(Action::Cancel);
         let decides = matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question);
         if guarded && !stops && (decides || self.layout.at == At::Answer) {
             return Vec::new();
@@ -37,12 +37,12 @@ impl App {
             _ => true,
         };
         let action = match self.keyboard.keys.find_offered(context, &self.keyboard.chords, offered) {
-            Found::Begun => {
+            KeyMatch::Begun => {
                 self.keyboard.quit_armed = armed;
                 return Vec::new();
             }
-            Found::Action(action) => Some(action),
-            Found::Nothing => None,
+            KeyMatch::Action(action) => Some(action),
+            KeyMatch::Nothing => None,
         };
         let single = self.keyboard.chords.len() == 1;
         self.keyboard.chords.clear();

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use load::Loaded;
 pub use load::key_words;
-pub use msg::{EditFor, Effect, Exit, LineFor, Msg, PaneEffect, Typed};
+pub use msg::{EditFor, Effect, Exit, LineFor, LineInput, Msg, PaneEffect};
 pub use state::Focus;
 pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
 use state::{Guard, Queries, Turn};
@@ -27,7 +27,7 @@ use state::{Guard, Queries, Turn};
 use super::glyphs::Glyphs;
 use super::input::composer::Composer;
 use super::input::question::Asking;
-use super::input::{Editor, Rows};
+use super::input::{Editor, InputRows};
 use super::layout::{self, Rects};
 use super::pane::{Ctx, PaneId, Panes};
 use super::popup::Popup;
@@ -348,7 +348,7 @@ impl App {
     }
 
     /// The rows of the input as they are drawn.
-    pub(super) fn input_rows(&self) -> Rows {
+    pub(super) fn input_rows(&self) -> InputRows {
         self.editor().rows(self.input_width())
     }
 

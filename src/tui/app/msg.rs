@@ -134,7 +134,7 @@ pub enum LineFor {
 
 /// How far a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed<'a> {
+pub enum LineInput<'a> {
     /// So far.
     Now(&'a str),
     /// Enter.

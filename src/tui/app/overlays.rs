@@ -1,6 +1,6 @@
 //! Keys that go neither to a pane nor to the input: lines, questions, sessions, the welcome, popups.
 
-use super::{App, At, Effect, Exit, LineFor, Owner, Screen, Typed};
+use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::protocol::{Command, Setting};
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
@@ -16,17 +16,17 @@ impl App {
             Action::Send => {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
-                self.hand_line(line.owner, line.purpose, Typed::Taken(&text))
+                self.hand_line(line.owner, line.purpose, LineInput::Taken(&text))
             }
             Action::NewLine if self.line.as_ref().is_some_and(|line| line.purpose != LineFor::Comment) => Vec::new(),
             Action::NewLine => {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
-                self.hand_line(line.owner, line.purpose, Typed::Kept(&text))
+                self.hand_line(line.owner, line.purpose, LineInput::Kept(&text))
             }
             Action::Close | Action::Escape => {
                 let Some(line) = self.line.take() else { return Vec::new() };
-                self.hand_line(line.owner, line.purpose, Typed::Left)
+                self.hand_line(line.owner, line.purpose, LineInput::Left)
             }
             action => {
                 if let Some(line) = &mut self.line {
@@ -40,10 +40,10 @@ impl App {
     pub(super) fn line_typed(&mut self) -> Vec<Effect> {
         let Some(line) = &self.line else { return Vec::new() };
         let (owner, purpose, text) = (line.owner, line.purpose.clone(), line.editor.expanded());
-        self.hand_line(owner, purpose, Typed::Now(&text))
+        self.hand_line(owner, purpose, LineInput::Now(&text))
     }
 
-    fn hand_line(&mut self, owner: Owner, purpose: LineFor, typed: Typed<'_>) -> Vec<Effect> {
+    fn hand_line(&mut self, owner: Owner, purpose: LineFor, typed: LineInput<'_>) -> Vec<Effect> {
         let effects = match owner {
             Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
             Owner::Sessions => match &mut self.screen {

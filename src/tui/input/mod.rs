@@ -14,7 +14,7 @@ mod rows;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use rows::{Part, Row, Rows};
+pub use rows::{InputRow, InputRows, RowPart};
 
 use crate::text::number::thousands;
 

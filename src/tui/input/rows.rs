@@ -9,14 +9,14 @@ use crate::tui::text::{show, wrap::cells};
 
 impl Editor {
     /// The rows at `width` cells, for drawing; see [`Editor::measure`].
-    pub fn rows(&self, width: usize) -> Rows {
+    pub fn rows(&self, width: usize) -> InputRows {
         rows(self, width)
     }
 }
 
 /// A piece of a row that is drawn in one style and cannot be split by the caret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct RowPart {
     /// Where it stands in the text, in bytes.
     pub at: usize,
     /// What is drawn.
@@ -29,23 +29,23 @@ pub struct Part {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct InputRow {
     /// Its pieces from left to right.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RowPart>,
     /// Where the caret stands at its end, in bytes of the text.
     pub end: usize,
 }
 
 /// All rows, and where the caret is among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
+pub struct InputRows {
     /// At least one.
-    pub rows: Vec<Row>,
+    pub rows: Vec<InputRow>,
     /// Row and column of the caret, in cells.
     pub caret: (usize, usize),
 }
 
-impl Row {
+impl InputRow {
     /// Cells it takes.
     pub fn cells(&self) -> usize {
         self.parts.iter().map(|p| cells(&p.shown)).sum()
@@ -70,7 +70,7 @@ impl Row {
 }
 
 /// Lays the text of `e` out in rows of `width` cells.
-fn rows(e: &Editor, width: usize) -> Rows {
+fn rows(e: &Editor, width: usize) -> InputRows {
     let width = width.max(2);
     let mut rows = Vec::new();
     let mut from = 0;
@@ -85,7 +85,7 @@ fn rows(e: &Editor, width: usize) -> Rows {
             if here {
                 plain(e, m.range.clone(), true, &mut parts);
             } else {
-                parts.push(Part { at: m.range.start, shown: m.short(), mention: true, dim: false });
+                parts.push(RowPart { at: m.range.start, shown: m.short(), mention: true, dim: false });
             }
             at = m.range.end;
         }
@@ -94,11 +94,11 @@ fn rows(e: &Editor, width: usize) -> Rows {
         from = range.end + 1;
     }
     let caret = find(&rows, e.caret);
-    Rows { rows, caret }
+    InputRows { rows, caret }
 }
 
 /// The graphemes of a stretch.
-fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut Vec<Part>) {
+fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut Vec<RowPart>) {
     for (i, grapheme) in e.text[range.clone()].grapheme_indices(true) {
         let first = grapheme.chars().next().unwrap_or(' ');
         let (shown, dim) = match e.fold(first) {
@@ -108,13 +108,13 @@ fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut V
             None if cells(grapheme) == 0 => (clean::mark(first), true),
             None => (grapheme.to_string(), false),
         };
-        parts.push(Part { at: range.start + i, shown, mention, dim });
+        parts.push(RowPart { at: range.start + i, shown, mention, dim });
     }
 }
 
 /// Breaks the pieces of one line into rows: after a space or between wide characters, else where the row is full.
-fn fill(parts: Vec<Part>, end: usize, width: usize, rows: &mut Vec<Row>) {
-    let mut row: Vec<Part> = Vec::new();
+fn fill(parts: Vec<RowPart>, end: usize, width: usize, rows: &mut Vec<InputRow>) {
+    let mut row: Vec<RowPart> = Vec::new();
     let mut used = 0;
     for part in parts {
         let mut part = part;
@@ -131,19 +131,19 @@ fn fill(parts: Vec<Part>, end: usize, width: usize, rows: &mut Vec<Row>) {
             let rest = row.split_off(split);
             let at = rest.first().map_or(part.at, |p| p.at);
             used = rest.iter().map(|p| cells(&p.shown)).sum();
-            rows.push(Row { parts: std::mem::replace(&mut row, rest), end: at });
+            rows.push(InputRow { parts: std::mem::replace(&mut row, rest), end: at });
         }
         used += n;
         row.push(part);
     }
-    rows.push(Row { parts: row, end });
+    rows.push(InputRow { parts: row, end });
 }
 
-fn may_break(part: &Part) -> bool {
+fn may_break(part: &RowPart) -> bool {
     part.shown == " " || (part.shown.chars().count() == 1 && cells(&part.shown) == 2) || part.dim
 }
 
-fn find(rows: &[Row], caret: usize) -> (usize, usize) {
+fn find(rows: &[InputRow], caret: usize) -> (usize, usize) {
     for (i, row) in rows.iter().enumerate() {
         let mut x = 0;
         for part in &row.parts {
@@ -159,7 +159,7 @@ fn find(rows: &[Row], caret: usize) -> (usize, usize) {
             return (i, x);
         }
     }
-    (rows.len().saturating_sub(1), rows.last().map_or(0, Row::cells))
+    (rows.len().saturating_sub(1), rows.last().map_or(0, InputRow::cells))
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     use crate::tui::action::Action;
 
     fn texts(e: &Editor, width: usize) -> Vec<String> {
-        e.rows(width).rows.iter().map(Row::text).collect()
+        e.rows(width).rows.iter().map(InputRow::text).collect()
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!   [`PaneEffect::Ask`]. The query is handed back, so that a pane can drop an answer it no longer wants.
 //! - `offers(&self, Action) -> bool`: whether the action would do something now; hints show only those.
 //! - `act(&mut self, Action, now) -> Vec<PaneEffect>`: does it. Only called for actions that are offered.
-//! - `line(&mut self, LineFor, Typed, now) -> Vec<PaneEffect>`: the line that the pane asked for with
+//! - `line(&mut self, LineFor, LineInput, now) -> Vec<PaneEffect>`: the line that the pane asked for with
 //!   [`PaneEffect::Line`], as it is typed, when it is taken, or when it is left.
 //! - `click(&mut self, column, row, now) -> Vec<PaneEffect>`: a click inside the body, from its top left corner.
 //! - `measure(&mut self, width, height, &Look)`: the size of the body that is drawn next, for scroll limits and
@@ -35,7 +35,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::action::{Action, Context};
-use super::app::{LineFor, PaneEffect, Typed};
+use super::app::{LineFor, LineInput, PaneEffect};
 use super::glyphs::Glyphs;
 use super::keys::Keys;
 use super::text::highlight::Highlighter;
@@ -75,7 +75,7 @@ macro_rules! panes {
             }
 
             /// Hands what is typed to the pane that asked for a line.
-            pub fn line(&mut self, id: PaneId, purpose: LineFor, typed: Typed<'_>, now: i64) -> Vec<PaneEffect> {
+            pub fn line(&mut self, id: PaneId, purpose: LineFor, typed: LineInput<'_>, now: i64) -> Vec<PaneEffect> {
                 match id { $(PaneId::$id => self.$field.line(purpose, typed, now),)* }
             }
 

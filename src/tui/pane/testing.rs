@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr;
 
 use super::Ctx;
-use crate::proposal::{FileChange, Found, Placed, Proposal, ProposalId, Rung, State};
+use crate::proposal::{FileChange, PlaceMatch, Placed, Proposal, ProposalId, Rung, State};
 use crate::protocol::{Call, CallState, Verb};
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::Keys;
@@ -113,7 +113,7 @@ impl Screen {
 
 /// A change of a text, its edits found by `rung`.
 pub fn change(path: &str, before: &str, after: &str, by: &str, rung: Rung, detail: Option<&str>) -> FileChange {
-    let found = Found { rung, detail: detail.map(str::to_string) };
+    let found = PlaceMatch { rung, detail: detail.map(str::to_string) };
     let placed = [Placed { after: 0..after.len(), found, edit: None }];
     FileChange::new(path, State::file(before.as_bytes()), State::file(after.as_bytes()), by, &placed)
 }

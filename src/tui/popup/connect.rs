@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::frame::{border, keys, modal, pair};
-use crate::protocol::{Command, ConnectForm, Key};
+use crate::protocol::{ApiKey, Command, ConnectForm};
 use crate::text::number::plural;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::Effect;
@@ -174,7 +174,7 @@ impl Connect {
         let form = ConnectForm {
             provider: PROVIDERS[self.provider].0.into(),
             base_url: (self.provider == ANY).then_some(address),
-            key: Key::new(self.key.expanded().trim()),
+            key: ApiKey::new(self.key.expanded().trim()),
             keep: self.keep,
         };
         ConnectOutcome::Check(Effect::Send(Command::Connect(form)))

@@ -10,7 +10,7 @@ use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
+use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::Chat;
 use crate::tui::pane::line::pane_line;
 use crate::tui::pane::{Ctx, Look};
@@ -161,9 +161,9 @@ impl Sessions {
     }
 
     /// A line that was asked for.
-    pub fn line(&mut self, purpose: &LineFor, typed: Typed<'_>) -> Vec<PaneEffect> {
+    pub fn line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> Vec<PaneEffect> {
         match (purpose, typed) {
-            (LineFor::Search, Typed::Now(words) | Typed::Taken(words)) => {
+            (LineFor::Search, LineInput::Now(words) | LineInput::Taken(words)) => {
                 if self.words != words {
                     self.words = words.to_string();
                     (self.selected, self.top) = (0, 0);
@@ -171,11 +171,11 @@ impl Sessions {
                 }
                 Vec::new()
             }
-            (LineFor::Search, Typed::Left) => {
+            (LineFor::Search, LineInput::Left) => {
                 self.words.clear();
                 vec![PaneEffect::Ask(self.ask())]
             }
-            (LineFor::Rename(id), Typed::Taken(title)) if !title.trim().is_empty() => {
+            (LineFor::Rename(id), LineInput::Taken(title)) if !title.trim().is_empty() => {
                 let title = title.trim().to_string();
                 if let Some(row) = self.rows.iter_mut().find(|r| r.id == *id) {
                     row.title.clone_from(&title);
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn searching_asks_as_one_types() {
         let mut s = Sessions::default();
-        let asked = s.line(&LineFor::Search, Typed::Now("ca"));
+        let asked = s.line(&LineFor::Search, LineInput::Now("ca"));
         assert_eq!(asked, [PaneEffect::Ask(Query::Sessions("ca".into()))]);
         // An answer to older words is dropped.
         s.answer(&Query::Sessions("c".into()), &Listing::Sessions(vec![row("x", SessionState::Ended)]));

@@ -77,7 +77,7 @@ impl Abilities {
 }
 
 /// The terminal in raw mode, on its alternate screen. Dropping it puts everything back.
-pub struct Screen {
+pub struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>,
     size: (u16, u16),
     mouse: bool,
@@ -87,12 +87,12 @@ pub struct Screen {
     asked: Option<Instant>,
 }
 
-impl Screen {
-    /// Takes the terminal and asks it what it is; [`Screen::answers`] reads what it says.
+impl TerminalScreen {
+    /// Takes the terminal and asks it what it is; [`TerminalScreen::answers`] reads what it says.
     ///
     /// # Errors
     /// When it is none.
-    pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<Screen> {
+    pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<TerminalScreen> {
         enable_raw_mode()?;
         let size = crossterm::terminal::size().unwrap_or((80, 24));
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)) };
@@ -101,7 +101,7 @@ impl Screen {
             let _ = disable_raw_mode();
         })?;
         let notifies = abilities.notifies;
-        let mut screen = Screen { terminal, size, mouse, kitty: false, notifies, asked: None };
+        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, asked: None };
         screen.take()?;
         if abilities.answers {
             ask()?;
@@ -252,7 +252,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         restore(self.kitty);
     }

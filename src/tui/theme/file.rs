@@ -24,7 +24,7 @@ pub enum ThemeError {
         /// Line and column, both from 1.
         place: (usize, usize),
         /// What is wrong.
-        what: Wrong,
+        what: ThemeFault,
     },
     /// The file or folder could not be read.
     #[error("{path} cannot be read: {why}", path = .0.display(), why = .1)]
@@ -33,7 +33,7 @@ pub enum ThemeError {
 
 /// What can be wrong with a theme.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum ThemeFault {
     /// Not TOML, or of another shape.
     #[error("{0}")]
     Syntax(String),
@@ -58,7 +58,7 @@ pub enum Wrong {
 }
 
 /// A mistake, in the theme of that name, at the key of that path.
-type Found = (String, Vec<String>, Wrong);
+type Found = (String, Vec<String>, ThemeFault);
 
 /// The themes nebula comes with.
 pub(super) const SHIPPED: [(&str, &str); 5] = [
@@ -184,14 +184,14 @@ impl Themes {
                 (0, Some(text)) => text.as_str(),
                 (1, _) => match SHIPPED.iter().find(|(n, t)| *n == name && self.texts[&name] != *t) {
                     Some((_, text)) => text,
-                    None => return Err(inherits(Wrong::Circle)),
+                    None => return Err(inherits(ThemeFault::Circle)),
                 },
-                (0, None) => return Err(inherits(Wrong::Parent(name.clone(), self.names().join(", ")))),
-                _ => return Err(inherits(Wrong::Circle)),
+                (0, None) => return Err(inherits(ThemeFault::Parent(name.clone(), self.names().join(", ")))),
+                _ => return Err(inherits(ThemeFault::Circle)),
             };
             let file: File = toml::from_str(text).map_err(|e| {
                 let (_, what) = toml_place::syntax(text, &e);
-                (name.clone(), Vec::new(), Wrong::Syntax(what))
+                (name.clone(), Vec::new(), ThemeFault::Syntax(what))
             })?;
             next = file.inherits.clone();
             chain.push((name, file));
@@ -231,7 +231,7 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
         palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), (owner.as_str(), v.as_str()))));
         for (role, look) in &file.roles {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
-                return Err((owner.clone(), in_roles(role), Wrong::Role(role.clone())));
+                return Err((owner.clone(), in_roles(role), ThemeFault::Role(role.clone())));
             }
             roles.insert(role, (owner, look));
             // Picked for another colour.
@@ -240,13 +240,13 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
         }
         for (role, number) in &file.xterm {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
-                return Err((owner.clone(), vec!["xterm".into(), role.clone()], Wrong::Role(role.clone())));
+                return Err((owner.clone(), vec!["xterm".into(), role.clone()], ThemeFault::Role(role.clone())));
             }
             xterm.insert(role, *number);
         }
         for (role, look) in &file.ansi {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
-                return Err((owner.clone(), vec!["ansi".into(), role.clone()], Wrong::Role(role.clone())));
+                return Err((owner.clone(), vec!["ansi".into(), role.clone()], ThemeFault::Role(role.clone())));
             }
             ansi.insert(role, (owner, look));
         }
@@ -277,7 +277,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
     for (role, key) in Role::ALL {
         let (owner, look) = roles
             .get(key)
-            .ok_or_else(|| (name.to_string(), vec!["roles".to_string()], Wrong::Missing(key.to_string())))?;
+            .ok_or_else(|| (name.to_string(), vec!["roles".to_string()], ThemeFault::Missing(key.to_string())))?;
         let (color, attributes): (Option<&str>, &[String]) = match look {
             Look::Color(c) => (Some(c), &[]),
             Look::Full { color, attributes } => (color.as_deref(), attributes),
@@ -286,14 +286,14 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         let mut style = Style::new();
         if let (Depth::Sixteen, Some((owner, picked))) = (depth, ansi.get(key)) {
             styles[role as usize] = of_sixteen(role, picked)
-                .map_err(|word| (owner.to_string(), in_ansi(key), Wrong::Attribute(key.to_string(), word)))?;
+                .map_err(|word| (owner.to_string(), in_ansi(key), ThemeFault::Attribute(key.to_string(), word)))?;
             continue;
         }
         if let (Depth::Cube, Some(number)) = (depth, xterm.get(key)) {
             let picked = Some(Color::Indexed(*number));
             (style.fg, style.bg) = if role.is_tint() { (None, picked) } else { (picked, None) };
             styles[role as usize] = attributed(style, attributes)
-                .map_err(|word| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word)))?;
+                .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
             continue;
         }
         style.fg = color.filter(|_| !role.is_tint()).and_then(paint);
@@ -308,7 +308,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             })
             .and_then(paint);
         styles[role as usize] = attributed(style, attributes)
-            .map_err(|word| (owner.to_string(), in_roles(key), Wrong::Attribute(key.to_string(), word)))?;
+            .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, ground.is_some());
     Ok(Theme { name: name.to_string(), styles, ground: ground.and_then(paint), stamp })
@@ -350,7 +350,7 @@ fn resolve(theme: &str, path: Vec<String>, text: &str, palette: &Palette<'_>) ->
         None => (theme, path, text),
     };
     let key = path.last().cloned().unwrap_or_default();
-    colour::parse(hex).ok_or_else(|| (theme.to_string(), path, Wrong::Colour(key, hex.to_string())))
+    colour::parse(hex).ok_or_else(|| (theme.to_string(), path, ThemeFault::Colour(key, hex.to_string())))
 }
 
 fn attribute(style: Style, word: &str) -> Option<Style> {

@@ -7,7 +7,7 @@ mod file;
 
 use ratatui::style::{Color, Style};
 
-pub use file::{ThemeError, Themes, Wrong};
+pub use file::{ThemeError, ThemeFault, Themes};
 
 /// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use nebula::strand::id::QName;
 use nebula::strand::issue::{Draft, Issuer, issue};
 use nebula::strand::lang::parse::parse_definitions;
 use nebula::strand::lang::print;
-use nebula::strand::runtime::run::{Slots, Trigger};
+use nebula::strand::runtime::run::{SlotValues, Trigger};
 use nebula::strand::runtime::{Primitives, again, play};
 use nebula::strand::state::State;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn event(step: u64, chance: u64) -> Trigger {
 fn a_thousand_chance_events_replay_equal_and_a_changed_app_does_not() {
     let state = load(&format!("{TODO}{CHANCE}"));
     let mut world = Primitives { given: HashMap::new(), storage: Default::default(), seed: 7, printed: Vec::new() };
-    let (mut slots, mut chance) = (Slots::new(), 7u64);
+    let (mut slots, mut chance) = (SlotValues::new(), 7u64);
     let mut episodes = Vec::new();
     for step in 0..1_000 {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

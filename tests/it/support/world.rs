@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::agent::{self, Handle, Parts};
-use nebula::archive::{Archive, Settings};
+use nebula::agent::{self, AgentHandle, AgentParts};
+use nebula::archive::{Archive, ArchiveSettings};
 use nebula::config::{Config, Env, Flags, Paths};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
 use nebula::protocol::{Command, EventBody, Mode, Prompt, SessionChoice, TurnEnd};
@@ -22,7 +22,7 @@ pub struct World {
 
 /// A running agent in a world.
 pub struct Live {
-    pub handle: Handle,
+    pub handle: AgentHandle,
     pub model: Arc<Replay>,
     /// Everything that was told so far.
     pub events: Vec<EventBody>,
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// What an agent here is made of.
-    pub fn parts(&self, model: Arc<Replay>) -> Parts {
+    pub fn parts(&self, model: Arc<Replay>) -> AgentParts {
         let paths = Paths::below(&self.home());
         let config = Config::load(
             paths,
@@ -133,8 +133,16 @@ impl World {
             Some(&self.root()),
         );
         let workspace = Workspace::open(&self.root()).expect("a workspace").protect(Path::new("/nowhere"));
-        let archive = Archive::open(&workspace, &Settings::default()).expect("an archive");
-        Parts { config, workspace, archive, provider: Some(model), tools: Vec::new(), record: None, mode: self.mode }
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        AgentParts {
+            config,
+            workspace,
+            archive,
+            provider: Some(model),
+            tools: Vec::new(),
+            record: None,
+            mode: self.mode,
+        }
     }
 
     /// Starts the agent.
@@ -144,7 +152,7 @@ impl World {
     }
 
     /// Starts an agent of these parts; `model` is what is asked for the requests it got.
-    pub fn start_with(&self, parts: Parts, model: Arc<Replay>) -> Live {
+    pub fn start_with(&self, parts: AgentParts, model: Arc<Replay>) -> Live {
         Live { handle: agent::spawn(parts), model, events: Vec::new(), _dir: Arc::clone(&self.dir) }
     }
 }

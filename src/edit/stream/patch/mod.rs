@@ -5,7 +5,7 @@ mod names;
 use self::names::{bare, file_name, git_names, names_a_file};
 use super::context::{CUT, Progress, ReaderContext};
 use super::input::Input;
-use super::pieces::{EditId, Part};
+use super::pieces::{EditId, EditPart};
 use super::starts::{Fence, HEAD, Mark, dedented, head};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 
@@ -185,7 +185,7 @@ impl Patch {
         if let Some(name) = line.strip_prefix("+++ ") {
             section.named(file_name(name.trim_end()));
             if let Some(path) = section.path.clone() {
-                ctx.grew(section.id, Part::Path, &path);
+                ctx.grew(section.id, EditPart::Path, &path);
             }
             return Some(Taken::Yes);
         }
@@ -280,7 +280,7 @@ impl Patch {
         self.close(ctx);
         let id = ctx.start(Format::Patch);
         if let Some(path) = &path {
-            ctx.grew(id, Part::Path, path);
+            ctx.grew(id, EditPart::Path, path);
         }
         self.section = Some(Section {
             id,
@@ -367,10 +367,10 @@ impl Section {
         }
         let Some(hunk) = self.hunks.last_mut() else { return };
         let (old, new, part) = match line.as_bytes().first() {
-            Some(b'+') => (0, 1, Some(Part::New)),
-            Some(b'-') => (1, 0, Some(Part::Old)),
+            Some(b'+') => (0, 1, Some(EditPart::New)),
+            Some(b'-') => (1, 0, Some(EditPart::Old)),
             Some(b'\\') => (0, 0, None),
-            _ => (1, 1, Some(Part::Same)),
+            _ => (1, 1, Some(EditPart::Same)),
         };
         self.due = (self.due.0.saturating_sub(old), self.due.1.saturating_sub(new));
         if let Some(part) = part {

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::edit::{Current, Edit, Rules, apply};
+use crate::edit::{Current, Edit, GroupRules, apply};
 use crate::proposal::State as FileState;
 
 /// A text of a fixture and the files it is about.
 struct Sample {
     text: String,
-    known: Vec<Known>,
+    known: Vec<KnownFile>,
 }
 
 fn fixtures() -> PathBuf {
@@ -28,11 +28,11 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The files in a folder that are text.
-fn files(folder: &Path) -> Vec<Known> {
+fn files(folder: &Path) -> Vec<KnownFile> {
     let texts = folders(folder).into_iter().filter(|p| p.is_file());
     let known = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).ok()?;
-        Some(Known { path: path.file_name()?.to_str()?.to_string(), text: text.into() })
+        Some(KnownFile { path: path.file_name()?.to_str()?.to_string(), text: text.into() })
     };
     texts.filter_map(known).collect()
 }
@@ -47,7 +47,7 @@ fn samples() -> Vec<Sample> {
     }
     for folder in folders(&fixtures().join("model-replies")).into_iter().filter(|p| p.is_dir()) {
         let (replies, others): (Vec<_>, Vec<_>) = files(&folder).into_iter().partition(|k| k.path.starts_with("repl"));
-        let known: Vec<Known> = others.into_iter().filter(|k| k.path.ends_with(".py")).collect();
+        let known: Vec<KnownFile> = others.into_iter().filter(|k| k.path.ends_with(".py")).collect();
         for reply in replies {
             let texts = match reply.path.ends_with(".json") {
                 true => serde_json::from_str::<Vec<String>>(&reply.text).unwrap(),
@@ -205,13 +205,13 @@ fn read(pieces: Vec<Piece>) -> (Read, Vec<Edit>) {
 }
 
 /// Places the edits, which must come to an end too.
-fn place(edits: &[Edit], known: &[Known]) {
+fn place(edits: &[Edit], known: &[KnownFile]) {
     let mut lookup = |path: &str| {
         let found = known.iter().find(|k| k.path == path);
         let state = found.map_or(FileState::Absent, |k| FileState::file(k.text.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    apply(edits, &mut lookup, &Rules { in_play: None, all_or_nothing: false });
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false });
 }
 
 fn setting(name: &str, usual: u64) -> u64 {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::AnthropicReader;
-use self::request::Cache;
-use super::format::{Asked, Format, Page};
+use self::request::AnthropicCache;
+use super::format::{Format, Page, RequestBasis};
 use super::learnt::Learnt;
 use crate::config::Connection;
 use crate::provider::models::listed;
@@ -23,7 +23,7 @@ const LARGEST: u32 = 64_000;
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Anthropic {
-    cache: Cache,
+    cache: AnthropicCache,
 }
 
 impl Format for Anthropic {
@@ -33,7 +33,7 @@ impl Format for Anthropic {
     const THINKS: &'static [&'static str] = &["thinking", "output_config", "effort"];
 
     fn new(connection: &Connection) -> Self {
-        Anthropic { cache: Cache::new(connection.cache_hour) }
+        Anthropic { cache: AnthropicCache::new(connection.cache_hour) }
     }
 
     fn auth(connection: &Connection) -> Auth {
@@ -51,7 +51,7 @@ impl Format for Anthropic {
         server.url("v1/messages")
     }
 
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         self.cache.body(request, asked).into()
     }
 

@@ -5,14 +5,14 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::super::format::Asked;
+use super::super::format::RequestBasis;
 use super::super::written::{Ids, Target, Written, opened, turns};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The blocks of the newest request.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct AnthropicCache {
     written: Written,
     /// What is cached is kept for an hour.
     hour: bool,
@@ -21,14 +21,14 @@ pub(super) struct Cache {
 /// Blocks between two cache marks: the server looks back no farther.
 const REACH: usize = 15;
 
-impl Cache {
+impl AnthropicCache {
     /// Marks say how long what is cached is kept: five minutes, or an hour.
     pub fn new(hour: bool) -> Self {
-        Cache { written: Written::default(), hour }
+        AnthropicCache { written: Written::default(), hour }
     }
 
     /// The body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Anthropic, asked.place, &request.model);
@@ -227,10 +227,10 @@ mod tests {
         Request { model: "claude-x".into(), messages, ..Request::default() }
     }
 
-    fn text(cache: &mut Cache, request: &Request) -> String {
+    fn text(cache: &mut AnthropicCache, request: &Request) -> String {
         cache.body(
             request,
-            &Asked {
+            &RequestBasis {
                 place: PLACE,
                 host: "api.anthropic.com",
                 learnt: &Learnt::default(),
@@ -239,7 +239,7 @@ mod tests {
         )
     }
 
-    fn body(cache: &mut Cache, request: &Request) -> Value {
+    fn body(cache: &mut AnthropicCache, request: &Request) -> Value {
         serde_json::from_str(&text(cache, request)).expect("JSON")
     }
 
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn own_answers_go_back_as_they_came_and_others_without_seals() {
         let own = request(vec![Message::user("hi"), answer(PLACE, "toolu_1"), Message::tool("toolu_1", "a.rs")]);
-        let text = text(&mut Cache::default(), &own);
+        let text = text(&mut AnthropicCache::default(), &own);
         for seal in own.messages[1].seals() {
             assert!(text.contains(&**seal), "{text}");
         }
@@ -275,7 +275,7 @@ mod tests {
             answer("https://elsewhere.example", "odd id!"),
             Message::result(crate::provider::ToolResult { call: "odd id!".into(), text: "no".into(), ok: false }),
         ]);
-        let sent = body(&mut Cache::default(), &other);
+        let sent = body(&mut AnthropicCache::default(), &other);
         assert_eq!(
             sent["messages"][1]["content"],
             json!([{"type": "text", "text": "so"},
@@ -290,7 +290,8 @@ mod tests {
         let mut cut = answer(PLACE, "toolu_1");
         cut.parts.rotate_left(2);
         cut.parts.retain(|part| !matches!(part.body, Body::Call(_)));
-        let sent = body(&mut Cache::default(), &request(vec![Message::user("hi"), cut, Message::user("go on")]));
+        let sent =
+            body(&mut AnthropicCache::default(), &request(vec![Message::user("hi"), cut, Message::user("go on")]));
         assert_eq!(sent["messages"][1]["content"], json!([{"type": "text", "text": "so"}]));
     }
 
@@ -307,7 +308,7 @@ mod tests {
         request.system = "be brief".into();
         let parameters = json!({"type": "object"});
         request.tools = [ToolSpec { name: "list".into(), description: "lists".into(), parameters }].into();
-        let mut cache = Cache::default();
+        let mut cache = AnthropicCache::default();
         let sent = body(&mut cache, &request);
         let roles: Vec<_> = sent["messages"].as_array().expect("turns").iter().map(|turn| &turn["role"]).collect();
         assert_eq!(roles, ["user", "assistant", "user"]);
@@ -322,9 +323,9 @@ mod tests {
         // What was written before shows in nothing but speed.
         request.messages.push(Arc::new(Message::assistant("yes", vec![])));
         request.messages.push(Arc::new(Message::user("more")));
-        assert_eq!(body(&mut cache, &request), body(&mut Cache::default(), &request));
+        assert_eq!(body(&mut cache, &request), body(&mut AnthropicCache::default(), &request));
         request.messages.truncate(1);
-        assert_eq!(body(&mut cache, &request), body(&mut Cache::default(), &request));
+        assert_eq!(body(&mut cache, &request), body(&mut AnthropicCache::default(), &request));
     }
 
     #[test]
@@ -333,7 +334,7 @@ mod tests {
             let facts = models::by_name(model);
             let mut request = request(vec![Message::user("hi")]);
             (request.model, request.effort, request.facts) = (model.into(), effort, facts);
-            let sent = body(&mut Cache::default(), &request);
+            let sent = body(&mut AnthropicCache::default(), &request);
             (sent["thinking"].clone(), sent["output_config"]["effort"].clone(), sent["max_tokens"].clone())
         };
         let adaptive = json!({"type": "adaptive", "display": "summarized"});
@@ -353,8 +354,8 @@ mod tests {
             request(vec![Message::user("hi"), answer("https://other.example", "x"), Message::tool("x", "")]);
         request.effort = Some(Effort::High);
         request.facts = Facts { max_output: Some(64_000), ..models::by_name("claude-sonnet-4-5") };
-        assert_eq!(body(&mut Cache::default(), &request).get("thinking"), None);
+        assert_eq!(body(&mut AnthropicCache::default(), &request).get("thinking"), None);
         request.messages.push(Arc::new(Message::user("more")));
-        assert!(body(&mut Cache::default(), &request).get("thinking").is_some());
+        assert!(body(&mut AnthropicCache::default(), &request).get("thinking").is_some());
     }
 }

@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::ChatReader;
-use self::request::{Cache, Dialect, SentReasoning, carries_reasoning};
-use super::format::{Asked, Format, Page, Probe};
+use self::request::{ChatCache, Dialect, SentReasoning, carries_reasoning};
+use super::format::{Format, Page, Probe, RequestBasis};
 use crate::config::Connection;
 use crate::provider::models::{Facts, listed};
 use crate::provider::transport::{Auth, Reader, Server};
@@ -19,7 +19,7 @@ use crate::provider::{Request, Wire};
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Chat {
-    cache: Cache,
+    cache: ChatCache,
     /// The server has refused `stream_options` once.
     no_usage: bool,
     /// What the server's refusals taught about the reasoning of earlier answers.
@@ -27,7 +27,7 @@ pub(in crate::provider) struct Chat {
 }
 
 impl Chat {
-    fn dialect(&self, request: &Request, asked: &Asked) -> Dialect {
+    fn dialect(&self, request: &Request, asked: &RequestBasis) -> Dialect {
         let host = asked.host;
         let own = host == "api.openai.com";
         Dialect {
@@ -53,7 +53,7 @@ impl Format for Chat {
     const THINKS: &'static [&'static str] = &["reasoning_effort"];
 
     fn new(_connection: &Connection) -> Self {
-        Chat { cache: Cache::default(), no_usage: false, reasoning: SentReasoning::default() }
+        Chat { cache: ChatCache::default(), no_usage: false, reasoning: SentReasoning::default() }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -64,7 +64,7 @@ impl Format for Chat {
         server.url("chat/completions")
     }
 
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let dialect = self.dialect(request, asked);
         self.cache.body(request, dialect, asked.place)
     }
@@ -74,7 +74,7 @@ impl Format for Chat {
     }
 
     /// A server that does not know a field, or misses one, is asked again as it wants it.
-    fn learn(&mut self, request: &Request, asked: &Asked, says: &str) -> bool {
+    fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> bool {
         let dialect = self.dialect(request, asked);
         if dialect.usage && says.contains("stream_options") {
             self.no_usage = true;

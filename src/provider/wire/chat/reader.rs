@@ -32,15 +32,15 @@ struct Choice {
     #[serde(default)]
     index: Any,
     #[serde(default)]
-    delta: Option<Said>,
+    delta: Option<Detail>,
     #[serde(default)]
-    message: Option<Said>,
+    message: Option<Detail>,
     #[serde(default)]
     finish_reason: Any,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct Detail {
     #[serde(default)]
     content: Option<Content>,
     #[serde(default)]
@@ -246,7 +246,7 @@ impl ChatReader {
         Ok(())
     }
 
-    fn said(&mut self, said: Said, whole: bool, out: &mut Vec<Delta>) {
+    fn said(&mut self, said: Detail, whole: bool, out: &mut Vec<Delta>) {
         let thinking = self.reasoning.push(said.reasoning_content, said.reasoning, said.reasoning_details);
         if !thinking.is_empty() {
             out.push(Delta::Thinking(thinking));

@@ -50,7 +50,7 @@ pub(super) enum SentReasoning {
 
 /// The newest request.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct ChatCache {
     /// All up to the first message, and what it was made of.
     head: Option<(Head, usize)>,
     /// Its body, shared with whoever sends it.
@@ -87,7 +87,7 @@ impl Head {
     }
 }
 
-impl Cache {
+impl ChatCache {
     /// The body of `request` to the server at `place`.
     pub fn body(&mut self, request: &Request, dialect: Dialect, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
@@ -331,7 +331,7 @@ mod tests {
     };
     const PLACE: &str = "http://127.0.0.1:1";
 
-    fn parsed(cache: &mut Cache, request: &Request) -> Value {
+    fn parsed(cache: &mut ChatCache, request: &Request) -> Value {
         serde_json::from_slice(&cache.body(request, PLAIN, PLACE)).unwrap()
     }
 
@@ -353,7 +353,7 @@ mod tests {
         let parameters = json!({"type": "object"});
         request.tools = [ToolSpec { name: "list".into(), description: "lists".into(), parameters }].into();
         assert_eq!(
-            parsed(&mut Cache::default(), &request),
+            parsed(&mut ChatCache::default(), &request),
             json!({
                 "model": "m", "stream": true, "stream_options": {"include_usage": true},
                 "tools": [{"type": "function", "function": {
@@ -378,9 +378,9 @@ mod tests {
 
     #[test]
     fn an_answer_without_a_word_is_left_out() {
-        let mut cache = Cache::default();
+        let mut cache = ChatCache::default();
         let mut request = request(vec![Message::assistant("", vec![]), Message::user("a")]);
-        let bytes = |cache: &mut Cache, request: &Request| parsed(cache, request)["messages"].clone();
+        let bytes = |cache: &mut ChatCache, request: &Request| parsed(cache, request)["messages"].clone();
         assert_eq!(bytes(&mut cache, &request), json!([{"role": "user", "content": "a"}]));
         request.messages.push(Arc::new(Message::assistant(" \n", vec![])));
         request.messages.push(Arc::new(Message::user("b")));
@@ -392,7 +392,7 @@ mod tests {
     fn images_and_other_files() {
         let file = |mime: &str| Blob { mime: mime.into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
         let message = Message::user("look").with_blobs([file("image/png"), file("application/pdf")]);
-        let body = parsed(&mut Cache::default(), &request(vec![message]));
+        let body = parsed(&mut ChatCache::default(), &request(vec![message]));
         assert_eq!(
             body["messages"][0]["content"],
             json!([
@@ -405,10 +405,10 @@ mod tests {
 
     #[test]
     fn the_cache_never_shows() {
-        let mut cache = Cache::default();
+        let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
         let mut check = |request: &Request, dialect| {
-            let fresh = Cache::default().body(request, dialect, PLACE);
+            let fresh = ChatCache::default().body(request, dialect, PLACE);
             assert_eq!(cache.body(request, dialect, PLACE), fresh);
             // Also while the request before is being sent.
             let (before, again) = (cache.body(request, dialect, PLACE), cache.body(request, dialect, PLACE));
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn a_body_is_written_on_where_it_lies() {
-        let mut cache = Cache::default();
+        let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
         drop(cache.body(&request, PLAIN, PLACE));
         // Once it has room for a little more, it stays where it is.
@@ -460,7 +460,7 @@ mod tests {
     }
 
     fn reasonings(request: &Request, reasoning: SentReasoning) -> Vec<Value> {
-        let body = Cache::default().body(request, Dialect { reasoning, ..PLAIN }, PLACE);
+        let body = ChatCache::default().body(request, Dialect { reasoning, ..PLAIN }, PLACE);
         let body: Value = serde_json::from_slice(&body).unwrap();
         let of_model = body["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant");
         of_model.map(|m| m["reasoning_content"].clone()).collect()
@@ -495,9 +495,9 @@ mod tests {
     #[test]
     fn files_of_results_follow_the_last_result() {
         let png = Blob { mime: "image/png".into(), bytes: Arc::from(&b"abc"[..]), name: "n".into() };
-        let mut cache = Cache::default();
+        let mut cache = ChatCache::default();
         let mut request = request(vec![called("a", None, "m"), Message::tool("a", "one").with_blobs([png])]);
-        let roles = |cache: &mut Cache, request: &Request| -> Vec<String> {
+        let roles = |cache: &mut ChatCache, request: &Request| -> Vec<String> {
             let body = parsed(cache, request);
             body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap().to_string()).collect()
         };

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::GeminiReader;
-use self::request::Cache;
-use super::format::{Asked, Format, Page};
+use self::request::GeminiCache;
+use super::format::{Format, Page, RequestBasis};
 use crate::config::Connection;
 use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
@@ -17,7 +17,7 @@ use crate::provider::{Request, Wire};
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Gemini {
-    cache: Cache,
+    cache: GeminiCache,
 }
 
 impl Format for Gemini {
@@ -27,7 +27,7 @@ impl Format for Gemini {
     const THINKS: &'static [&'static str] = &["thinking", "thought"];
 
     fn new(_connection: &Connection) -> Self {
-        Gemini { cache: Cache::default() }
+        Gemini { cache: GeminiCache::default() }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -41,7 +41,7 @@ impl Format for Gemini {
         url
     }
 
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         self.cache.body(request, asked).into()
     }
 

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::super::format::Asked;
+use super::super::format::RequestBasis;
 use super::super::raw::RawObject;
 use super::super::written::{Ids, Target, Written, opened, turns};
 use crate::provider::models::{Effort, Thinking};
@@ -14,16 +14,16 @@ use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSp
 
 /// The parts of the newest request.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct GeminiCache {
     written: Written,
 }
 
 /// Stands for the signature of a call that another model made.
 const SKIP: &str = "skip_thought_signature_validator";
 
-impl Cache {
+impl GeminiCache {
     /// The body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let new = is_third_generation(&request.model);
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
@@ -43,7 +43,7 @@ impl Cache {
     }
 }
 
-fn head(request: &Request, asked: &Asked) -> Value {
+fn head(request: &Request, asked: &RequestBasis) -> Value {
     let mut head = json!({});
     if !request.system.is_empty() {
         head["systemInstruction"] = json!({"parts": [{"text": &*request.system}]});

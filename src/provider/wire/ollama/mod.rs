@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio_util::bytes::Bytes;
 
 use self::reader::OllamaReader;
-use self::request::Cache;
-use super::format::{Asked, Format, Page, Probe};
+use self::request::OllamaCache;
+use super::format::{Format, Page, Probe, RequestBasis};
 use crate::config::Connection;
 use crate::provider::models::{Facts, Thinking, listed};
 use crate::provider::transport::{Auth, Framing, Reader, Server};
@@ -17,7 +17,7 @@ use crate::provider::{Request, Wire};
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Ollama {
-    cache: Cache,
+    cache: OllamaCache,
 }
 
 impl Format for Ollama {
@@ -28,7 +28,7 @@ impl Format for Ollama {
     const THINKS: &'static [&'static str] = &["think"];
 
     fn new(_connection: &Connection) -> Self {
-        Ollama { cache: Cache::default() }
+        Ollama { cache: OllamaCache::default() }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -39,7 +39,7 @@ impl Format for Ollama {
         server.url("api/chat")
     }
 
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         self.cache.body(request, asked).into()
     }
 

@@ -5,23 +5,23 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::super::format::Asked;
+use super::super::format::RequestBasis;
 use super::super::written::{Ids, Target, Written, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The messages of the newest request.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct OllamaCache {
     written: Written,
 }
 
 /// The window a model is loaded with where nothing is configured, at most.
 const USUAL_WINDOW: u32 = 32_768;
 
-impl Cache {
+impl OllamaCache {
     /// The body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: 0, variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Ollama, asked.place, &request.model);
@@ -43,7 +43,7 @@ impl Cache {
     }
 }
 
-fn head(request: &Request, asked: &Asked) -> Value {
+fn head(request: &Request, asked: &RequestBasis) -> Value {
     let window = request.facts.window.unwrap_or(USUAL_WINDOW);
     let mut head = json!({
         "model": request.model, "stream": true, "options": {"num_ctx": window}, "keep_alive": "30m",

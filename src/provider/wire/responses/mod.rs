@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::ResponsesReader;
-use self::request::Cache;
-use super::format::{Asked, Format, Page};
+use self::request::ResponsesCache;
+use super::format::{Format, Page, RequestBasis};
 use crate::config::Connection;
 use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
@@ -17,7 +17,7 @@ use crate::provider::{Request, Wire};
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Responses {
-    cache: Cache,
+    cache: ResponsesCache,
 }
 
 impl Format for Responses {
@@ -29,7 +29,7 @@ impl Format for Responses {
     const THINKS: &'static [&'static str] = &["reasoning", "encrypted", "effort", "summary"];
 
     fn new(_connection: &Connection) -> Self {
-        Responses { cache: Cache::default() }
+        Responses { cache: ResponsesCache::default() }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -40,7 +40,7 @@ impl Format for Responses {
         server.url("responses")
     }
 
-    fn body(&mut self, request: &Request, asked: &Asked) -> Bytes {
+    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         self.cache.body(request, asked).into()
     }
 

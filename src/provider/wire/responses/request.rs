@@ -5,20 +5,20 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::arguments;
-use super::super::format::Asked;
+use super::super::format::RequestBasis;
 use super::super::written::{Ids, Target, Written, opened};
 use crate::provider::models::Thinking;
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The items of the newest request.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct ResponsesCache {
     written: Written,
 }
 
-impl Cache {
+impl ResponsesCache {
     /// The body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &Asked) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Responses, asked.place, &request.model);
@@ -37,7 +37,7 @@ impl Cache {
     }
 }
 
-fn head(request: &Request, asked: &Asked) -> Value {
+fn head(request: &Request, asked: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "store": false});
     if request.facts.thinking != Some(Thinking::None) && asked.learnt.thinks(&request.model) {
         head["include"] = json!(["reasoning.encrypted_content"]);

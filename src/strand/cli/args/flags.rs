@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 /// `view`.
 #[derive(Debug, ClapArgs)]
-pub struct View {
+pub struct ViewArgs {
     /// layer.Name with * and ?, a def-id, or several with commas
     pub selector: String,
     /// Dependencies first, then the definition

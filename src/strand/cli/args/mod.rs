@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use flags::{Add, Check, Fix, Remove, Run, Sync, View};
+pub use flags::{Add, Check, Fix, Remove, Run, Sync, ViewArgs};
 pub use nested::{ConflictCommand, McpCommand, OpCommand, PatchCommand, StoreCommand};
 
 /// The heading of the options that every command takes.
@@ -104,7 +104,7 @@ pub enum Command {
 JSON: [{qname, def, hash, text, units: [{unit, text}], deps, history, refs}];
       history and refs only with their flags
 Exit: 0 found, 6 nothing of that name")]
-    View(View),
+    View(ViewArgs),
     /// List names, in layer order then by name
     #[command(after_help = "JSON: [{qname, def, hash}]")]
     List {

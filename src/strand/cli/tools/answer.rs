@@ -7,7 +7,7 @@ pub const LIMIT: usize = 200;
 
 /// What a tool answers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum ToolAnswer {
     /// It did what it was asked to.
     Done(Value),
     /// It refused: `{"error": {kind, message, details}}`, or a result in which something was refused.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct View {
+pub struct ViewArguments {
     pub selector: String,
     #[serde(default)]
     pub with_deps: bool,
@@ -18,7 +18,7 @@ pub struct View {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct List {
+pub struct ListArguments {
     pub layer: Option<String>,
     pub limit: Option<usize>,
     pub cursor: Option<String>,
@@ -26,7 +26,7 @@ pub struct List {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Add {
+pub struct AddArguments {
     pub layer: String,
     pub name: String,
     pub body: String,
@@ -42,7 +42,7 @@ pub struct Replace {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
+pub struct EditArguments {
     pub qname: String,
     pub patch: Map<String, Value>,
     pub expect_hash: Option<String>,
@@ -58,7 +58,7 @@ pub struct Rename {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Remove {
+pub struct RemoveArguments {
     pub qname: String,
     #[serde(default)]
     pub cascade: bool,
@@ -69,7 +69,7 @@ pub struct Remove {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
+pub struct CheckArguments {
     pub scope: Option<String>,
     pub limit: Option<usize>,
     pub cursor: Option<String>,
@@ -77,7 +77,7 @@ pub struct Check {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fix {
+pub struct FixArguments {
     pub error_code: String,
     #[serde(default)]
     pub apply: bool,
@@ -91,7 +91,7 @@ pub struct Refs {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct History {
+pub struct HistoryArguments {
     pub qname: String,
     pub limit: Option<usize>,
     pub cursor: Option<String>,
@@ -99,7 +99,7 @@ pub struct History {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Episode {
+pub struct EpisodeArguments {
     pub episode_id: String,
 }
 
@@ -119,7 +119,7 @@ pub struct Conflicts {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct RunArguments {
     pub event: String,
     pub payload: Option<Value>,
     pub effects: Option<Map<String, Value>>,
@@ -127,7 +127,7 @@ pub struct Run {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sync {
+pub struct SyncArguments {
     #[serde(default)]
     pub dry_run: bool,
 }

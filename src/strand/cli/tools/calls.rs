@@ -3,14 +3,14 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, LIMIT};
+use super::answer::{LIMIT, ToolAnswer};
 use super::arguments::{
-    Add, Check, Conflicts, Edit, Episode, Fix, History, List, PatchApply, Refs, Remove, Rename, Replace, Run, Sync,
-    View,
+    AddArguments, CheckArguments, Conflicts, EditArguments, EpisodeArguments, FixArguments, HistoryArguments,
+    ListArguments, PatchApply, Refs, RemoveArguments, Rename, Replace, RunArguments, SyncArguments, ViewArguments,
 };
 use crate::strand::cli::args::{self, Command, ConflictCommand};
 use crate::strand::cli::exchange::apply_ops;
-use crate::strand::cli::out::Out;
+use crate::strand::cli::out::Writer;
 use crate::strand::cli::perform::perform;
 use crate::strand::cli::read::{layer_named, qname};
 use crate::strand::cli::session::Session;
@@ -48,23 +48,23 @@ pub fn paged<T>(all: Vec<T>, limit: Option<usize>, cursor: Option<&str>) -> Resu
 }
 
 /// An answer with a list, and the cursor of the next page if there is one.
-fn listed(name: &str, (page, next): (Vec<Value>, Option<String>)) -> Answer {
+fn listed(name: &str, (page, next): (Vec<Value>, Option<String>)) -> ToolAnswer {
     let mut answer = json!({name: page});
     if let Some(next) = next {
         answer["next_cursor"] = next.into();
     }
-    Answer::Done(answer)
+    ToolAnswer::Done(answer)
 }
 
 /// One call of a tool.
 pub struct Call<'c> {
     pub session: &'c mut Session,
-    pub out: Out,
+    pub out: Writer,
 }
 
 impl Call<'_> {
     /// Calls the tool of a name.
-    pub fn run(&mut self, name: &str, arguments: &Value) -> Result<Answer, Error> {
+    pub fn run(&mut self, name: &str, arguments: &Value) -> Result<ToolAnswer, Error> {
         match name {
             "strand_view" => self.view(read(arguments)?),
             "strand_list" => self.list(&read(arguments)?),
@@ -93,10 +93,10 @@ impl Call<'_> {
     }
 
     /// Runs a command whose result is one object, and makes an answer of it.
-    fn one(&mut self, command: Command, shape: impl FnOnce(Value) -> Value) -> Result<Answer, Error> {
+    fn one(&mut self, command: Command, shape: impl FnOnce(Value) -> Value) -> Result<ToolAnswer, Error> {
         let (values, refused) = self.perform(command)?;
         let value = shape(values.into_iter().next().unwrap_or_else(|| json!({})));
-        Ok(if refused { Answer::Refused(value) } else { Answer::Done(value) })
+        Ok(if refused { ToolAnswer::Refused(value) } else { ToolAnswer::Done(value) })
     }
 
     fn expect(&mut self, name: &str, hash: Option<String>) -> Result<(), Error> {
@@ -105,13 +105,13 @@ impl Call<'_> {
         Ok(())
     }
 
-    fn view(&mut self, given: View) -> Result<Answer, Error> {
-        let View { selector, with_deps, units, at, limit, cursor } = given;
+    fn view(&mut self, given: ViewArguments) -> Result<ToolAnswer, Error> {
+        let ViewArguments { selector, with_deps, units, at, limit, cursor } = given;
         let (from, limit) = (start(cursor.as_deref())?, limit.unwrap_or(LIMIT).max(1));
         // One more than is shown tells whether there are more.
         let page = Some((from, limit.saturating_add(1)));
         let (hash, history, refs) = (false, false, false);
-        let command = Command::View(args::View { selector, with_deps, hash, history, refs, units, at, page });
+        let command = Command::View(args::ViewArgs { selector, with_deps, hash, history, refs, units, at, page });
         let (mut values, _) = self.perform(command)?;
         let Some(Value::Array(found)) = values.pop() else { return Ok(listed("definitions", (Vec::new(), None))) };
         let next = (found.len() > limit).then(|| (from + limit).to_string());
@@ -127,34 +127,34 @@ impl Call<'_> {
         Ok(listed("definitions", (found.into_iter().take(limit).map(definition).collect(), next)))
     }
 
-    fn list(&mut self, given: &List) -> Result<Answer, Error> {
+    fn list(&mut self, given: &ListArguments) -> Result<ToolAnswer, Error> {
         let layer = given.layer.as_deref().map(layer_named).transpose()?;
         let names = names(self.session.store.state(), layer).into_iter().map(Value::from).collect();
         Ok(listed("names", paged(names, given.limit, given.cursor.as_deref())?))
     }
 
-    fn add(&mut self, given: Add) -> Result<Answer, Error> {
+    fn add(&mut self, given: AddArguments) -> Result<ToolAnswer, Error> {
         let parts = vec![given.layer, given.name, given.body];
         self.one(Command::Add(args::Add { parts, doc: None, check: false }), |value| value)
     }
 
-    fn replace(&mut self, given: Replace) -> Result<Answer, Error> {
+    fn replace(&mut self, given: Replace) -> Result<ToolAnswer, Error> {
         self.expect(&given.qname, given.expect_hash)?;
         self.one(Command::Replace { qname: given.qname, body: given.body, check: false }, |value| value)
     }
 
-    fn edit(&mut self, given: Edit) -> Result<Answer, Error> {
+    fn edit(&mut self, given: EditArguments) -> Result<ToolAnswer, Error> {
         self.expect(&given.qname, given.expect_hash)?;
         let patch = Value::Object(given.patch).to_string();
         self.one(Command::Edit { qname: given.qname, patch, check: false }, |value| value)
     }
 
-    fn rename(&mut self, given: Rename) -> Result<Answer, Error> {
+    fn rename(&mut self, given: Rename) -> Result<ToolAnswer, Error> {
         self.expect(&given.qname, given.expect_hash)?;
         self.one(Command::Rename { qname: given.qname, new: given.new_name }, |value| value)
     }
 
-    fn remove(&mut self, given: Remove) -> Result<Answer, Error> {
+    fn remove(&mut self, given: RemoveArguments) -> Result<ToolAnswer, Error> {
         if given.cascade && given.force {
             return Err(Refusal::Usage("give cascade or force, not both".to_owned()).into());
         }
@@ -167,7 +167,7 @@ impl Call<'_> {
         )
     }
 
-    fn check(&mut self, given: &Check) -> Result<Answer, Error> {
+    fn check(&mut self, given: &CheckArguments) -> Result<ToolAnswer, Error> {
         let scope = given.scope.as_deref();
         let is = |word: &str| scope == Some(word);
         let flags = [is("types"), is("refs"), is("effects"), is("a11y")];
@@ -183,19 +183,19 @@ impl Call<'_> {
         });
         let (found, _) = self.perform(command)?;
         let clean = !found.iter().any(|one| one["severity"] == "error");
-        let Answer::Done(mut answer) = listed("errors", paged(found, given.limit, given.cursor.as_deref())?) else {
-            return Ok(Answer::Done(json!({})));
+        let ToolAnswer::Done(mut answer) = listed("errors", paged(found, given.limit, given.cursor.as_deref())?) else {
+            return Ok(ToolAnswer::Done(json!({})));
         };
         answer["clean"] = clean.into();
-        Ok(Answer::Done(answer))
+        Ok(ToolAnswer::Done(answer))
     }
 
-    fn fix(&mut self, given: Fix) -> Result<Answer, Error> {
+    fn fix(&mut self, given: FixArguments) -> Result<ToolAnswer, Error> {
         let fix = |auto_patch, apply, which| Command::Fix(args::Fix { auto_patch, apply, interactive: false, which });
         let (patches, _) = self.perform(fix(Some(given.error_code.clone()), false, None))?;
         if !given.apply {
             let left = patches.len();
-            return Ok(Answer::Done(json!({"patches": patches, "applied": [], "left": left})));
+            return Ok(ToolAnswer::Done(json!({"patches": patches, "applied": [], "left": left})));
         }
         self.one(
             fix(None, true, Some(given.error_code)),
@@ -203,7 +203,7 @@ impl Call<'_> {
         )
     }
 
-    fn refs(&mut self, given: &Refs) -> Result<Answer, Error> {
+    fn refs(&mut self, given: &Refs) -> Result<ToolAnswer, Error> {
         let state = self.session.store.state();
         let id = target(state, &qname(&given.qname)?)?.id;
         let mut refs = Vec::new();
@@ -214,57 +214,57 @@ impl Call<'_> {
             let text = view.map(|view| unit_text(view, unit)).unwrap_or_default();
             refs.push(json!({"from": from, "unit": unit, "kind": kind, "text": text}));
         }
-        Ok(Answer::Done(json!({"refs": refs})))
+        Ok(ToolAnswer::Done(json!({"refs": refs})))
     }
 
-    fn history(&mut self, given: &History) -> Result<Answer, Error> {
+    fn history(&mut self, given: &HistoryArguments) -> Result<ToolAnswer, Error> {
         let id = target(self.session.store.state(), &qname(&given.qname)?)?.id;
         let ops = self.session.store.history(id).iter().map(Op::to_json).collect();
         Ok(listed("ops", paged(ops, given.limit, given.cursor.as_deref())?))
     }
 
-    fn episode(&mut self, given: &Episode) -> Result<Answer, Error> {
+    fn episode(&mut self, given: &EpisodeArguments) -> Result<ToolAnswer, Error> {
         let mut episodes = episode::read(&self.session.store.inner("episode-log.jsonl"))?;
         let found = match given.episode_id.as_str() {
             "latest" => episodes.pop(),
             id => episodes.into_iter().find(|episode| episode.id == id),
         };
         let missing = || Error::NotFound(format!("there is no episode {}", given.episode_id));
-        found.map(|episode| Answer::Done(episode.to_json())).ok_or_else(missing)
+        found.map(|episode| ToolAnswer::Done(episode.to_json())).ok_or_else(missing)
     }
 
-    fn patch_apply(&mut self, given: &PatchApply) -> Result<Answer, Error> {
+    fn patch_apply(&mut self, given: &PatchApply) -> Result<ToolAnswer, Error> {
         if given.ops.is_empty() {
             return Err(Refusal::Malformed("there is no op in ops".to_owned()).into());
         }
         let code = apply_ops(self.session, &mut self.out, &given.ops, "ops", false)?;
         let value = self.out.take().into_iter().next().unwrap_or_else(|| json!({}));
-        Ok(if code >= 2 { Answer::Refused(value) } else { Answer::Done(value) })
+        Ok(if code >= 2 { ToolAnswer::Refused(value) } else { ToolAnswer::Done(value) })
     }
 
-    fn conflicts(&mut self, given: Conflicts) -> Result<Answer, Error> {
+    fn conflicts(&mut self, given: Conflicts) -> Result<ToolAnswer, Error> {
         let Conflicts { id, reissue } = given;
         if let (true, Some(id)) = (reissue, &id) {
             let command = Some(ConflictCommand::Reissue { id: id.clone() });
             let (mut values, _) = self.perform(Command::Conflicts { command, all: false })?;
             let ids = values.pop().map_or_else(|| json!([]), |value| value["op-ids"].clone());
-            return Ok(Answer::Done(json!({"conflicts": [], "op-ids": ids})));
+            return Ok(ToolAnswer::Done(json!({"conflicts": [], "op-ids": ids})));
         }
         if reissue {
             return Err(Refusal::Usage("name the conflict to issue again: id".to_owned()).into());
         }
         let (mut values, _) = self.perform(Command::Conflicts { command: None, all: id.is_some() })?;
-        let Some(Value::Array(mut all)) = values.pop() else { return Ok(Answer::Done(json!({"conflicts": []}))) };
+        let Some(Value::Array(mut all)) = values.pop() else { return Ok(ToolAnswer::Done(json!({"conflicts": []}))) };
         if let Some(id) = id {
             all.retain(|one| one["conflict"] == *id || one["id"] == *id);
             if all.is_empty() {
                 return Err(Error::NotFound(format!("there is no conflict {id}")));
             }
         }
-        Ok(Answer::Done(json!({"conflicts": all})))
+        Ok(ToolAnswer::Done(json!({"conflicts": all})))
     }
 
-    fn run_event(&mut self, given: Run) -> Result<Answer, Error> {
+    fn run_event(&mut self, given: RunArguments) -> Result<ToolAnswer, Error> {
         let payload = given.payload.map(|payload| payload.to_string());
         let given_answers = given.effects.map(Value::Object);
         self.one(
@@ -281,7 +281,7 @@ impl Call<'_> {
         )
     }
 
-    fn sync(&mut self, given: &Sync) -> Result<Answer, Error> {
+    fn sync(&mut self, given: &SyncArguments) -> Result<ToolAnswer, Error> {
         let command = Command::Sync(args::Sync {
             dry_run: given.dry_run,
             to_files: false,

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::out::{Out, error_json};
+use super::out::{Writer, error_json};
 use super::session::{Session, open_at};
 use crate::strand::id::QName;
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
 use crate::strand::store::Error;
-pub use answer::Answer;
+pub use answer::ToolAnswer;
 pub use schema::Tool;
 
 /// Some of the visible definitions.
@@ -87,10 +87,10 @@ impl Tools {
     }
 
     /// Calls a tool for a client. Each call sees the store as it stands then, what others wrote included.
-    pub fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Answer {
+    pub fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> ToolAnswer {
         let author = self.author.clone().unwrap_or_else(|| agent(client));
         self.session.issuer = Issuer::new(author);
-        let out = Out::capturing();
+        let out = Writer::capturing();
         let mut done = self.session.store.catch_up().and_then(|_| {
             let mut call = calls::Call { session: &mut self.session, out };
             call.run(name, &Value::Object(arguments))
@@ -111,7 +111,7 @@ impl Tools {
                 if let Some(value) = value.as_object_mut() {
                     value.remove("code");
                 }
-                Answer::Refused(json!({"error": value}))
+                ToolAnswer::Refused(json!({"error": value}))
             }
         }
     }

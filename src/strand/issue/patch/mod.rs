@@ -24,7 +24,7 @@ use crate::strand::lang::unit::{
 };
 use crate::strand::op::Change;
 use crate::strand::state::View;
-use read::{Address, Step, read_patch};
+use read::{Address, Instruction, read_patch};
 use tokens::{failed, replace_plain};
 
 /// A sealed patch.
@@ -98,11 +98,11 @@ impl<'v> Work<'v> {
         Work { view, layer: view.layer, op, multi, old_header, header, units, inserts: Vec::new(), chain: None }
     }
 
-    fn apply(&mut self, address: &Address, step: Step) -> Result<(), Refusal> {
+    fn apply(&mut self, address: &Address, step: Instruction) -> Result<(), Refusal> {
         match address {
             Address::Header(name) => self.header_step(name, step),
             Address::Unit(0) => match step {
-                Step::Insert(text) if self.multi && self.layer != Layer::Tile => self.insert(None, &text),
+                Instruction::Insert(text) if self.multi && self.layer != Layer::Tile => self.insert(None, &text),
                 _ => Err(failed("body:0 takes only an insert, and a tile has one root")),
             },
             Address::Unit(number) => self.unit_step(*number, step),
@@ -110,14 +110,14 @@ impl<'v> Work<'v> {
         }
     }
 
-    fn header_step(&mut self, name: &str, step: Step) -> Result<(), Refusal> {
+    fn header_step(&mut self, name: &str, step: Instruction) -> Result<(), Refusal> {
         let old = self.header.get(name).map(Reg::text).unwrap_or_default();
         let value = match step {
-            Step::Set(text) => Some(text),
-            Step::Replace { from, to, all } if name == "doc" => Some(replace_plain(&old, &from, &to, all)?),
-            Step::Replace { from, to, all } => Some(replace_tokens(&old, &from, &to, all)?),
-            Step::Delete => None,
-            Step::Unset(_) if !mandatory(self.layer, false, name) => None,
+            Instruction::Set(text) => Some(text),
+            Instruction::Replace { from, to, all } if name == "doc" => Some(replace_plain(&old, &from, &to, all)?),
+            Instruction::Replace { from, to, all } => Some(replace_tokens(&old, &from, &to, all)?),
+            Instruction::Delete => None,
+            Instruction::Unset(_) if !mandatory(self.layer, false, name) => None,
             _ => return Err(failed(format!("'{name}' can be set, replaced in, or deleted"))),
         };
         self.set_header(name, value)
@@ -154,42 +154,42 @@ impl<'v> Work<'v> {
         self.units.get_mut(number.wrapping_sub(1)).filter(|draft| !draft.deleted).ok_or_else(missing)
     }
 
-    fn unit_step(&mut self, number: usize, step: Step) -> Result<(), Refusal> {
+    fn unit_step(&mut self, number: usize, step: Instruction) -> Result<(), Refusal> {
         if !self.multi {
             return self.whole_step(number, step);
         }
         match step {
-            Step::Insert(text) => {
+            Instruction::Insert(text) => {
                 self.draft(number)?;
                 self.insert(Some(number), &text)
             }
-            Step::InsertChild(text) => self.insert_child(number, &text),
-            Step::Delete => self.delete(number),
-            Step::Set(text) => self.set_unit(number, &text),
-            Step::Replace { from, to, all } => {
+            Instruction::InsertChild(text) => self.insert_child(number, &text),
+            Instruction::Delete => self.delete(number),
+            Instruction::Set(text) => self.set_unit(number, &text),
+            Instruction::Replace { from, to, all } => {
                 let text = self.unit_text(number)?;
                 let text = replace_tokens(&text, &from, &to, all)?;
                 self.set_unit(number, &text)
             }
-            Step::Add(name, value) => self.set_part(number, &name, Some(&value)),
-            Step::Unset(name) => self.set_part(number, &name, None),
+            Instruction::Add(name, value) => self.set_part(number, &name, Some(&value)),
+            Instruction::Unset(name) => self.set_part(number, &name, None),
         }
     }
 
     /// Instructions on a body that is one unit.
-    fn whole_step(&mut self, number: usize, step: Step) -> Result<(), Refusal> {
+    fn whole_step(&mut self, number: usize, step: Instruction) -> Result<(), Refusal> {
         if number != 1 {
             return Err(failed(format!("there is no body:{number}; the whole body is body:1")));
         }
         let text = match step {
-            Step::Set(text) => text,
-            Step::Replace { from, to, all } => {
+            Instruction::Set(text) => text,
+            Instruction::Replace { from, to, all } => {
                 let parts = Parts { header: self.header.clone(), units: Vec::new() };
                 let body = join(self.layer, parts).ok_or_else(|| failed("the body is not whole"))?;
                 replace_tokens(&print::body(&body), &from, &to, all)?
             }
-            Step::Add(name, value) => return self.set_header(&name, Some(value)),
-            Step::Unset(name) => return self.set_header(&name, None),
+            Instruction::Add(name, value) => return self.set_header(&name, Some(value)),
+            Instruction::Unset(name) => return self.set_header(&name, None),
             _ => return Err(failed("this body is one unit: set it, or replace in it")),
         };
         let body = parse_body(self.layer, &text).map_err(|faults| failed(faults[0].message.clone()))?;
@@ -205,20 +205,20 @@ impl<'v> Work<'v> {
         Ok(())
     }
 
-    fn part_step(&mut self, number: usize, part: &str, step: Step) -> Result<(), Refusal> {
+    fn part_step(&mut self, number: usize, part: &str, step: Instruction) -> Result<(), Refusal> {
         if !self.multi {
             return if number == 1 { self.header_step(part, step) } else { Err(failed("the whole body is body:1")) };
         }
         let register = self.register_name(part);
         let old = self.draft(number)?.regs.get(register.as_str()).map(Reg::text);
         match step {
-            Step::Set(text) => self.set_part(number, part, Some(&text)),
-            Step::Replace { from, to, all } => {
+            Instruction::Set(text) => self.set_part(number, part, Some(&text)),
+            Instruction::Replace { from, to, all } => {
                 let old = old.ok_or_else(|| failed(format!("body:{number} has no '{part}'")))?;
                 let text = replace_tokens(&old, &from, &to, all)?;
                 self.set_part(number, part, Some(&text))
             }
-            Step::Delete | Step::Unset(_) => self.set_part(number, part, None),
+            Instruction::Delete | Instruction::Unset(_) => self.set_part(number, part, None),
             _ => Err(failed(format!("'{part}' can be set, replaced in, or deleted"))),
         }
     }

@@ -11,7 +11,7 @@ use crate::strand::lang::parse::category;
 
 /// One instruction of a patch.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum Instruction {
     Replace { from: String, to: String, all: bool },
     Set(String),
     Insert(String),
@@ -34,7 +34,7 @@ pub(super) enum Address {
 }
 
 /// A patch object as addresses with their instructions, addresses ascending.
-pub(super) fn read_patch(layer: Layer, patch: &Value) -> Result<BTreeMap<Address, Vec<Step>>, Refusal> {
+pub(super) fn read_patch(layer: Layer, patch: &Value) -> Result<BTreeMap<Address, Vec<Instruction>>, Refusal> {
     let object = patch.as_object().ok_or_else(|| failed("a patch is an object of addresses and instructions"))?;
     let mut out = BTreeMap::new();
     for (address, instruction) in object {
@@ -66,7 +66,7 @@ fn read_address(layer: Layer, text: &str) -> Result<Address, Refusal> {
     Ok(Address::Header(text.to_owned()))
 }
 
-fn read_step(value: &Value) -> Result<Vec<Step>, Refusal> {
+fn read_step(value: &Value) -> Result<Vec<Instruction>, Refusal> {
     if let Some(text) = value.as_str() {
         return read_instruction(text).map(|step| vec![step]);
     }
@@ -80,18 +80,18 @@ fn read_step(value: &Value) -> Result<Vec<Step>, Refusal> {
                 let pair: Option<Vec<&str>> = pair.and_then(|pair| pair.iter().map(Value::as_str).collect());
                 let pair = pair.ok_or_else(|| failed(format!("'{name}' needs two strings")))?;
                 let (from, to) = (pair[0].to_owned(), pair[1].to_owned());
-                steps.push(Step::Replace { from, to, all: name == "replace-all" });
+                steps.push(Instruction::Replace { from, to, all: name == "replace-all" });
             }
-            "set" => steps.push(Step::Set(text()?)),
-            "insert" => steps.push(Step::Insert(text()?)),
-            "insert-child" => steps.push(Step::InsertChild(text()?)),
-            "delete" => steps.push(Step::Delete),
-            "unset" => steps.push(Step::Unset(text()?)),
+            "set" => steps.push(Instruction::Set(text()?)),
+            "insert" => steps.push(Instruction::Insert(text()?)),
+            "insert-child" => steps.push(Instruction::InsertChild(text()?)),
+            "delete" => steps.push(Instruction::Delete),
+            "unset" => steps.push(Instruction::Unset(text()?)),
             "add" => {
                 let args = value.as_object().ok_or_else(|| failed("'add' needs an object"))?;
                 for (name, value) in args {
                     let value = value.as_str().ok_or_else(|| failed("'add' needs texts"))?;
-                    steps.push(Step::Add(name.clone(), value.to_owned()));
+                    steps.push(Instruction::Add(name.clone(), value.to_owned()));
                 }
             }
             other => return Err(failed(format!("unknown instruction '{other}'"))),
@@ -100,7 +100,7 @@ fn read_step(value: &Value) -> Result<Vec<Step>, Refusal> {
     Ok(steps)
 }
 
-fn read_instruction(text: &str) -> Result<Step, Refusal> {
+fn read_instruction(text: &str) -> Result<Instruction, Refusal> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Ok(match word {
         "replace" | "replace-all" => {
@@ -111,16 +111,16 @@ fn read_instruction(text: &str) -> Result<Step, Refusal> {
             if !rest.trim().is_empty() {
                 return Err(wrong());
             }
-            Step::Replace { from, to, all: word == "replace-all" }
+            Instruction::Replace { from, to, all: word == "replace-all" }
         }
-        "set" => Step::Set(rest.to_owned()),
-        "insert" => Step::Insert(rest.to_owned()),
-        "insert-child" => Step::InsertChild(rest.to_owned()),
-        "delete" if rest.trim().is_empty() => Step::Delete,
-        "unset" => Step::Unset(rest.trim().to_owned()),
+        "set" => Instruction::Set(rest.to_owned()),
+        "insert" => Instruction::Insert(rest.to_owned()),
+        "insert-child" => Instruction::InsertChild(rest.to_owned()),
+        "delete" if rest.trim().is_empty() => Instruction::Delete,
+        "unset" => Instruction::Unset(rest.trim().to_owned()),
         "add" => {
             let (name, value) = rest.split_once('=').ok_or_else(|| failed(format!("'{text}' is not add NAME=EXPR")))?;
-            Step::Add(name.trim().to_owned(), value.trim().to_owned())
+            Instruction::Add(name.trim().to_owned(), value.trim().to_owned())
         }
         _ => return Err(failed(format!("unknown instruction '{text}'"))),
     })

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::position::Place;
+use super::super::position::LogPosition;
 use crate::strand::graph::Node;
 use crate::strand::id::{DefId, OpId, UnitId};
 use crate::strand::lazy::At;
@@ -32,13 +32,13 @@ pub struct Note {
 
 /// One archived op as the base has it.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ArchivedOp {
     /// What is known of it; a stub says where its text is.
     pub node: Node,
     /// Where its line stands.
     pub at: At,
     /// Where in the log its entry stands.
-    pub place: Place,
+    pub place: LogPosition,
 }
 
 /// What a log begins with.
@@ -49,7 +49,7 @@ pub struct Base {
     /// Ops withdrawn there and not accepted again.
     pub withdrawn: Vec<OpId>,
     /// The archived ops, in order of the log.
-    pub ops: Vec<Kept>,
+    pub ops: Vec<ArchivedOp>,
 }
 
 #[derive(Deserialize)]
@@ -76,7 +76,7 @@ impl Base {
             let text = raw.get();
             // The text is a part of the line.
             let start = text.as_ptr().addr() - line.as_ptr().addr();
-            let place = Place::of(offset + start as u64, text.as_bytes());
+            let place = LogPosition::of(offset + start as u64, text.as_bytes());
             ops.push(kept(&serde_json::from_str(text).map_err(told)?, place)?);
         }
         let withdrawn = inner.withdrawn.iter().filter_map(|id| OpId::parse(id)).collect();
@@ -126,13 +126,13 @@ pub fn entry(node: &Node, at: At, stub: bool) -> String {
     out.to_string()
 }
 
-fn kept(value: &Value, place: Place) -> Result<Kept, String> {
+fn kept(value: &Value, place: LogPosition) -> Result<ArchivedOp, String> {
     let at = at(value).ok_or("an op of the base does not say where it is archived")?;
     let (op, archived) = read_op(value)?;
     let max_ts = value.get("max-ts").and_then(Value::as_i64).unwrap_or(op.ts);
     let void = value.get("void").and_then(Value::as_str).map(Into::into);
     let node = Node::known(op, void, max_ts, value.get("loose").is_none(), archived);
-    Ok(Kept { node, at, place })
+    Ok(ArchivedOp { node, at, place })
 }
 
 fn at(value: &Value) -> Option<At> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::super::log::{Entries, Head, transaction};
+use super::super::log::{Entries, LogHeader, transaction};
 use super::super::{Error, Store};
 use super::base::{Base, Note, counting, entry};
 use super::{Packed, file_name};
@@ -48,7 +48,8 @@ impl Store {
         let (head, entries) = (self.log.head()?, self.log.parse(&text)?);
         let cut = self.cut(&entries, &head, before)?;
         let number = head.archives + 1;
-        let old_header = (head.archives > 0).then(|| Head { store: head.store.clone(), ..Head::default() }.line());
+        let old_header =
+            (head.archives > 0).then(|| LogHeader { store: head.store.clone(), ..LogHeader::default() }.line());
         let from = if head.archives > 0 { head.rest() as usize } else { 0 };
         let moved = &text[from..cut as usize];
         let packed = Packed::new(old_header.as_deref(), moved).map_err(|error| Error::Io {
@@ -74,7 +75,7 @@ impl Store {
     }
 
     /// Where the log is to be cut: the end of the last transaction that may go with all before it.
-    fn cut(&self, entries: &Entries, head: &Head, before: Before) -> Result<u64, Error> {
+    fn cut(&self, entries: &Entries, head: &LogHeader, before: Before) -> Result<u64, Error> {
         let graph = self.state.graph();
         if let Before::Op(id) = before {
             if !graph.has(id) {
@@ -138,7 +139,7 @@ impl Store {
         &self,
         text: &[u8],
         entries: &Entries,
-        head: &Head,
+        head: &LogHeader,
         packed: &Packed,
         cut: u64,
     ) -> Result<Vec<u8>, Error> {
@@ -169,7 +170,7 @@ impl Store {
         let archived = if number > 1 { head.archived + (cut - from) } else { cut };
         loop {
             let standing = transaction(std::slice::from_ref(&base)).0;
-            let head = Head { archives: number, archived, base: standing.len() as u64, ..head.clone() };
+            let head = LogHeader { archives: number, archived, base: standing.len() as u64, ..head.clone() };
             let mut made = format!("{}\n{standing}", head.line()).into_bytes();
             // Whoever read the old log asks whether it goes on where he stopped: no offset may fit by chance.
             if made.len() as u64 == cut {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 
 use super::schema::{configure, path, put_row};
 use super::{pack, source, sum, trust};
-use crate::strand::check::{Checks, Found};
+use crate::strand::check::{Checks, LocatedFault};
 use crate::strand::id::DefId;
 use crate::strand::lazy::{IdMap, IdSet};
 use crate::strand::state::State;
@@ -21,8 +21,8 @@ fn words(granted: &BTreeSet<String>) -> String {
 
 /// What was found of a store whose last commit has a sum, with these capabilities. Empty if anything is wrong with it:
 /// then everything is checked anew.
-pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<Found>> {
-    let read = || -> rusqlite::Result<Option<IdMap<Vec<Found>>>> {
+pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<LocatedFault>> {
+    let read = || -> rusqlite::Result<Option<IdMap<Vec<LocatedFault>>>> {
         let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(Duration::from_secs(5))?;
         db.execute_batch("BEGIN")?;
@@ -56,7 +56,12 @@ fn is_granted(db: &Connection, granted: &BTreeSet<String>) -> rusqlite::Result<b
 }
 
 /// Keeps what was found, if the checkpoint still stands after the commit of that sum. Failing costs the next a check.
-pub fn keep<'f>(root: &Path, at: &str, granted: &BTreeSet<String>, found: impl Iterator<Item = (DefId, &'f [Found])>) {
+pub fn keep<'f>(
+    root: &Path,
+    at: &str,
+    granted: &BTreeSet<String>,
+    found: impl Iterator<Item = (DefId, &'f [LocatedFault])>,
+) {
     let trusted = trust::is_stamped(root);
     let write = || -> rusqlite::Result<()> {
         let mut db = Connection::open(path(root))?;

@@ -16,12 +16,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 
 use super::Log;
-use super::position::{Chain, Place};
+use super::position::{Chain, LogPosition};
 use crate::strand::graph::Graph;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lazy::IdSet;
 use crate::strand::op::Kind;
-use crate::strand::state::{State, Status, View, Watch};
+use crate::strand::state::{State, View, Visibility, Watch};
 pub use diagnostics::{keep as keep_diagnostics, read as diagnostics};
 use schema::{ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, path, put_row};
 pub use source::{Opened, Source};
@@ -36,7 +36,7 @@ pub struct Progress<'p> {
     /// Definitions that changed since `from`.
     pub touched: &'p IdSet,
     /// Ops that came since `from`, and where they stand; all ops where `from` is none.
-    pub placed: &'p BTreeMap<OpId, Place>,
+    pub placed: &'p BTreeMap<OpId, LogPosition>,
     /// Where the checkpoint must stand for these changes to be all; none: it is made anew.
     pub from: Option<u64>,
     /// Where the log stands.
@@ -51,7 +51,7 @@ pub struct Progress<'p> {
 
 /// A definition as the checkpoint has it for a plain listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ListingRow {
     /// Its layer.
     pub layer: Layer,
     /// Its label.
@@ -64,7 +64,7 @@ pub struct Row {
 
 /// The visible definitions of a store, straight from its checkpoint; `None` if there is none that
 /// stands where the log ends. `exact` asks for one name only.
-pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Vec<Row>> {
+pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Vec<ListingRow>> {
     let log = Log::new(root.join(".strand/op-log.jsonl"));
     if !trust::is_stamped(root) {
         return None;
@@ -95,7 +95,7 @@ pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Ve
         let layer = *Layer::ALL.get(usize::try_from(row.get::<_, i64>(column::LAYER).ok()?).ok()?)?;
         let hash: Vec<u8> = row.get(column::HASH).ok()?;
         let hash = format!("h:{}", blake3::Hash::from_bytes(hash.try_into().ok()?).to_hex());
-        rows.push(Row { layer, label, hash, text: row.get(column::TEXT).ok()? });
+        rows.push(ListingRow { layer, label, hash, text: row.get(column::TEXT).ok()? });
     }
     rows.sort_by(|a, b| (a.layer, &a.label).cmp(&(b.layer, &b.label)));
     Some(rows)
@@ -221,7 +221,7 @@ pub fn fold(root: &Path) {
     }
 }
 
-fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId, Place>) -> rusqlite::Result<()> {
+fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId, LogPosition>) -> rusqlite::Result<()> {
     let graph = state.graph();
     let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
@@ -344,9 +344,9 @@ fn put_view(cells: &mut [Value], row: &View) {
 
 fn number(row: &View) -> (i64, Option<DefId>) {
     match row.status {
-        Status::Visible => (VISIBLE, None),
-        Status::Absorbed(by) => (ABSORBED, Some(by)),
-        Status::Dead => (DEAD, None),
+        Visibility::Visible => (VISIBLE, None),
+        Visibility::Absorbed(by) => (ABSORBED, Some(by)),
+        Visibility::Dead => (DEAD, None),
     }
 }
 

@@ -14,11 +14,11 @@ use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::lang::place::Place as Unit;
-use crate::strand::lazy::{At, Head, LazySource, Mention, Name, Relation, Row, StoredOp, StoredOps};
+use crate::strand::lazy::{At, CheckpointDefinition, Head, LazySource, Mention, Name, Relation, StoredOp, StoredOps};
 use crate::strand::op::Op;
-use crate::strand::state::Status;
+use crate::strand::state::Visibility;
 use crate::strand::store::archive::base;
-use crate::strand::store::position::{Chain, Place};
+use crate::strand::store::position::{Chain, LogPosition};
 use crate::strand::store::{Log, log};
 
 /// An open checkpoint. It goes on saying what it said when it was opened, whatever others write.
@@ -190,11 +190,11 @@ impl Source {
     }
 
     /// Where an admitted op stands in the log.
-    pub fn place_of(&self, id: OpId) -> Option<Place> {
+    pub fn place_of(&self, id: OpId) -> Option<LogPosition> {
         self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], place)
     }
 
-    fn op_at(&self, place: Place) -> Option<(Op, Option<At>)> {
+    fn op_at(&self, place: LogPosition) -> Option<(Op, Option<At>)> {
         let mut line = vec![0; place.length as usize];
         let read = self.log.read_exact_at(&mut line, place.offset).map_err(|error| error.to_string());
         let read = read.and_then(|()| {
@@ -223,13 +223,13 @@ fn layer(row: &SqlRow, column: usize) -> rusqlite::Result<Layer> {
     layer.copied().ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-fn definition(row: &SqlRow) -> rusqlite::Result<Option<Row>> {
+fn definition(row: &SqlRow) -> rusqlite::Result<Option<CheckpointDefinition>> {
     let state: i64 = row.get(column::STATE)?;
     let other = pack::one(blob(row, column::ABSORBER));
     let status = match (state, other) {
-        (schema::VISIBLE, _) => Status::Visible,
-        (schema::ABSORBED, Some(by)) => Status::Absorbed(by),
-        (schema::DEAD, _) => Status::Dead,
+        (schema::VISIBLE, _) => Visibility::Visible,
+        (schema::ABSORBED, Some(by)) => Visibility::Absorbed(by),
+        (schema::DEAD, _) => Visibility::Dead,
         _ => return Ok(None),
     };
     let Ok(hash) = blob(row, column::HASH).try_into() else { return Ok(None) };
@@ -248,7 +248,7 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<Row>> {
     };
     let deps = pack::read_ids(blob(row, column::DEPS));
     let (forked, hidden) = (row.get(column::FORKED)?, row.get(column::HIDDEN)?);
-    Ok(Some(Row { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
+    Ok(Some(CheckpointDefinition { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
 }
 
 /// Definitions by a number of their state.
@@ -281,7 +281,7 @@ impl LazySource for Source {
         self.rows("SELECT * FROM ops ORDER BY op", [], |row| Ok(id(row, 0)))
     }
 
-    fn row(&self, of: DefId) -> Option<Row> {
+    fn row(&self, of: DefId) -> Option<CheckpointDefinition> {
         let sql = "SELECT * FROM defs WHERE def = ?1 AND label IS NOT NULL";
         self.one(sql, [&of.to_bytes()[..]], definition).flatten()
     }
@@ -297,7 +297,7 @@ impl LazySource for Source {
         self.rows("SELECT * FROM defs WHERE label IS NOT NULL", [], |row| Ok(id(row, column::DEF)))
     }
 
-    fn all_rows(&self) -> Vec<Row> {
+    fn all_rows(&self) -> Vec<CheckpointDefinition> {
         let found = self.rows("SELECT * FROM defs WHERE label IS NOT NULL", [], definition);
         found.into_iter().flatten().collect()
     }
@@ -371,6 +371,6 @@ impl LazySource for Source {
 }
 
 /// Where the op of a row stands.
-fn place(row: &SqlRow) -> rusqlite::Result<Place> {
-    Ok(Place { offset: row.get::<_, i64>(1)? as u64, length: row.get(2)?, sum: row.get(3)? })
+fn place(row: &SqlRow) -> rusqlite::Result<LogPosition> {
+    Ok(LogPosition { offset: row.get::<_, i64>(1)? as u64, length: row.get(2)?, sum: row.get(3)? })
 }

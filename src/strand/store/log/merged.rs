@@ -14,7 +14,7 @@ use super::commit::Commit;
 const TRIES: usize = 4096;
 
 /// A transaction whose sum holds.
-pub struct Found {
+pub struct VerifiedTransaction {
     /// The number of each of its lines, and where the line stands, without its newline.
     pub lines: Vec<(usize, Range<usize>)>,
     /// The number of its commit line.
@@ -28,11 +28,11 @@ pub struct Found {
 }
 
 /// What the lines of a log come to.
-pub struct Resolved {
+pub struct ResolvedLog {
     /// Where the first line ends, with its newline.
     pub head: usize,
     /// Transactions whose sum holds, in order of their commit lines.
-    pub transactions: Vec<Found>,
+    pub transactions: Vec<VerifiedTransaction>,
     /// Lines that belong to none, by number; those after the last commit line are not among them.
     pub left: Vec<(usize, Range<usize>)>,
     /// Where the first line after the last commit line begins.
@@ -44,14 +44,14 @@ pub struct Resolved {
 /// The transactions of a log to which every line belongs.
 pub(super) struct Whole {
     pub head: usize,
-    pub transactions: Vec<Found>,
+    pub transactions: Vec<VerifiedTransaction>,
     pub closed: bool,
 }
 
-impl Resolved {
+impl ResolvedLog {
     /// The transactions, if every line belongs to one.
     pub(super) fn whole(self) -> Option<Whole> {
-        let Resolved { head, transactions, left, closed, .. } = self;
+        let ResolvedLog { head, transactions, left, closed, .. } = self;
         left.is_empty().then_some(Whole { head, transactions, closed })
     }
 }
@@ -65,10 +65,10 @@ struct Lines<'t> {
 }
 
 /// Finds the transactions of a log.
-pub fn resolve(text: &[u8]) -> Resolved {
+pub fn resolve(text: &[u8]) -> ResolvedLog {
     let mut lines = Lines { text, pool: Vec::new(), seen: HashSet::new(), claimed: HashSet::new() };
     let head = memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1);
-    let mut out = Resolved { head, transactions: Vec::new(), left: Vec::new(), tail: head, closed: false };
+    let mut out = ResolvedLog { head, transactions: Vec::new(), left: Vec::new(), tail: head, closed: false };
     let (mut start, mut number, mut since, mut broken) = (head, 1, 0, Vec::new());
     let mut after_last = 0;
     while let Some(length) = memchr::memchr(b'\n', &text[start..]) {
@@ -148,10 +148,10 @@ impl Lines<'_> {
         None
     }
 
-    fn claim(&mut self, which: Vec<usize>, number: usize, sum: String, place: &Range<usize>) -> Found {
+    fn claim(&mut self, which: Vec<usize>, number: usize, sum: String, place: &Range<usize>) -> VerifiedTransaction {
         self.claimed.extend(&which);
         let lines = which.into_iter().map(|at| self.pool[at].clone()).collect();
-        Found { lines, number, sum, start: place.start, end: place.end + 1 }
+        VerifiedTransaction { lines, number, sum, start: place.start, end: place.end + 1 }
     }
 }
 

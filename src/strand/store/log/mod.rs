@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::archive::{self, Archives};
-use super::position::{Chain, Place, fold_chain};
+use super::position::{Chain, LogPosition, fold_chain};
 use super::{Error, disk};
 use crate::strand::id::{OpId, new_id, now_ms};
 use crate::strand::op::Op;
@@ -24,7 +24,7 @@ const FORM: u64 = 1;
 
 /// What the first line of a log says.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct LogHeader {
     /// The form of the log; 0 where the line is no head.
     pub form: u64,
     /// Its own length, with its newline.
@@ -39,7 +39,7 @@ pub(super) struct Head {
     pub base: u64,
 }
 
-impl Head {
+impl LogHeader {
     /// Where what was not moved begins.
     pub fn rest(&self) -> u64 {
         self.length + self.base
@@ -65,7 +65,7 @@ pub struct Appended {
     /// The sum of that line.
     pub sum: String,
     /// Where each of its lines stands.
-    pub places: Vec<Place>,
+    pub places: Vec<LogPosition>,
 }
 
 /// The log of one store.
@@ -99,14 +99,14 @@ impl Log {
     }
 
     /// What its first line says.
-    pub(super) fn head(&self) -> Result<Head, Error> {
+    pub(super) fn head(&self) -> Result<LogHeader, Error> {
         let mut line = Vec::new();
         let file = File::open(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
         let read = BufReader::new(file).take(LONGEST_HEAD).read_until(b'\n', &mut line);
         read.map_err(|error| Error::io("read", &self.path, error))?;
         let value: Value = serde_json::from_slice(&line).unwrap_or_default();
         let number = |name: &str| value.get(name).and_then(Value::as_u64).unwrap_or(0);
-        Ok(Head {
+        Ok(LogHeader {
             form: number("strand"),
             length: line.len() as u64,
             store: value.get("store").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -270,7 +270,7 @@ impl Log {
         let mut places = Vec::with_capacity(lines.len());
         let mut offset = before;
         for line in lines {
-            places.push(Place::of(offset, line.as_bytes()));
+            places.push(LogPosition::of(offset, line.as_bytes()));
             offset += line.len() as u64 + 1;
         }
         Ok(Appended { end: before + text.len() as u64, sum, places })

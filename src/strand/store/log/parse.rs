@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::super::archive::base::{self, Base};
-use super::super::position::Place;
+use super::super::position::LogPosition;
 use super::commit::Commit;
 use super::merged;
 use crate::strand::id::OpId;
@@ -17,7 +17,7 @@ pub struct Entries {
     /// Ops in order; an op that was withdrawn later in the stretch is not among them.
     pub ops: Vec<Op>,
     /// Where each of them stands.
-    pub places: Vec<Place>,
+    pub places: Vec<LogPosition>,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: HashSet<OpId>,
     /// The offset after the last commit line.
@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
     fn line(&mut self, whole: std::ops::Range<usize>, number: usize) -> Result<(), Damage> {
         let damage = |why: String| Damage { line: number, why };
         let line = &self.text[whole.start..whole.end - 1];
-        let place = Place::of(self.from + whole.start as u64, line);
+        let place = LogPosition::of(self.from + whole.start as u64, line);
         let first = self.from == 0 && number == 1;
         if self.from == 0 && number == 2 && line.starts_with(base::BEGINS) {
             self.open.base = Some(Base::parse(line, place.offset).map_err(damage)?);
@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
         for transaction in found.transactions {
             for (number, place) in transaction.lines {
                 let line = &self.text[place.clone()];
-                let stands = Place::of(place.start as u64, line);
+                let stands = LogPosition::of(place.start as u64, line);
                 if number == 2 && line.starts_with(base::BEGINS) {
                     self.open.base = Some(Base::parse(line, 0).map_err(|why| Damage { line: number, why })?);
                     continue;
@@ -217,14 +217,14 @@ impl<'t> Reader<'t> {
 #[derive(Default)]
 struct Taken {
     /// In order, with where they stand; none where one was withdrawn.
-    ops: Vec<Option<(Op, Place)>>,
+    ops: Vec<Option<(Op, LogPosition)>>,
     /// Where among them each op is.
     at: HashMap<OpId, usize>,
     withdrawn: HashSet<OpId>,
 }
 
 impl Taken {
-    fn op(&mut self, op: Op, place: Place) -> Result<(), String> {
+    fn op(&mut self, op: Op, place: LogPosition) -> Result<(), String> {
         self.withdrawn.remove(&op.id);
         // A merge of two logs may leave an op twice.
         if let Some((known, _)) = self.at.get(&op.id).and_then(|at| self.ops[*at].as_ref()) {
@@ -249,7 +249,7 @@ impl Taken {
 #[derive(Default)]
 struct Open {
     hasher: Option<blake3::Hasher>,
-    entries: Vec<(Line, Place)>,
+    entries: Vec<(Line, LogPosition)>,
     base: Option<Base>,
     lines: u64,
 }

@@ -24,7 +24,7 @@ use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
 use crate::text::number::{plural, thousands};
 use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{LineFor, PaneEffect, Typed};
+use crate::tui::app::{LineFor, LineInput, PaneEffect};
 use crate::tui::theme::Role;
 use restore_list::RestoreList;
 
@@ -296,9 +296,9 @@ impl Archive {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
+    pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         match (purpose, typed) {
-            (LineFor::Filter, Typed::Now(words) | Typed::Taken(words)) => self.refilter(words.trim()),
+            (LineFor::Filter, LineInput::Now(words) | LineInput::Taken(words)) => self.refilter(words.trim()),
             _ => Vec::new(),
         }
     }

@@ -260,7 +260,7 @@ fn pages_and_filters_are_asked_for_as_needed() {
     assert_eq!(archive.rows.len(), 150);
     act_raw(&mut archive, Action::Last);
     assert!(!drawn(&mut archive, 140, 35).text().contains("older"));
-    let effects = archive.line(LineFor::Filter, Typed::Now("cart"), NOW);
+    let effects = archive.line(LineFor::Filter, LineInput::Now("cart"), NOW);
     assert_eq!(effects, [PaneEffect::Ask(Query::Archive { skip: 0, limit: PAGE, filter: "cart".into() })]);
     // An answer to what was asked before is dropped.
     archive.answer(&query(100), &page(100, 50), NOW);

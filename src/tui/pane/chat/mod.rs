@@ -22,12 +22,12 @@ use super::{Ctx, Look, Mark};
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
+use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 use notices::{first_offer, take};
-use unit::{Columns, Content, Unit};
+use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, Move, Window, position};
 
 /// The conversation.
@@ -83,7 +83,7 @@ impl Chat {
             EventBody::Retrying(wait) => {
                 self.drop_retry();
                 if let Some(wait) = wait {
-                    self.push(Content::Retry(wait.clone()));
+                    self.push(BlockContent::Retry(wait.clone()));
                 }
             }
             _ => {}
@@ -115,7 +115,7 @@ impl Chat {
             Action::NextItem => self.selected.is_some(),
             Action::PreviousItem | Action::Copy | Action::Search => any,
             Action::NextMatch | Action::PreviousMatch => !self.search.words.is_empty(),
-            Action::FoldAll => self.window.units.iter().any(Unit::folds),
+            Action::FoldAll => self.window.units.iter().any(ChatBlock::folds),
             Action::Open => {
                 self.current_notice().is_some_and(|n| first_offer(n).is_some()) || self.current_fold().is_some()
             }
@@ -169,10 +169,10 @@ impl Chat {
     }
 
     /// The words of a search.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
+    pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         if purpose == LineFor::Search {
             match typed {
-                Typed::Now(words) | Typed::Taken(words) | Typed::Kept(words) => {
+                LineInput::Now(words) | LineInput::Taken(words) | LineInput::Kept(words) => {
                     if self.search.words != words {
                         self.search = Search { words: words.to_string(), ..Search::default() };
                         if !words.is_empty() {
@@ -182,7 +182,7 @@ impl Chat {
                         }
                     }
                 }
-                Typed::Left => self.search = Search::default(),
+                LineInput::Left => self.search = Search::default(),
             }
         }
         Vec::new()
@@ -190,9 +190,9 @@ impl Chat {
 
     /// The last paragraph of what nebula said last, since the last message of the person.
     pub fn last_words(&self) -> String {
-        let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, Content::User { .. }));
+        let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, BlockContent::User { .. }));
         let said = since.filter_map(|unit| match &unit.said {
-            Content::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
+            BlockContent::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
             _ => None,
         });
         said.map(|words| words.replace(['`', '*'], "").replace('\n', " "))
@@ -203,20 +203,20 @@ impl Chat {
     /// What is being said now: `thinking`, `answering`. None: nothing is.
     pub fn now(&self) -> Option<&'static str> {
         match &self.window.units.last()?.said {
-            Content::Thinking { over: false, .. } if self.running => Some("thinking"),
-            Content::Answer(doc) if self.running && !doc.text().is_empty() => Some("answering"),
+            BlockContent::Thinking { over: false, .. } if self.running => Some("thinking"),
+            BlockContent::Answer(doc) if self.running && !doc.text().is_empty() => Some("answering"),
             _ => None,
         }
     }
 
     /// Whether the person said anything.
     pub fn has_messages(&self) -> bool {
-        self.window.units.iter().any(|unit| matches!(unit.said, Content::User { .. }))
+        self.window.units.iter().any(|unit| matches!(unit.said, BlockContent::User { .. }))
     }
 
     /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
     pub fn ends_in_plan(&self) -> bool {
-        let Some(Content::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
+        let Some(BlockContent::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
         let headings = doc.text().lines().filter(|line| line.starts_with('#'));
         headings.map(str::to_lowercase).any(|line| line.contains("plan") || line.contains("計画"))
     }
@@ -245,7 +245,7 @@ impl Chat {
             self.whole = self.selected;
         }
         let mut find = Find { words: &self.search.words, at: self.search.at, hits: self.search.hits };
-        self.window.measure(Columns::new(width, self.beside), usize::from(height), &moves, &mut find, look);
+        self.window.measure(ChatColumns::new(width, self.beside), usize::from(height), &moves, &mut find, look);
         (self.search.at, self.search.hits) = (find.at, find.hits);
     }
 
@@ -299,7 +299,7 @@ impl Chat {
 
 impl Chat {
     /// What keys act on: the selected entry, else the last one in view that can be acted on.
-    fn current(&self, can: impl Fn(&Unit) -> bool) -> Option<usize> {
+    fn current(&self, can: impl Fn(&ChatBlock) -> bool) -> Option<usize> {
         let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
         match self.selected {
             Some(n) => Some(n).filter(good),
@@ -309,13 +309,13 @@ impl Chat {
 
     /// The selected message of the person: its number among theirs, from 0.
     fn current_message(&self) -> Option<usize> {
-        let said = |unit: &Unit| matches!(unit.said, Content::User { .. });
+        let said = |unit: &ChatBlock| matches!(unit.said, BlockContent::User { .. });
         let at = self.selected.filter(|at| self.window.units.get(*at).is_some_and(said))?;
         Some(self.window.units[..at].iter().filter(|u| said(u)).count())
     }
 
     fn current_fold(&self) -> Option<usize> {
-        self.current(Unit::folds)
+        self.current(ChatBlock::folds)
     }
 
     fn toggle(&mut self, unit: Option<usize>) {
@@ -354,7 +354,7 @@ impl Chat {
     }
 
     fn copy(&self) -> Vec<PaneEffect> {
-        let answer = |u: &Unit| matches!(u.said, Content::Answer(_));
+        let answer = |u: &ChatBlock| matches!(u.said, BlockContent::Answer(_));
         let last_answer = || self.window.units.iter().rposition(answer);
         let unit = self.selected.or_else(last_answer).or(self.window.units.len().checked_sub(1));
         match unit.and_then(|n| self.window.units.get(n)) {

@@ -1,7 +1,7 @@
 //! The notices of the chat: those that stay until something is said, and what the last or the selected one offers.
 
 use super::Chat;
-use super::unit::Content;
+use super::unit::BlockContent;
 use crate::protocol::{Command, Continuation, Item, ItemId, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, PaneEffect};
@@ -9,7 +9,7 @@ use crate::tui::app::{Effect, PaneEffect};
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
     pub fn keep(&mut self, notice: Notice) {
-        self.push(Content::Notice(notice.clone()));
+        self.push(BlockContent::Notice(notice.clone()));
         self.kept.push(notice);
     }
 
@@ -44,7 +44,7 @@ impl Chat {
     pub(super) fn current_notice(&self) -> Option<&Notice> {
         let last = self.window.units.len().checked_sub(1)?;
         match &self.window.units.get(self.selected.unwrap_or(last))?.said {
-            Content::Notice(notice) => Some(notice),
+            BlockContent::Notice(notice) => Some(notice),
             _ => None,
         }
     }
@@ -52,12 +52,12 @@ impl Chat {
     /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
     /// offers what does not go out of date while nebula answers on.
     pub(super) fn last_notice(&self) -> Option<&Notice> {
-        if let Content::Notice(notice) = &self.window.units.last()?.said {
+        if let BlockContent::Notice(notice) = &self.window.units.last()?.said {
             return Some(notice);
         }
-        self.window.units.iter().rev().take_while(|u| !matches!(u.said, Content::User { .. })).find_map(|u| {
+        self.window.units.iter().rev().take_while(|u| !matches!(u.said, BlockContent::User { .. })).find_map(|u| {
             match &u.said {
-                Content::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
+                BlockContent::Notice(notice) => first_offer(notice).filter(|o| lasts(o)).map(|_| notice),
                 _ => None,
             }
         })

@@ -304,14 +304,14 @@ fn words_are_found_and_marked() {
     long(&mut s);
     s.draw();
     assert!(matches!(s.act(Action::Search)[..], [PaneEffect::Line { .. }]));
-    s.chat.line(LineFor::Search, Typed::Now("ANSWER 3"), 0);
+    s.chat.line(LineFor::Search, LineInput::Now("ANSWER 3"), 0);
     assert!(s.text().contains("answer 39"));
     let focus = s.theme.style(Role::Focus).fg;
     let marked =
         s.draw().content.iter().filter(|c| Some(c.fg) == focus && c.modifier.contains(Modifier::UNDERLINED)).count();
     assert_eq!(marked % 8, 0);
     assert!(marked > 0);
-    s.chat.line(LineFor::Search, Typed::Taken("ANSWER 3"), 0);
+    s.chat.line(LineFor::Search, LineInput::Taken("ANSWER 3"), 0);
     s.act(Action::PreviousMatch);
     s.act(Action::PreviousMatch);
     assert!(s.text().contains("answer 37"), "{}", s.text());
@@ -319,7 +319,7 @@ fn words_are_found_and_marked() {
         s.act(Action::PreviousMatch);
     }
     assert!(s.text().contains("answer 3\n"), "{}", s.text());
-    s.chat.line(LineFor::Search, Typed::Left, 0);
+    s.chat.line(LineFor::Search, LineInput::Left, 0);
     assert!(!s.chat.offers(Action::NextMatch));
 }
 

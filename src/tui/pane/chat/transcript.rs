@@ -1,7 +1,7 @@
 //! Items of the session become entries of the chat: added at the end, grown by a stream, changed in place.
 
 use super::Chat;
-use super::unit::{Content, Unit};
+use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
 use crate::protocol::{Call, Item, ItemId};
 use crate::tui::text::markdown::Markdown;
@@ -15,18 +15,18 @@ impl Chat {
             let asked = did.asked.clone();
             let at = match self.window.units.last_mut() {
                 Some(unit) => match &mut unit.said {
-                    Content::Calls(calls) => {
+                    BlockContent::Calls(calls) => {
                         calls.push((id, did));
                         unit.touch();
                         let last = match &unit.said {
-                            Content::Calls(calls) => calls.len() - 1,
+                            BlockContent::Calls(calls) => calls.len() - 1,
                             _ => 0,
                         };
                         (self.window.units.len() - 1, last)
                     }
-                    _ => self.push(Content::Calls(vec![(id, did)])),
+                    _ => self.push(BlockContent::Calls(vec![(id, did)])),
                 },
-                None => self.push(Content::Calls(vec![(id, did)])),
+                None => self.push(BlockContent::Calls(vec![(id, did)])),
             };
             self.places.insert(id, at);
             self.add_exchange(asked);
@@ -39,7 +39,7 @@ impl Chat {
     /// A question to the person and the answer stay in sight, below the calls that led to it.
     fn add_exchange(&mut self, asked: Option<(String, String)>) {
         if let Some((question, answer)) = asked {
-            self.push(Content::Exchange { question, answer });
+            self.push(BlockContent::Exchange { question, answer });
         }
     }
 
@@ -50,25 +50,25 @@ impl Chat {
     }
 
     /// Adds a block at the end, with its label if another one speaks now.
-    pub(super) fn push(&mut self, said: Content) -> (usize, usize) {
-        let mut unit = Unit::new(said);
+    pub(super) fn push(&mut self, said: BlockContent) -> (usize, usize) {
+        let mut unit = ChatBlock::new(said);
         let before = self.window.units.last();
-        let speaks = |u: &Unit| matches!(u.said, Content::Answer(_) | Content::Thinking { .. });
+        let speaks = |u: &ChatBlock| matches!(u.said, BlockContent::Answer(_) | BlockContent::Thinking { .. });
         unit.label = match unit.said {
-            Content::User { .. } => true,
+            BlockContent::User { .. } => true,
             // Calls go on with what was said; a notice or a message stands between.
-            Content::Answer(_) | Content::Thinking { .. } => {
+            BlockContent::Answer(_) | BlockContent::Thinking { .. } => {
                 let mut back = self.window.units.iter().rev();
-                let back = back.find(|u| !matches!(u.said, Content::Calls(_) | Content::Rules(_)));
+                let back = back.find(|u| !matches!(u.said, BlockContent::Calls(_) | BlockContent::Rules(_)));
                 !back.is_some_and(speaks)
             }
             _ => false,
         };
         // Rules that join with a message stand below what is attached to it.
-        let with = |u: &Unit| matches!((&unit.said, &u.said), (Content::Rules(_), Content::User { .. }));
-        let folds = |u: &Unit| unit.said.is_fold() && u.said.is_fold() && !unit.label;
+        let with = |u: &ChatBlock| matches!((&unit.said, &u.said), (BlockContent::Rules(_), BlockContent::User { .. }));
+        let folds = |u: &ChatBlock| unit.said.is_fold() && u.said.is_fold() && !unit.label;
         unit.gap = before.is_some_and(|u| !with(u) && !folds(u));
-        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, Content::Thinking { .. }));
+        unit.tight = before.is_some_and(|u| u.label && matches!(u.said, BlockContent::Thinking { .. }));
         self.window.push(unit);
         if self.window.units.len() == 1 {
             self.window.follow = true;
@@ -80,8 +80,8 @@ impl Chat {
         let Some((unit, _)) = self.places.get(&id) else { return };
         let Some(unit) = self.window.units.get_mut(*unit) else { return };
         match &mut unit.said {
-            Content::Answer(doc) => doc.push(more),
-            Content::Thinking { text, .. } => text.push_str(more),
+            BlockContent::Answer(doc) => doc.push(more),
+            BlockContent::Thinking { text, .. } => text.push_str(more),
             // Arguments of calls are shown by the tools pane.
             _ => return,
         }
@@ -93,7 +93,7 @@ impl Chat {
         let Some(unit) = self.window.units.get_mut(number) else { return };
         let mut asked = None;
         match (&mut unit.said, item) {
-            (Content::Calls(calls), Item::Call(call)) => {
+            (BlockContent::Calls(calls), Item::Call(call)) => {
                 let again = calls.get(place).is_some_and(|(_, d)| d.again);
                 let mut did = CallSummary::new(call, again);
                 // The file is known only once its arguments have arrived.
@@ -105,7 +105,7 @@ impl Chat {
                     *slot = did;
                 }
             }
-            (Content::Answer(doc), Item::Answer { text }) => {
+            (BlockContent::Answer(doc), Item::Answer { text }) => {
                 // Mostly the text as it has arrived, told once more.
                 if doc.text() != text {
                     unit.forget();
@@ -123,8 +123,8 @@ impl Chat {
     pub(super) fn finish_last(&mut self) {
         if let Some(unit) = self.window.units.last_mut() {
             match &mut unit.said {
-                Content::Answer(doc) => doc.finish(),
-                Content::Thinking { over, .. } => *over = true,
+                BlockContent::Answer(doc) => doc.finish(),
+                BlockContent::Thinking { over, .. } => *over = true,
                 _ => return,
             }
             unit.touch();
@@ -132,7 +132,7 @@ impl Chat {
     }
 
     pub(super) fn drop_retry(&mut self) {
-        if matches!(self.window.units.last(), Some(Unit { said: Content::Retry(_), .. })) {
+        if matches!(self.window.units.last(), Some(ChatBlock { said: BlockContent::Retry(_), .. })) {
             self.window.pop();
             if self.selected == Some(self.window.units.len()) {
                 self.selected = None;
@@ -141,20 +141,22 @@ impl Chat {
     }
 }
 
-fn said(item: &Item, whole: bool) -> Content {
+fn said(item: &Item, whole: bool) -> BlockContent {
     match item {
-        Item::User { text, at, attached } => Content::User { text: text.clone(), at: *at, attached: attached.clone() },
+        Item::User { text, at, attached } => {
+            BlockContent::User { text: text.clone(), at: *at, attached: attached.clone() }
+        }
         Item::Answer { text } => {
             let mut doc = Markdown::default();
             doc.push(text);
             if whole {
                 doc.finish();
             }
-            Content::Answer(doc)
+            BlockContent::Answer(doc)
         }
-        Item::Thinking { text, took } => Content::Thinking { text: text.clone(), took: *took, over: whole },
-        Item::Call(_) => Content::Calls(Vec::new()),
-        Item::Rules(rules) => Content::Rules(rules.clone()),
-        Item::Notice(notice) => Content::Notice(notice.clone()),
+        Item::Thinking { text, took } => BlockContent::Thinking { text: text.clone(), took: *took, over: whole },
+        Item::Call(_) => BlockContent::Calls(Vec::new()),
+        Item::Rules(rules) => BlockContent::Rules(rules.clone()),
+        Item::Notice(notice) => BlockContent::Notice(notice.clone()),
     }
 }

@@ -30,7 +30,7 @@ const TIME: usize = 7;
 
 /// What a block says.
 #[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(super) enum BlockContent {
     User { text: String, at: i64, attached: Vec<Attached> },
     Answer(Markdown),
     Thinking { text: String, took: Option<Duration>, over: bool },
@@ -41,16 +41,22 @@ pub(super) enum Content {
     Retry(Wait),
 }
 
-impl Content {
+impl BlockContent {
     /// Whether it is a line that folds, or belongs to one: no empty row stands between two of them.
     pub(super) fn is_fold(&self) -> bool {
-        matches!(self, Content::Calls(_) | Content::Rules(_) | Content::Exchange { .. } | Content::Thinking { .. })
+        matches!(
+            self,
+            BlockContent::Calls(_)
+                | BlockContent::Rules(_)
+                | BlockContent::Exchange { .. }
+                | BlockContent::Thinking { .. }
+        )
     }
 }
 
 /// Where the columns of the chat are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(super) struct ChatColumns {
     /// Column of the text, from the left edge of the pane.
     pub(super) text: usize,
     /// Cells of the text.
@@ -59,19 +65,19 @@ pub(super) struct Columns {
     pub(super) narrow: bool,
 }
 
-impl Columns {
+impl ChatColumns {
     /// The columns of a pane of `width` cells; `beside`: labels never stand on lines of their own.
     pub(super) fn new(width: u16, beside: bool) -> Self {
         let narrow = width < NARROW && !beside;
         let text = if narrow { 1 } else { 1 + LABEL };
-        Columns { text, width: usize::from(width).saturating_sub(text + 1).clamp(8, WIDEST), narrow }
+        ChatColumns { text, width: usize::from(width).saturating_sub(text + 1).clamp(8, WIDEST), narrow }
     }
 }
 
 /// A block of the chat.
 #[derive(Debug)]
-pub(super) struct Unit {
-    pub(super) said: Content,
+pub(super) struct ChatBlock {
+    pub(super) said: BlockContent,
     /// It begins with the name of who speaks.
     pub(super) label: bool,
     /// An empty row stands before it.
@@ -87,7 +93,7 @@ pub(super) struct Unit {
 
 #[derive(Debug)]
 struct Laid {
-    columns: Columns,
+    columns: ChatColumns,
     stamp: u64,
     open: bool,
     whole: bool,
@@ -99,9 +105,9 @@ struct Laid {
     stale: bool,
 }
 
-impl Unit {
-    pub(super) fn new(said: Content) -> Self {
-        Unit { said, label: false, gap: false, tight: false, open: false, whole: false, laid: None }
+impl ChatBlock {
+    pub(super) fn new(said: BlockContent) -> Self {
+        ChatBlock { said, label: false, gap: false, tight: false, open: false, whole: false, laid: None }
     }
 
     /// Its contents changed.
@@ -114,7 +120,7 @@ impl Unit {
     /// Frees what can be made again.
     pub(super) fn forget(&mut self) {
         self.laid = None;
-        if let Content::Answer(doc) = &mut self.said {
+        if let BlockContent::Answer(doc) = &mut self.said {
             doc.forget();
         }
     }
@@ -124,7 +130,7 @@ impl Unit {
     }
 
     /// Lays it out, unless that is done, and returns its height with the gap; nothing to show: 0.
-    pub(super) fn layout(&mut self, columns: Columns, look: &Look<'_>, growing: bool) -> usize {
+    pub(super) fn layout(&mut self, columns: ChatColumns, look: &Look<'_>, growing: bool) -> usize {
         let as_now = |l: &Laid| (l.columns, l.stamp, l.open, l.whole);
         let now = (columns, look.theme.stamp(), self.open, self.whole);
         let fresh = self.laid.as_ref().is_some_and(|l| !l.stale && as_now(l) == now);
@@ -144,7 +150,7 @@ impl Unit {
         self.laid.as_ref().map_or(0, |l| self.gap_rows(l.columns))
     }
 
-    fn gap_rows(&self, columns: Columns) -> usize {
+    fn gap_rows(&self, columns: ChatColumns) -> usize {
         usize::from(self.gap && !(self.tight && columns.narrow))
     }
 
@@ -155,11 +161,11 @@ impl Unit {
 
     /// In narrow panes a fold stands on the label's line.
     fn head_beside_label(&self) -> bool {
-        matches!(self.said, Content::Thinking { .. })
+        matches!(self.said, BlockContent::Thinking { .. })
     }
 
     /// Rows before the first of the text: the gap, and the label's own line.
-    fn before(&self, columns: Columns) -> usize {
+    fn before(&self, columns: ChatColumns) -> usize {
         self.gap_rows(columns) + usize::from(self.label && columns.narrow && !self.head_beside_label())
     }
 
@@ -167,21 +173,27 @@ impl Unit {
     pub(super) fn guess(&self, width: usize) -> usize {
         let of = |text: &str| text.len() / width.max(1) + text.bytes().filter(|b| *b == b'\n').count() + 1;
         1 + match &self.said {
-            Content::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
-            Content::Answer(doc) => of(doc.text()),
-            Content::Notice(notice) => of(&notice.detail) + 2,
-            Content::Exchange { question, answer } => of(question) + of(answer),
-            Content::Thinking { .. } | Content::Calls(_) | Content::Rules(_) | Content::Retry(_) => 1,
+            BlockContent::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
+            BlockContent::Answer(doc) => of(doc.text()),
+            BlockContent::Notice(notice) => of(&notice.detail) + 2,
+            BlockContent::Exchange { question, answer } => of(question) + of(answer),
+            BlockContent::Thinking { .. }
+            | BlockContent::Calls(_)
+            | BlockContent::Rules(_)
+            | BlockContent::Retry(_) => 1,
         }
     }
 
     /// Whether there is something to open or close.
     pub(super) fn folds(&self) -> bool {
         match &self.said {
-            Content::User { attached, .. } => !attached.is_empty(),
-            Content::Thinking { text, .. } => !text.is_empty(),
-            Content::Calls(_) | Content::Rules(_) => true,
-            Content::Answer(_) | Content::Exchange { .. } | Content::Notice(_) | Content::Retry(_) => false,
+            BlockContent::User { attached, .. } => !attached.is_empty(),
+            BlockContent::Thinking { text, .. } => !text.is_empty(),
+            BlockContent::Calls(_) | BlockContent::Rules(_) => true,
+            BlockContent::Answer(_)
+            | BlockContent::Exchange { .. }
+            | BlockContent::Notice(_)
+            | BlockContent::Retry(_) => false,
         }
     }
 
@@ -194,17 +206,19 @@ impl Unit {
     /// What copying it gives.
     pub(super) fn copied(&self) -> Cow<'_, str> {
         match &self.said {
-            Content::User { text, .. } | Content::Thinking { text, .. } => text.into(),
-            Content::Answer(doc) => doc.text().into(),
-            Content::Calls(calls) => {
+            BlockContent::User { text, .. } | BlockContent::Thinking { text, .. } => text.into(),
+            BlockContent::Answer(doc) => doc.text().into(),
+            BlockContent::Calls(calls) => {
                 calls.iter().map(|(_, d)| format!("{} {}", d.name, d.main)).collect::<Vec<_>>().join("\n").into()
             }
-            Content::Rules(rules) => {
+            BlockContent::Rules(rules) => {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
-            Content::Exchange { question, answer } => format!("{question}\n{answer}").into(),
-            Content::Notice(notice) => format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into(),
-            Content::Retry(wait) => (&wait.why).into(),
+            BlockContent::Exchange { question, answer } => format!("{question}\n{answer}").into(),
+            BlockContent::Notice(notice) => {
+                format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into()
+            }
+            BlockContent::Retry(wait) => (&wait.why).into(),
         }
     }
 
@@ -214,16 +228,16 @@ impl Unit {
         let Some(row) = row.checked_sub(self.before(laid.columns)) else { return String::new() };
         match (laid.head.get(row), &self.said) {
             (Some(line), _) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
-            (None, Content::Answer(doc)) => laid.rows.text(doc, row - laid.head.len()),
+            (None, BlockContent::Answer(doc)) => laid.rows.text(doc, row - laid.head.len()),
             _ => String::new(),
         }
     }
 
-    fn lay(&mut self, mut rows: Rows, columns: Columns, look: &Look<'_>) -> Laid {
+    fn lay(&mut self, mut rows: Rows, columns: ChatColumns, look: &Look<'_>) -> Laid {
         let (open, whole) = (self.open, self.whole);
         let (mut head, mut fold) = (Vec::new(), None);
         match &mut self.said {
-            Content::User { text, attached, .. } => {
+            BlockContent::User { text, attached, .. } => {
                 // The time stands at the right of the text, in narrow panes on the label's line.
                 let width = if columns.narrow { columns.width } else { columns.width.saturating_sub(TIME) };
                 head = lines::user(text, attached, whole, width, look);
@@ -232,28 +246,28 @@ impl Unit {
                     head.extend(lines::attachments(attached, open, columns.width, look));
                 }
             }
-            Content::Answer(doc) => {
+            BlockContent::Answer(doc) => {
                 doc.refresh();
                 rows.update(doc, columns.width, *look);
             }
-            Content::Thinking { text, took, over } => {
+            BlockContent::Thinking { text, took, over } => {
                 fold = Some(0);
                 head = lines::thought(text, *took, *over, open, columns.width, look);
             }
-            Content::Calls(calls) => {
+            BlockContent::Calls(calls) => {
                 fold = Some(0);
                 head = lines::run_of_calls(calls, open, columns.width, look);
             }
-            Content::Rules(rules) => {
+            BlockContent::Rules(rules) => {
                 fold = Some(0);
                 head = lines::rules(rules, open, columns.width, look);
             }
-            Content::Exchange { question, answer } => {
+            BlockContent::Exchange { question, answer } => {
                 head = lines::exchange(question, answer, columns.width, look);
             }
-            Content::Notice(notice) => head = lines::notice(notice, columns.width, look),
+            BlockContent::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.
-            Content::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
+            BlockContent::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
         }
         Laid { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
     }
@@ -268,13 +282,13 @@ impl Unit {
         if let (true, Some(y)) = (self.label, at(self.gap_rows(columns))) {
             self.draw_label(x + 1, y, buf, ctx);
         }
-        if let (Content::User { at: when, .. }, Some(y)) = (&self.said, at(self.gap_rows(columns))) {
+        if let (BlockContent::User { at: when, .. }, Some(y)) = (&self.said, at(self.gap_rows(columns))) {
             let time = ctx.clock().minute(*when);
             let left = (columns.width - cells(&time)) as u16;
             paint::text(buf, text_x + left, y, cells(&time), &time, ctx.theme.style(Role::Dim));
         }
         let live = match &self.said {
-            Content::Retry(wait) => Some(lines::retry(wait, ctx.now, columns.width, &ctx.look())),
+            BlockContent::Retry(wait) => Some(lines::retry(wait, ctx.now, columns.width, &ctx.look())),
             _ => None,
         };
         let head = live.as_ref().unwrap_or(&laid.head);
@@ -286,7 +300,7 @@ impl Unit {
                 paint::spans(buf, text_x + indent as u16, y, columns.width - indent, &line.spans);
             }
         }
-        if let Content::Answer(doc) = &self.said {
+        if let BlockContent::Answer(doc) = &self.said {
             let first = range.start.saturating_sub(before);
             if let Some(y) = at(first + before) {
                 let rows = first..range.end.saturating_sub(before);
@@ -304,7 +318,7 @@ impl Unit {
 
     fn draw_label(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (name, role) = match self.said {
-            Content::User { .. } => ("you", Role::Focus),
+            BlockContent::User { .. } => ("you", Role::Focus),
             _ => ("nebula", Role::Accent),
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));

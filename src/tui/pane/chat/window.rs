@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::unit::{Columns, Unit};
+use super::unit::{ChatBlock, ChatColumns};
 use crate::tui::pane::Look;
 
 /// Laid-out blocks that are kept beside those in view.
@@ -31,7 +31,7 @@ pub(super) enum Move {
 /// The blocks and what of them is seen.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<ChatBlock>,
     heights: Vec<u32>,
     /// Pinned to the end.
     pub(super) follow: bool,
@@ -39,7 +39,7 @@ pub(super) struct Window {
     top: (usize, usize),
     /// The last block still grows.
     pub(super) growing: bool,
-    columns: Option<Columns>,
+    columns: Option<ChatColumns>,
     height: usize,
     /// Blocks in view, with the rows seen of each.
     seen: Vec<(usize, Range<usize>)>,
@@ -50,7 +50,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn push(&mut self, unit: Unit) {
+    pub(super) fn push(&mut self, unit: ChatBlock) {
         let width = self.columns.map_or(72, |c| c.width);
         self.heights.push(unit.guess(width) as u32);
         self.units.push(unit);
@@ -95,7 +95,7 @@ impl Window {
     /// Does `moves`, then finds what is seen in a pane of this size.
     pub(super) fn measure(
         &mut self,
-        columns: Columns,
+        columns: ChatColumns,
         height: usize,
         moves: &[Move],
         find: &mut Find<'_>,

@@ -12,7 +12,7 @@ const ALIKE: f32 = 0.45;
 
 /// A stretch of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum HunkPart {
     /// So many lines are the same on both sides, from here on.
     Same {
         /// First line before.
@@ -33,11 +33,11 @@ pub fn parts(
     new: &Lines,
     after: std::ops::Range<usize>,
     budget: &mut usize,
-) -> Vec<Part> {
+) -> Vec<HunkPart> {
     let (mut out, b0, a0) = (Vec::new(), before.start, after.start);
     if before.is_empty() || after.is_empty() {
-        out.extend(before.map(|i| Part::Pair(Some(i), None)));
-        out.extend(after.map(|i| Part::Pair(None, Some(i))));
+        out.extend(before.map(|i| HunkPart::Pair(Some(i), None)));
+        out.extend(after.map(|i| HunkPart::Pair(None, Some(i))));
         return out;
     }
     let left: Vec<&[u8]> = before.map(|i| old.whole(i)).collect();
@@ -45,11 +45,13 @@ pub fn parts(
     for op in ops(&left, &right) {
         let (l, r) = (op.old_range(), op.new_range());
         if matches!(op, DiffOp::Equal { .. }) {
-            out.push(Part::Same { before: b0 + l.start, after: a0 + r.start, len: l.len() });
+            out.push(HunkPart::Same { before: b0 + l.start, after: a0 + r.start, len: l.len() });
         } else {
             let pairs = align(&left[l.clone()], &right[r.clone()], budget);
             out.extend(
-                pairs.into_iter().map(|(x, y)| Part::Pair(x.map(|x| b0 + l.start + x), y.map(|y| a0 + r.start + y))),
+                pairs
+                    .into_iter()
+                    .map(|(x, y)| HunkPart::Pair(x.map(|x| b0 + l.start + x), y.map(|y| a0 + r.start + y))),
             );
         }
     }
@@ -150,7 +152,7 @@ mod tests {
         Lines::new(Arc::from(s.as_bytes()))
     }
 
-    fn all(a: &str, b: &str) -> Vec<Part> {
+    fn all(a: &str, b: &str) -> Vec<HunkPart> {
         let (a, b) = (text(a), text(b));
         parts(&a, 0..a.len(), &b, 0..b.len(), &mut BUDGET.clone())
     }
@@ -164,10 +166,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                Part::Pair(None, Some(0)),
-                Part::Pair(None, Some(1)),
-                Part::Pair(Some(0), Some(2)),
-                Part::Pair(None, Some(3))
+                HunkPart::Pair(None, Some(0)),
+                HunkPart::Pair(None, Some(1)),
+                HunkPart::Pair(Some(0), Some(2)),
+                HunkPart::Pair(None, Some(3))
             ]
         );
     }
@@ -177,7 +179,11 @@ mod tests {
         let found = all("a(1)\nsame\n", "a(2)\nsame\nnew\n");
         assert_eq!(
             found,
-            [Part::Pair(Some(0), Some(0)), Part::Same { before: 1, after: 1, len: 1 }, Part::Pair(None, Some(2))]
+            [
+                HunkPart::Pair(Some(0), Some(0)),
+                HunkPart::Same { before: 1, after: 1, len: 1 },
+                HunkPart::Pair(None, Some(2))
+            ]
         );
     }
 
@@ -185,11 +191,14 @@ mod tests {
     fn past_the_budget_order_decides() {
         let (a, b) = (text("aaa\nbbb\nccc\n"), text("xxx\nyyy\n"));
         let found = parts(&a, 0..3, &b, 0..2, &mut 0);
-        assert_eq!(found, [Part::Pair(Some(0), Some(0)), Part::Pair(Some(1), Some(1)), Part::Pair(Some(2), None)]);
+        assert_eq!(
+            found,
+            [HunkPart::Pair(Some(0), Some(0)), HunkPart::Pair(Some(1), Some(1)), HunkPart::Pair(Some(2), None)]
+        );
     }
 
     #[test]
     fn a_change_of_line_endings_is_a_change() {
-        assert_eq!(all("a\n", "a\r\n"), [Part::Pair(Some(0), Some(0))]);
+        assert_eq!(all("a\n", "a\r\n"), [HunkPart::Pair(Some(0), Some(0))]);
     }
 }

@@ -54,7 +54,7 @@ pub(super) enum Side {
 }
 
 /// A line of code ready to be drawn.
-pub(super) struct Code {
+pub(super) struct CodeLine {
     pub shown: Shown,
     /// A style for each grapheme.
     styles: Vec<Style>,
@@ -78,7 +78,7 @@ impl View {
         number: usize,
         (side, off): (Side, bool),
         words: &[Range<usize>],
-    ) -> Code {
+    ) -> CodeLine {
         let room = self.columns().room;
         let theme = ctx.theme;
         let word = match side {
@@ -128,7 +128,7 @@ impl View {
             _ => (cells::wrapped(&shown, room), false),
         };
         let total = rows.len();
-        Code { shown, styles, rows, cut, total, from: 0, long: false }
+        CodeLine { shown, styles, rows, cut, total, from: 0, long: false }
     }
 
     /// The rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
@@ -140,7 +140,7 @@ impl View {
         (side, off): (Side, bool),
         y: isize,
         height: u16,
-    ) -> Code {
+    ) -> CodeLine {
         let room = self.columns().room;
         let from = usize::try_from(-y).unwrap_or(0);
         let seen = from..from + usize::from(height);
@@ -168,10 +168,18 @@ impl View {
             theme.style(role).add_modifier(struck)
         };
         let styles = shown.cells.iter().map(style).collect();
-        Code { shown, styles, rows, cut: false, total: all, from, long: true }
+        CodeLine { shown, styles, rows, cut: false, total: all, from, long: true }
     }
 
-    pub(super) fn put_code(&self, pen: &mut Pen<'_>, x: u16, y: isize, code: &Code, columns: Columns, look: Look<'_>) {
+    pub(super) fn put_code(
+        &self,
+        pen: &mut Pen<'_>,
+        x: u16,
+        y: isize,
+        code: &CodeLine,
+        columns: Columns,
+        look: Look<'_>,
+    ) {
         let hang = if code.long { 0 } else { cells::hang(&code.shown, columns.room) as u16 };
         let dim = look.theme.style(Role::Dim);
         for (k, row) in code.rows.iter().enumerate() {

@@ -40,20 +40,20 @@ use crate::proposal::{Counts, FileChange, Proposal, ProposalId, RestorePreview, 
 use crate::protocol::{EventBody, Listing, Outcome, Query};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{LineFor, PaneEffect, Typed};
+use crate::tui::app::{LineFor, LineInput, PaneEffect};
 use crate::tui::theme::Role;
-use page::{Page, Settled, Stage, decide, look_around};
+use page::{DiffPage, Settled, Stage, decide, look_around};
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
 pub struct Diff {
-    page: Option<Page>,
+    page: Option<DiffPage>,
     /// What was shown before a restore whose files come first.
-    before: Option<Page>,
+    before: Option<DiffPage>,
     /// All that the session changed.
     session: Option<Arc<Proposal>>,
     /// Proposals that came while another was waiting.
-    later: VecDeque<Page>,
+    later: VecDeque<DiffPage>,
     /// Shows the files of this restore first: see [`Diff::release`].
     held: Option<ProposalId>,
     /// What was expected and what was found, of files that someone else changed before a proposal was written.
@@ -84,7 +84,7 @@ impl Diff {
     }
 
     fn proposed(&mut self, proposal: &Arc<Proposal>, previews: &[RestorePreview]) {
-        let mut page = Page::new(proposal.clone(), Stage::Open);
+        let mut page = DiffPage::new(proposal.clone(), Stage::Open);
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
             let fate = previews.iter().find(|fate| fate.path == file.path);
@@ -163,7 +163,7 @@ impl Diff {
             return false;
         }
         match self.session.clone() {
-            Some(changed) => self.show(Page::new(changed, Stage::Session)),
+            Some(changed) => self.show(DiffPage::new(changed, Stage::Session)),
             None => self.page = self.page.take().filter(|p| p.stage != Stage::Session),
         }
         self.session.is_some()
@@ -178,11 +178,11 @@ impl Diff {
     fn compare(&mut self, path: &str, before: State, after: State) {
         let change = FileChange::new(path, before, after, "", &[]);
         let proposal = Proposal { id: ProposalId(u64::MAX), title: path.to_string(), files: vec![change] };
-        self.show(Page::new(Arc::new(proposal), Stage::Plain));
+        self.show(DiffPage::new(Arc::new(proposal), Stage::Plain));
     }
 
     /// Shows a page.
-    fn show(&mut self, mut page: Page) {
+    fn show(&mut self, mut page: DiffPage) {
         let height = body(&page, self.size.0, self.size.1);
         page.view.measure(self.size.0, height);
         let takes = page.is_open() && self.held != Some(page.proposal.id);
@@ -319,30 +319,30 @@ impl Diff {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
+    pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
-            (LineFor::Reason, Typed::Taken(text)) if page.is_open() => {
+            (LineFor::Reason, LineInput::Taken(text)) if page.is_open() => {
                 let text = text.trim();
                 page.send((!text.is_empty()).then(|| text.to_string()))
             }
-            (LineFor::Comment, Typed::Taken(text)) if page.is_open() => page.ask(text.trim()),
-            (LineFor::Comment, Typed::Kept(text)) if page.is_open() => {
+            (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
+            (LineFor::Comment, LineInput::Kept(text)) if page.is_open() => {
                 page.reason = text.trim().to_string();
                 vec![PaneEffect::Say("kept as the reason; it is sent with the decision".into())]
             }
-            (LineFor::Reason, Typed::Left) => {
+            (LineFor::Reason, LineInput::Left) => {
                 page.leave_reason();
                 Vec::new()
             }
-            (LineFor::Search, Typed::Now(words)) => {
+            (LineFor::Search, LineInput::Now(words)) => {
                 page.view.search(words);
                 Vec::new()
             }
-            (LineFor::Search, Typed::Taken(words) | Typed::Kept(words)) if !page.view.search(words) => {
+            (LineFor::Search, LineInput::Taken(words) | LineInput::Kept(words)) if !page.view.search(words) => {
                 vec![PaneEffect::Say(format!("{words} is not in this diff"))]
             }
-            (LineFor::Search, Typed::Left) => {
+            (LineFor::Search, LineInput::Left) => {
                 page.view.search("");
                 Vec::new()
             }
@@ -469,12 +469,12 @@ const SHORT: u16 = 84;
 const SHORTER: u16 = 50;
 
 /// Rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
-fn body(page: &Page, width: u16, height: u16) -> u16 {
+fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
     height.saturating_sub(why_rows(page, width, height) + strip::height(page.view.file_count(), height) + 1)
 }
 
 /// Rows of what the model said; in a low pane what changes comes first.
-fn why_rows(page: &Page, width: u16, height: u16) -> u16 {
+fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
     if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
 }
 
@@ -486,7 +486,7 @@ fn why_width(width: u16) -> usize {
 /// The column in which what the model said begins.
 const WHY_AT: u16 = 9;
 
-fn draw_why(pen: &mut Pen<'_>, page: &Page, ctx: &Ctx<'_>) {
+fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let look = paint::look(ctx);
     let room = why_width(pen.width());
     let (lines, left) = page.why_lines(room);

@@ -19,7 +19,7 @@ const WHY_OPEN: usize = 12;
 
 /// What is shown.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct DiffPage {
     /// As it came.
     pub proposal: Arc<Proposal>,
     /// With the person's edits, as it is shown.
@@ -78,11 +78,11 @@ impl Settled {
     }
 }
 
-impl Page {
+impl DiffPage {
     pub fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
         let view = View::new(&proposal, Heads::All);
         let choices = Choices::of(&proposal);
-        Page {
+        DiffPage {
             edited: (*proposal).clone(),
             proposal,
             view,
@@ -280,7 +280,7 @@ impl Page {
 }
 
 /// The keys that decide; `None`: it is none of them.
-pub(super) fn decide(page: &mut Page, action: Action) -> Option<Vec<PaneEffect>> {
+pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffect>> {
     let armed = std::mem::take(&mut page.armed);
     if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::AcceptAll | Action::RejectAll) {
         page.remember();

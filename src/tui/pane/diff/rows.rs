@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::align::{self, Part};
+use super::align::{self, HunkPart};
 use super::lines::{Ending, Lines, text_id};
-use crate::proposal::{Counts, FileChange, Found, HunkKind, Proposal, Rung, State};
+use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
 
 /// How the two sides are laid out.
@@ -101,7 +101,7 @@ pub struct HunkView {
     pub hidden: usize,
     /// What the person asked about it and what the model answered, in turns; the last may be open.
     pub talk: Vec<Talk>,
-    parts: Vec<Part>,
+    parts: Vec<HunkPart>,
     note: Option<String>,
 }
 
@@ -293,15 +293,15 @@ impl FileView {
         let parts = &self.hunks[hunk].parts;
         let mut i = 0;
         while i < parts.len() {
-            if let Part::Same { before, after, len } = parts[i] {
+            if let HunkPart::Same { before, after, len } = parts[i] {
                 out.extend((0..len).map(|k| Row::Same { hunk: Some(hunk), before: before + k, after: after + k }));
                 i += 1;
                 continue;
             }
-            let run = parts[i..].iter().take_while(|p| matches!(p, Part::Pair(..))).count();
+            let run = parts[i..].iter().take_while(|p| matches!(p, HunkPart::Pair(..))).count();
             let pairs = parts[i..i + run].iter().filter_map(|p| match p {
-                Part::Pair(l, r) => Some((*l, *r)),
-                Part::Same { .. } => None,
+                HunkPart::Pair(l, r) => Some((*l, *r)),
+                HunkPart::Same { .. } => None,
             });
             let row = |show: Show| move |(left, right)| Row::Pair { hunk, left, right, show };
             match layout {
@@ -372,7 +372,7 @@ fn asked_by(by: &str) -> String {
     format!("{short}{times}")
 }
 
-fn found(found: &Found) -> String {
+fn found(found: &PlaceMatch) -> String {
     match &found.detail {
         Some(detail) => format!("{}, {detail}", found.rung.word()),
         None => found.rung.word().to_string(),

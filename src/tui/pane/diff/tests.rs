@@ -91,9 +91,9 @@ fn decisions_go_out_per_hunk_with_the_reason() {
     act(&mut diff, &[Action::Accept]);
     let effects = act(&mut diff, &[Action::Write]);
     assert!(matches!(&effects[..], [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
-    assert!(diff.line(LineFor::Reason, Typed::Left, 0).is_empty() && diff.is_waiting());
+    assert!(diff.line(LineFor::Reason, LineInput::Left, 0).is_empty() && diff.is_waiting());
     act(&mut diff, &[Action::Write]);
-    let effects = diff.line(LineFor::Reason, Typed::Taken(" too many connections "), 0);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(" too many connections "), 0);
     let said = decision(&effects);
     assert_eq!(said.files()[0].hunks, [Choice::Reject, Choice::Accept]);
     assert_eq!(said.files()[1].hunks, [Choice::Accept]);
@@ -114,7 +114,7 @@ fn all_at_once() {
     assert!(matches!(act(&mut diff, &[Action::Reject, Action::AcceptAll])[..], [PaneEffect::Line { .. }]));
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::RejectAll]);
-    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
     assert_eq!(decision(&effects), &Decision::new(shop().choices(Choice::Reject), Consent::Person));
 }
 
@@ -140,7 +140,7 @@ fn the_two_ends_of_a_move_are_decided_together() {
     act(&mut diff, &[Action::Reject]);
     assert_eq!(diff.undecided(), Some((0, 2)));
     act(&mut diff, &[Action::AcceptAll]);
-    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
     assert_eq!(decision(&effects).count().rejected, 2);
 }
 
@@ -168,7 +168,7 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
     diff.edited(ProposalId(7), 1, Ok(testing::CART.0.as_bytes().to_vec()));
     assert_eq!(diff.undecided(), Some((1, 3)));
     act(&mut diff, &[Action::AcceptAll]);
-    let effects = diff.line(LineFor::Reason, Typed::Taken(""), 0);
+    let effects = diff.line(LineFor::Reason, LineInput::Taken(""), 0);
     let said = decision(&effects);
     assert_eq!((said.files()[0].edited.as_deref(), said.count().accepted), (None, 1));
     // Late, or for another proposal.
@@ -243,9 +243,9 @@ fn folds_open_and_unchanged_lines_wrap() {
 fn searching_goes_round() {
     let mut diff = pane(80, 12, shop());
     assert!(matches!(act(&mut diff, &[Action::Search])[..], [PaneEffect::Line { purpose: LineFor::Search, .. }]));
-    diff.line(LineFor::Search, Typed::Now("unpriced"), 0);
+    diff.line(LineFor::Search, LineInput::Now("unpriced"), 0);
     assert!(drawn(&diff, "dark").text().contains("Unpriced"));
-    let effects = diff.line(LineFor::Search, Typed::Taken("nowhere"), 0);
+    let effects = diff.line(LineFor::Search, LineInput::Taken("nowhere"), 0);
     assert!(matches!(&effects[..], [PaneEffect::Say(words)] if words.contains("nowhere")));
 }
 
@@ -457,7 +457,7 @@ fn decisions_are_undone_one_by_one() {
     assert_eq!(diff.undecided(), Some((2, 3)));
     // Leaving the reason line takes back what led to it.
     assert!(matches!(act(&mut diff, &[Action::RejectAll])[..], [PaneEffect::Line { .. }]));
-    diff.line(LineFor::Reason, Typed::Left, 0);
+    diff.line(LineFor::Reason, LineInput::Left, 0);
     assert_eq!(diff.undecided(), Some((2, 3)));
     act(&mut diff, &[Action::UndoDecision]);
     assert_eq!(diff.undecided(), Some((3, 3)));

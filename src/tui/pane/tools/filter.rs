@@ -3,7 +3,7 @@
 use super::{Entry, Tools};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
-use crate::tui::app::{PaneEffect, Typed};
+use crate::tui::app::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
 
 impl Entry {
@@ -49,11 +49,11 @@ impl Tools {
     }
 
     /// Looks for words while they are typed: the newest call that holds them is selected.
-    pub(super) fn search(&mut self, typed: Typed<'_>) -> Vec<PaneEffect> {
+    pub(super) fn search(&mut self, typed: LineInput<'_>) -> Vec<PaneEffect> {
         let (words, over) = match typed {
-            Typed::Now(words) => (words, false),
-            Typed::Taken(words) | Typed::Kept(words) => (words, true),
-            Typed::Left => ("", false),
+            LineInput::Now(words) => (words, false),
+            LineInput::Taken(words) | LineInput::Kept(words) => (words, true),
+            LineInput::Left => ("", false),
         };
         self.filter.words = words.to_string();
         if words.is_empty() {

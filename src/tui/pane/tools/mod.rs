@@ -20,7 +20,7 @@ use super::{Ctx, Look, Mark};
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
+use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::text::wrap;
 use crate::tui::theme::Role;
 use fields::Field;
@@ -300,7 +300,7 @@ impl Tools {
     }
 
     /// The line that was asked for.
-    pub fn line(&mut self, purpose: LineFor, typed: Typed<'_>, _now: i64) -> Vec<PaneEffect> {
+    pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         match &mut self.viewer {
             Some(viewer) if purpose == LineFor::Search => viewer.line(typed),
             None if purpose == LineFor::Search => self.search(typed),

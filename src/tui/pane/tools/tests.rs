@@ -203,7 +203,7 @@ fn enter_shows_the_whole_result() {
     tools.act(Action::Open, NOW);
     assert!(tools.offers(Action::Escape) && tools.is_viewing());
     insta::assert_snapshot!(drawn(&mut tools, 40, 8).text());
-    tools.line(LineFor::Search, Typed::Taken("30:"), NOW);
+    tools.line(LineFor::Search, LineInput::Taken("30:"), NOW);
     assert!(drawn(&mut tools, 40, 8).text().contains("30: line"));
     let effects = tools.act(Action::Copy, NOW);
     assert!(matches!(&effects[0], PaneEffect::Run(Effect::Copy(t)) if t.contains("39: line")));

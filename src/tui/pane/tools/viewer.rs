@@ -6,7 +6,7 @@ use crate::proposal::Rung;
 use crate::protocol::{Call, ItemId};
 use crate::text::number::{plural, thousands};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, PaneEffect, Typed};
+use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::text::highlight::{Code, Source};
@@ -191,18 +191,18 @@ impl Viewer {
         (true, Vec::new())
     }
 
-    pub fn line(&mut self, typed: Typed<'_>) -> Vec<PaneEffect> {
+    pub fn line(&mut self, typed: LineInput<'_>) -> Vec<PaneEffect> {
         match typed {
-            Typed::Now(words) => {
+            LineInput::Now(words) => {
                 self.words = words.to_string();
                 self.search(self.top, true);
                 Vec::new()
             }
-            Typed::Taken(words) | Typed::Kept(words) => {
+            LineInput::Taken(words) | LineInput::Kept(words) => {
                 self.words = words.to_string();
                 self.search(self.top, true)
             }
-            Typed::Left => {
+            LineInput::Left => {
                 self.words.clear();
                 Vec::new()
             }

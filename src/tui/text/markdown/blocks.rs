@@ -102,12 +102,12 @@ pub(super) struct Unit {
     /// Its first block.
     pub(super) block: usize,
     /// It is an entry of a list: with its number, if numbered.
-    pub(super) list: Option<Entry>,
+    pub(super) list: Option<ListEntry>,
 }
 
 /// An entry of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ListEntry {
     /// Its number, if numbered.
     pub(super) number: Option<u64>,
     /// It is the list's first.
@@ -191,7 +191,7 @@ pub(super) fn info(line: &str) -> &str {
 }
 
 /// Parses `text` from byte `from` on; `list` tells that an entry of a list begins there.
-pub(super) fn parse(text: &str, from: usize, list: Option<Entry>) -> Parsed {
+pub(super) fn parse(text: &str, from: usize, list: Option<ListEntry>) -> Parsed {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut builder = Builder { text, from, list, ..Builder::default() };
     for (event, range) in Parser::new_ext(&text[from..], options).into_offset_iter() {
@@ -204,7 +204,7 @@ pub(super) fn parse(text: &str, from: usize, list: Option<Entry>) -> Parsed {
 struct Builder<'a> {
     text: &'a str,
     from: usize,
-    list: Option<Entry>,
+    list: Option<ListEntry>,
     blocks: Vec<Block>,
     units: Vec<Unit>,
     around: Vec<Around>,
@@ -365,7 +365,7 @@ impl Builder<'_> {
         }
         if top {
             let start = self.line_start(range.start);
-            let entry = Entry { number, first: self.apart };
+            let entry = ListEntry { number, first: self.apart };
             self.units.push(Unit { start, block: self.blocks.len(), list: Some(entry) });
         }
         self.around.push(Around::Entry { number: number.map(|n| format!("{n}.")), first: true });

@@ -21,7 +21,7 @@ pub struct Markdown {
     settled: usize,
     settled_blocks: usize,
     /// The settled part ends before this entry of a list.
-    list: Option<blocks::Entry>,
+    list: Option<blocks::ListEntry>,
     fence: Option<Fence>,
     /// Bytes that the blocks show; less than the text has when more has arrived.
     parsed: usize,

@@ -1,0 +1,58 @@
+//! One name, one type: within a part of the program, and between a part and those that it may name.
+
+use std::collections::BTreeMap;
+
+use super::{MAY_USE, part, sources};
+
+/// What every part may have of its own, as the standard library's modules do.
+const SHARED: &[&str] = &["Error"];
+
+/// The types of a text that other modules can name, each with whether the whole crate can.
+fn types(code: &str) -> Vec<(&str, bool)> {
+    let mut found = Vec::new();
+    for line in code.lines() {
+        let Some((scope, rest)) = line.strip_prefix("pub").and_then(|rest| rest.split_once(' ')) else { continue };
+        // `pub(in crate::a)` has a space of its own.
+        let rest = if scope == "(in" { rest.split_once(") ").map_or("", |(_, rest)| rest) } else { rest };
+        let Some((kind, rest)) = rest.split_once(' ') else { continue };
+        if ["struct", "enum", "trait", "type"].contains(&kind) {
+            let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            found.push((&rest[..end], scope.is_empty()));
+        }
+    }
+    found
+}
+
+#[test]
+fn neighbouring_modules_share_no_name_of_a_type() {
+    let sources = sources();
+    let mut places: BTreeMap<&str, Vec<(&str, bool)>> = BTreeMap::new();
+    for source in &sources {
+        for (name, everywhere) in types(&source.code) {
+            places.entry(name).or_default().push((source.path.as_str(), everywhere));
+        }
+    }
+    let may = |own: &str, other: &str| {
+        let row = MAY_USE.iter().find(|(part, _)| *part == own);
+        row.is_some_and(|(_, others)| others.iter().any(|place| place.split("::").next() == Some(other)))
+    };
+    let mut broken = Vec::new();
+    for (name, places) in places {
+        for (at, (path, everywhere)) in places.iter().enumerate() {
+            for (other, other_everywhere) in &places[..at] {
+                let (own, others) = (part(path), part(other));
+                let neighbours = *everywhere && *other_everywhere && (may(own, others) || may(others, own));
+                if own == others || neighbours && !SHARED.contains(&name) {
+                    broken.push(format!("{other} and {path} both have a type {name}"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn types_are_found_with_their_scope() {
+    let code = "pub struct A<'a> {\n    pub b: B,\n}\nenum C {}\npub(super) enum D {\npub(in crate::x) trait E: F {\npub type G = H;\npub fn f() {}\n";
+    assert_eq!(types(code), [("A", true), ("D", false), ("E", false), ("G", true)]);
+}
