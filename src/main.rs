@@ -40,7 +40,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     let start = match (context.session(), prompt.is_empty()) {
         (Some(choice), _) => Start::Session(choice),
         (None, false) => Start::Session(SessionChoice::New),
-        (None, true) if needs_model(context) => Start::Welcome,
+        (None, true) if needs_model(context) => Start::WithoutModel,
         (None, true) => Start::New,
     };
     let prompt = Some(prompt).filter(|p| !p.is_empty());

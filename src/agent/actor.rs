@@ -201,8 +201,9 @@ impl Actor {
                 // The check takes as long as the server does.
                 let context = Arc::clone(context);
                 tokio::spawn(async move {
-                    if let Err(why) = model::connect_with(&context.services, &form).await {
-                        context.events.send(EventBody::NotConnected(why)).await;
+                    let done = model::connect_with(&context.services, &form).await;
+                    if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(why))) {
+                        context.events.send(event).await;
                     }
                 });
             }

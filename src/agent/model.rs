@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{Connection, Secret};
-use crate::protocol::{ConnectForm, Level};
+use crate::protocol::{ConnectForm, EventBody, Level};
 use crate::provider::{self, Provider, Recorder};
 
 /// From here on this provider answers. The first one is recorded, where that was asked for.
@@ -88,31 +88,39 @@ async fn wait_for_local(services: Arc<Services>) {
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// Connects with a key that the person gave: one request checks it. It is kept in the file of keys only where they say so.
+/// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it. The
+/// key is kept in the file of keys only where they say so.
 ///
 /// # Errors
 /// Why it cannot be used, for the person. Nothing was changed.
-pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<(), String> {
+pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<Option<EventBody>, String> {
     let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
     let connection = lock(&services.config).connection_to(&form.provider, form.base_url.as_deref(), key.clone());
     let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
-    let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
-    let offered = offered.map_err(|_| format!("{} did not answer in {} s", connection.base_url, TO_CHECK.as_secs()))?;
-    let offered = offered.map_err(|e| format!("{}. {}", e.message, e.hint))?;
-    let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
     let usual = services.connection().model;
-    let model = match offered.contains(&usual) {
-        true => usual.clone(),
-        false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
+    let Some(model) = form.model.clone() else {
+        let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
+        let offered =
+            offered.map_err(|_| format!("{} did not answer in {} s", connection.base_url, TO_CHECK.as_secs()))?;
+        let offered = offered.map_err(|e| format!("{}. {}", e.message, e.hint))?;
+        let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
+        let model = match offered.contains(&usual) {
+            true => usual,
+            false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
+        };
+        return Ok(Some(EventBody::Connectable(offered, model)));
     };
     if form.keep {
         keep(services, form, &connection, key)?;
+        if model != usual {
+            services.persist("model", &model);
+        }
     }
     plug(services, Arc::clone(&provider));
     model_facts::describe(services, &*provider, &model).await;
     services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
     services.report(ServiceReport::Status);
-    Ok(())
+    Ok(None)
 }
 
 /// Keeps the key, and which provider it is for.

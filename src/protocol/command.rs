@@ -48,7 +48,8 @@ pub enum Command {
     Close,
     /// Change a stored session.
     Sessions(SessionChange),
-    /// Connect a model with a key: answered by a status with a model, or by [`super::EventBody::NotConnected`].
+    /// Connect a model with a key, or only check the key: answered by a status with a model, by
+    /// [`super::EventBody::Connectable`], or by [`super::EventBody::NotConnected`].
     Connect(ConnectForm),
     /// Change a setting; what persists is written by the agent.
     Set(Setting),
@@ -79,6 +80,8 @@ pub struct ConnectForm {
     pub key: ApiKey,
     /// Keep the key in nebula's own file; otherwise it holds until nebula ends.
     pub keep: bool,
+    /// The model to use; `None`: check the key and tell which models there are.
+    pub model: Option<String>,
 }
 
 /// A key. It is in no `Debug` output.
@@ -236,8 +239,6 @@ pub enum Setting {
     Mouse(bool),
     /// Any key of the configuration, persisted in the user's file.
     Config(String, String),
-    /// Look again for a local server, and connect to what is found.
-    Reconnect,
     /// Try to write memory's file again.
     RetryMemory,
 }

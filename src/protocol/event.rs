@@ -29,6 +29,8 @@ pub enum EventBody {
     Status(Status),
     /// The model could not be connected, and why.
     NotConnected(String),
+    /// The key was accepted: the models there are, and the one that would be used.
+    Connectable(Vec<String>, String),
     /// Not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.
@@ -88,7 +90,7 @@ pub struct SessionInfo {
     pub status: Status,
 }
 
-/// What the status line and the welcome screen show.
+/// What the status line and the first screen show.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Status {
     /// Name of the workspace's root folder.
@@ -117,7 +119,7 @@ pub struct Status {
     pub archive: Option<(usize, usize)>,
     /// Memory could not be written: why the session lives in memory only.
     pub banner: Option<String>,
-    /// Local ports that were tried without an answer, for the welcome screen.
+    /// Local ports that were tried without an answer, for the first screen.
     pub tried: Vec<u16>,
 }
 

@@ -31,8 +31,8 @@ pub enum Context {
     Question,
     /// The sessions of the project.
     Sessions,
-    /// The screen without a model.
-    Welcome,
+    /// What stands in the prompt's place while no model is connected.
+    NoModel,
 }
 
 impl Context {
@@ -51,7 +51,7 @@ impl Context {
         (Context::Viewer, "viewer"),
         (Context::Question, "question"),
         (Context::Sessions, "sessions"),
-        (Context::Welcome, "welcome"),
+        (Context::NoModel, "no-model"),
     ];
 
     /// The contexts whose keys work here too, from the inside out.
@@ -195,10 +195,6 @@ actions! {
     Fork "fork" "fork the session"
     Remove "remove" "delete, after asking"
     Export "export" "export to a file"
-    Tour "tour" "take the tour"
-    Connect "connect" "connect a model"
-    Browse "browse" "browse the archive"
-    Reconnect "reconnect" "look again for a local server"
 }
 
 impl Action {
@@ -298,13 +294,9 @@ pub const GROUPS: &[Group] = &[
     g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
     g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
     g(C::Sessions, "move", &[A::Close], "", "back to the open session"),
-    g(C::Welcome, "start", &[A::Up, A::Down], "choose", "choose"),
-    g(C::Welcome, "start", &[A::Open], "open", ""),
-    g(C::Welcome, "start", &[A::Tour], "", ""),
-    g(C::Welcome, "start", &[A::Connect], "", ""),
-    g(C::Welcome, "start", &[A::Browse], "", ""),
-    g(C::Welcome, "start", &[A::Reconnect], "look again for a local server", ""),
-    g(C::Welcome, "start", &[A::Commands], "command", ""),
+    g(C::NoModel, "start", &[A::Up, A::Down], "choose", "choose; down to the recent sessions"),
+    g(C::NoModel, "start", &[A::Open], "open", ""),
+    g(C::NoModel, "start", &[A::Commands], "command", ""),
     g(C::Diff, "decide", &[A::Accept], "accept", ""),
     g(C::Diff, "decide", &[A::Reject], "reject", ""),
     g(C::Diff, "decide", &[A::UndoDecision], "undo", ""),

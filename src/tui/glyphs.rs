@@ -57,6 +57,8 @@ pub struct Glyphs {
     pub join_right_heavy: &'static str,
     /// From below.
     pub join_down: &'static str,
+    /// From both sides, at the right end.
+    pub join_left: &'static str,
     /// From above.
     pub join_up: &'static str,
     /// From above, the rule in focus.
@@ -111,6 +113,7 @@ impl Glyphs {
         join_right: "┐",
         join_right_heavy: "┑",
         join_down: "┬",
+        join_left: "┤",
         join_up: "┴",
         join_up_heavy: "┷",
         join_down_heavy: "┯",
@@ -153,6 +156,7 @@ impl Glyphs {
         join_right: "+",
         join_right_heavy: "+",
         join_down: "+",
+        join_left: "+",
         join_up: "+",
         join_up_heavy: "+",
         join_down_heavy: "+",

@@ -183,6 +183,17 @@ pub fn right_width(width: u16, chosen: Option<u16>) -> u16 {
 }
 
 impl Rects {
+    /// What a popup may take where the screen is too small for a modal one: all but the status line, the input and the
+    /// hints; where the prompt stands on top, all but the status line and the hints.
+    pub fn popup_body(&self) -> Rect {
+        let top = self.body.y.min(self.bar.y);
+        let bottom = match self.bar.y < self.body.y {
+            true => self.hints.map_or(self.all.bottom(), |hints| hints.y),
+            false => self.bar.bottom(),
+        };
+        Rect { x: 0, y: top, width: self.all.width, height: bottom.saturating_sub(top) }
+    }
+
     /// Where a pane is, if it shows.
     pub fn place(&self, id: PaneId) -> Option<&Place> {
         self.panes.iter().find(|p| p.id == id)

@@ -153,7 +153,7 @@ fn esc_leads_home_and_then_interrupts() {
 
 #[test]
 fn q_never_quits() {
-    for scene in [working, proposing, asking, welcome] as [fn(&mut Stage); 4] {
+    for scene in [working, proposing, asking, without_model] as [fn(&mut Stage); 4] {
         let mut stage = Stage::new(140, 40, "dark");
         scene(&mut stage);
         for pane in ["", "<f2>", "<f3>", "<f4>", "<f5>", "<f6>"] {

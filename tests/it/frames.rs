@@ -235,7 +235,7 @@ fn japanese_at_every_width() {
 type Scene = fn(&mut Stage);
 
 const ALL: [(&str, Scene); 8] = [
-    ("welcome", welcome),
+    ("without-model", without_model),
     ("main", working),
     ("proposal", proposing),
     ("archive", restoring),

@@ -167,9 +167,9 @@ fn kill(id: Option<u32>, signal: Signal) {
 }
 
 #[test]
-fn without_a_model_the_welcome_offers_the_tour() {
+fn without_a_model_the_first_screen_offers_the_tour() {
     let mut terminal = Terminal::start(&[]);
-    terminal.wait_for("take the tour");
+    terminal.wait_for("▸ tour");
     assert_eq!(terminal.leave(), 0);
 }
 

@@ -492,8 +492,8 @@ pub fn choosing(stage: &mut Stage) {
     stage.answer(|q| matches!(q, Query::Preview(_)), Listing::Preview(preview));
 }
 
-/// Frame 01: no model.
-pub fn welcome(stage: &mut Stage) {
+/// Frame 20: no model.
+pub fn without_model(stage: &mut Stage) {
     let mut without = status();
     (without.model, without.tokens, without.cost) = (None, 0, None);
     without.tried = vec![11434, 8080, 1234, 8000];

@@ -25,7 +25,7 @@ const SCENES: [(&str, Scene); 6] = [
     ("proposal", proposing),
     ("question", asking),
     ("mention", mentioning),
-    ("welcome", welcome),
+    ("without-model", without_model),
     ("errors", failing),
 ];
 
@@ -140,7 +140,7 @@ fn exactly_one_line_has_the_focus() {
                 let rows: BTreeSet<usize> =
                     stage.text().lines().enumerate().filter(|(_, l)| l.contains("━━")).map(|(y, _)| y).collect();
                 // The line of tabs marks the open one with a heavy rule too.
-                let tabs = usize::from(width < 120 && name != "welcome" && !stage.text().contains("proposal ━"));
+                let tabs = usize::from(width < 120 && name != "without-model" && !stage.text().contains("proposal ━"));
                 let tabs = if rows.contains(&1) { tabs } else { 0 };
                 assert!(rows.len() <= 1 + tabs, "{name} at {width}, step {step}: {rows:?}");
                 stage.keys("<tab>");
@@ -478,13 +478,53 @@ fn a_proposal_can_wait() {
 }
 
 #[test]
-fn the_archive_opened_from_the_welcome_leads_back_to_it() {
-    let mut stage = Stage::new(140, 40, "dark");
-    welcome(&mut stage);
+fn a_pane_opened_from_the_first_screen_leads_back_to_it() {
+    for without in [false, true] {
+        let mut stage = Stage::start(140, 40, "dark", Start::New);
+        choosing(&mut stage);
+        if without {
+            without_model(&mut stage)
+        } else {
+            stage.tell(opened(status()))
+        }
+        stage.keys("<f3>");
+        assert!(stage.text().contains(" archive ━"), "{}", stage.text());
+        stage.keys("<esc><esc>");
+        assert!(stage.text().contains(" recent ─"), "{}", stage.text());
+    }
+}
+
+#[test]
+fn without_a_model_only_arrows_and_enter_choose() {
+    let mut stage = Stage::start(140, 42, "dark", Start::WithoutModel);
+    assert!(stage.text().contains("◉ no model"), "nothing flashes before it:\n{}", stage.text());
+    choosing(&mut stage);
+    without_model(&mut stage);
+    stage.keys("<up>");
+    golden("start-without-model", &stage);
+    let before = stage.text();
+    stage.keys("tcbqryna1 ");
+    assert_eq!(stage.text(), before, "no letter does anything");
     stage.keys("<down><enter>");
-    assert!(stage.text().contains(" archive ━"));
-    stage.keys("<esc>");
-    assert!(stage.text().contains("how to connect"));
+    golden("connect", &stage);
+    stage.keys("<enter>");
+    stage.say(Msg::Paste("sk-secret".into()));
+    stage.keys("<enter><enter>");
+    stage.tell(EventBody::Connectable(vec!["gpt-4.1".into(), "gpt-4.1-mini".into()], "gpt-4.1-mini".into()));
+    golden("connect-model", &stage);
+    stage.keys("<up><enter>");
+    let sent = stage.sent();
+    assert!(matches!(sent[..], [_, Command::Connect(check), Command::Connect(form)]
+        if check.model.is_none() && form.model.as_deref() == Some("gpt-4.1")));
+    // Once it is connected the prompt stands there.
+    stage.tell(EventBody::Status(status()));
+    assert!(stage.text().contains("› ask for a change"), "{}", stage.text());
+    // The recent sessions are one Down below the choices too.
+    let mut stage = Stage::start(140, 42, "dark", Start::WithoutModel);
+    choosing(&mut stage);
+    without_model(&mut stage);
+    stage.keys("<down><down><enter>");
+    assert!(matches!(stage.sent()[..], [_, Command::Open(SessionChoice::Resume(_))]));
 }
 
 /// Where a text begins on the screen.
@@ -540,14 +580,14 @@ fn the_mouse_chooses_in_popups_and_leaves_them() {
 fn the_mouse_chooses_on_the_first_screen() {
     for (width, height) in [(140, 40), (60, 24), (40, 10)] {
         let mut stage = Stage::new(width, height, "dark");
-        welcome(&mut stage);
-        click(&mut stage, "browse the archive");
-        assert!(stage.text().contains("▌  browse"), "{}", stage.text());
-        click(&mut stage, "browse the archive");
-        assert!(stage.text().contains("archive ━"), "{}", stage.text());
+        without_model(&mut stage);
+        click(&mut stage, "▸ connect");
+        assert!(stage.text().contains("▌▸ connect"), "{}", stage.text());
+        click(&mut stage, "▸ connect");
+        assert!(stage.text().contains("step 1 of 4"), "{}", stage.text());
         stage.keys("<esc>");
-        mouse(&mut stage, MouseEventKind::ScrollUp, (20, 5));
-        assert!(stage.text().contains("▌  take the tour"), "{}", stage.text());
+        click(&mut stage, "▸ tour");
+        assert!(stage.text().contains("▌▸ tour"), "{}", stage.text());
     }
 }
 

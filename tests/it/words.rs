@@ -124,7 +124,7 @@ const OTHER_KEYS: &str = r#"
 "?" = false
 "ctrl-f" = "search"
 "ctrl-q" = "open"
-[welcome]
+[no-model]
 "enter" = false
 "up" = false
 "down" = false
@@ -133,9 +133,6 @@ const OTHER_KEYS: &str = r#"
 "c" = false
 "b" = false
 "?" = false
-"T" = "tour"
-"C" = "connect"
-"B" = "browse"
 [line]
 "enter" = false
 "esc" = false
@@ -208,9 +205,9 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
     restoring(&mut s);
     says("fates", &s, &["L  keep", "M  merge", "T  restore this version", "F6 to write to nebula"]);
 
-    let (mut s, _folder) = new(Start::Welcome);
-    welcome(&mut s);
-    says("welcome", &s, &["take the tour", "connect a model", "browse the archive"]);
+    let (mut s, _folder) = new(Start::WithoutModel);
+    without_model(&mut s);
+    says("without a model", &s, &["▸ tour", "▸ connect", "nothing is sent before one is connected"]);
 
     let (mut s, _folder) = new(Start::New);
     s.tell(opened(status()));
@@ -268,14 +265,14 @@ fn what_is_wrong_with_a_file_stays_readable() {
             assert!(squeezed(&text).contains(&squeezed(&want)), "{name} lacks {want:?}:\n{text}");
         }
     };
-    for start in [Start::Welcome, Start::New, Start::default()] {
+    for start in [Start::WithoutModel, Start::New, Start::default()] {
         let (mut s, folder) = stage((110, 50), &files, start.clone());
         s.tell(EventBody::Notice(config.clone()));
         s.keys("<down><up>");
         match start {
-            Start::Welcome => {
-                welcome(&mut s);
-                check("welcome", &s, folder.path());
+            Start::WithoutModel => {
+                without_model(&mut s);
+                check("without a model", &s, folder.path());
             }
             Start::New => {
                 choosing(&mut s);
@@ -284,7 +281,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
             }
             Start::Session(_) => {}
         }
-        if start != Start::Welcome {
+        if start != Start::WithoutModel {
             // A resumed session's entries come first, the notices stay the last.
             s.tell(opened(status()));
             s.item(Item::User { text: "hello".into(), at: NOW, attached: Vec::new() });

@@ -38,10 +38,6 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
             }
         }
         Setting::Config(key, value) => services.persist(&key, &value),
-        Setting::Reconnect => {
-            context.change_settings(|settings| settings.model = None);
-            model::connect(services);
-        }
         Setting::RetryMemory => retry_memory(context).await,
     }
     context.tell_status().await;

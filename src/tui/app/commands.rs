@@ -68,7 +68,7 @@ impl App {
             Context::Archive => "the archive",
             Context::Question => "the question",
             Context::Sessions => "the sessions",
-            Context::Welcome => "the welcome",
+            Context::NoModel => "the start",
             Context::Line | Context::List | Context::Viewer => "the list",
         };
         let context = if context == Context::Completion { Context::Input } else { context };

@@ -74,9 +74,7 @@ impl App {
     /// Sends a command; what begins a turn is remembered until the turn begins.
     pub(super) fn send(&mut self, command: Command) -> Vec<Effect> {
         if matches!(command, Command::Submit(_) | Command::Continue(_)) {
-            if matches!(self.screen, Screen::Start(_)) {
-                self.screen = Screen::Main;
-            }
+            self.leave_start();
             self.session.starting = true;
             self.session.ended = None;
             self.panes.chat.release_kept();
@@ -84,10 +82,18 @@ impl App {
         vec![Effect::Send(command)]
     }
 
+    /// From the first screen to the conversation, for good.
+    pub(super) fn leave_start(&mut self) {
+        self.left_start = None;
+        if matches!(self.screen, Screen::Start(_)) {
+            self.screen = Screen::Main;
+        }
+    }
+
     /// Shows a pane and gives it the keys.
     pub(super) fn go_to(&mut self, id: PaneId) {
-        if matches!(self.screen, Screen::Sessions(_) | Screen::Start(_) | Screen::Welcome(_)) {
-            self.screen = Screen::Main;
+        if let Screen::Start(sessions) = std::mem::replace(&mut self.screen, Screen::Main) {
+            self.left_start = Some(sessions);
         }
         if id != self.layout.pane {
             self.layout.zoom = false;

@@ -9,7 +9,7 @@ use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::Page;
-use crate::tui::popup::welcome::Welcome;
+use crate::tui::popup::sessions::Sessions;
 use crate::tui::text::wrap::cells;
 
 impl App {
@@ -47,11 +47,14 @@ impl App {
                     form.failed(&why);
                 }
             }
+            EventBody::Connectable(models, usual) => {
+                if let Some(Popup::Connect(form)) = self.popups.last_mut() {
+                    form.accepted(models, &usual);
+                }
+            }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
             EventBody::TurnStarted(_) => {
-                if matches!(self.screen, Screen::Start(_)) {
-                    self.screen = Screen::Main;
-                }
+                self.leave_start();
                 self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
                 (self.session.starting, self.session.ended, self.say) = (false, None, None);
             }
@@ -95,14 +98,13 @@ impl App {
     }
 
     fn status(&mut self, status: Status) {
+        let lacked = self.lacks_model();
         self.session.status = status;
-        self.layout.from_welcome &= self.session.status.model.is_none();
         if self.session.status.model.is_some() {
             self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
-        }
-        if self.session.status.model.is_some() && matches!(self.screen, Screen::Welcome(_)) {
-            self.screen = Screen::Main;
-            self.say = Some(format!("connected to {}", self.session.status.provider));
+            if lacked {
+                self.say = Some(format!("connected to {}", self.session.status.provider));
+            }
         }
     }
 
@@ -126,13 +128,16 @@ impl App {
         self.questions.clear();
         self.layout.at = At::Input;
         let without = self.session.status.model.is_none();
-        match &self.screen {
-            Screen::Welcome(_) if without => {}
-            Screen::Start(_) if !without && info.resumed == 0 => {}
-            _ if without && info.resumed == 0 => self.screen = Screen::Welcome(Welcome::default()),
-            _ => self.screen = Screen::Main,
-        }
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
+        match &self.screen {
+            Screen::Start(_) if info.resumed == 0 => {}
+            _ if without && info.resumed == 0 => {
+                let sessions = Box::<Sessions>::default();
+                effects.push(self.ask(Owner::Sessions, sessions.ask()));
+                self.screen = Screen::Start(sessions);
+            }
+            _ => (self.screen, self.left_start) = (Screen::Main, None),
+        }
         if info.resumed > 0 {
             effects.extend(self.ask_changed());
         }

@@ -22,8 +22,8 @@ impl App {
         }
         match (&self.screen, self.layout.at) {
             (Screen::Sessions(_), _) | (Screen::Start(_), At::Pane) => Focus::Sessions,
+            (Screen::Start(_), _) if self.lacks_model() => Focus::NoModel,
             (Screen::Start(_), _) => Focus::Input,
-            (Screen::Welcome(_), _) => Focus::Welcome,
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
             (Screen::Main, At::Pane) => Focus::Pane(self.layout.pane),
             (Screen::Main, _) => Focus::Input,
@@ -48,7 +48,7 @@ impl App {
             Focus::Question => Context::Question,
             Focus::Pane(id) => id.context(),
             Focus::Sessions => Context::Sessions,
-            Focus::Welcome => Context::Welcome,
+            Focus::NoModel => Context::NoModel,
         }
     }
 
@@ -65,6 +65,11 @@ impl App {
     /// The question, while it has the keys: it stands above the input then.
     pub(in crate::tui) fn open_question(&self) -> Option<&Asking> {
         self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
+    }
+
+    /// Nothing can be sent: no model is connected, and nothing says that one will be.
+    pub(in crate::tui) fn lacks_model(&self) -> bool {
+        self.session.status.model.is_none() && (self.session.id.is_some() || self.session.expects_none)
     }
 
     /// A turn runs, or is about to.
@@ -93,7 +98,7 @@ impl App {
                 _ => true,
             },
             (Focus::Popup | Focus::Line, Context::Global) => false,
-            (Focus::Sessions | Focus::Welcome, Context::Global) => action == Action::Help,
+            (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Global) => action == Action::Help,
             (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
                 action == Action::Help

@@ -9,7 +9,6 @@ use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, KeyMatch};
 use crate::tui::pane::PaneId;
-use crate::tui::popup::welcome::Welcome;
 use crate::tui::popup::{Popup, list};
 
 impl App {
@@ -66,7 +65,7 @@ impl App {
             Focus::Line => self.act_line(action),
             Focus::Question => self.act_question(action),
             Focus::Sessions => self.act_sessions(action),
-            Focus::Welcome => self.act_welcome(action),
+            Focus::NoModel => self.act_no_model(action),
             Focus::Input if context == Context::Completion => self.act_completion(action),
             Focus::Input => self.act_input(action),
             Focus::Pane(id) => self.act_pane(id, action),
@@ -119,7 +118,7 @@ impl App {
     }
 
     /// From the prompt to the sessions below it.
-    fn go_to_sessions(&mut self) {
+    pub(super) fn go_to_sessions(&mut self) {
         if matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0) {
             self.layout.at = At::Pane;
         }
@@ -181,7 +180,7 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::Welcome => Vec::new(),
+            Focus::NoModel => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {
                 self.close_sessions();
@@ -285,9 +284,7 @@ impl App {
             return vec![Effect::Send(asking.answer(text))];
         }
         if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
-            if matches!(self.screen, Screen::Start(_) | Screen::Welcome(_)) {
-                self.screen = Screen::Main;
-            }
+            self.leave_start();
             return vec![Effect::Send(Command::Run(command.to_string()))];
         }
         if self.is_busy() {
@@ -381,11 +378,13 @@ impl App {
 
     /// Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
-        if std::mem::take(&mut self.layout.from_welcome) {
-            self.layout.zoom = false;
-            (self.layout.at, self.layout.pane) = (At::Input, PaneId::Chat);
-            self.screen = Screen::Welcome(Welcome::default());
-            return Vec::new();
+        if self.attention().is_none()
+            && let Some(sessions) = self.left_start.take()
+        {
+            let query = sessions.ask();
+            (self.layout.zoom, self.layout.at, self.layout.pane) = (false, At::Input, PaneId::Chat);
+            self.screen = Screen::Start(sessions);
+            return vec![self.ask(Owner::Sessions, query)];
         }
         match self.layout.at {
             At::Pane if self.layout.zoom => self.layout.zoom = false,

@@ -2,6 +2,7 @@
 
 use super::{App, Screen};
 use crate::tui::layout::{self, Wants};
+use crate::tui::popup::no_model::NoModel;
 use crate::tui::{pane, view};
 
 impl App {
@@ -22,7 +23,10 @@ impl App {
             full: self.is_full(),
             right: self.layout.right,
             low: self.layout.low,
-            input: u16::try_from(rows).unwrap_or(u16::MAX),
+            input: match main || !self.lacks_model() {
+                true => u16::try_from(rows).unwrap_or(u16::MAX),
+                false => NoModel::HEIGHT,
+            },
             question: if main { self.open_question().map_or(0, |q| view::question::rows(q, self.size.0)) } else { 0 },
             queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
             // In the chat they stand in its text.
@@ -55,8 +59,7 @@ impl App {
             sessions.measure(body.height.saturating_sub(1), preview, &look);
         }
         if let Some(mut popup) = self.popups.pop() {
-            let full = ratatui::layout::Rect { height: self.rects.bar.bottom().saturating_sub(body.y), ..body };
-            popup.measure(self.rects.all, full, &self.ctx(true));
+            popup.measure(self.rects.all, self.rects.popup_body(), &self.ctx(true));
             self.popups.push(popup);
         }
     }

@@ -31,8 +31,8 @@ use super::input::{Editor, InputRows};
 use super::layout::{self, Rects};
 use super::pane::{Ctx, PaneId, Panes};
 use super::popup::Popup;
+use super::popup::no_model::NoModel;
 use super::popup::sessions::Sessions;
-use super::popup::welcome::Welcome;
 use super::text::highlight::Highlighter;
 use super::theme::Depth;
 use crate::config::screen_files::ScreenFiles;
@@ -66,8 +66,8 @@ pub struct Options {
 pub enum Start {
     /// A new session, with the recent ones below its prompt.
     New,
-    /// The welcome of a program without a model.
-    Welcome,
+    /// The same where no model is configured: its choices stand in the prompt's place.
+    WithoutModel,
     /// A session.
     Session(SessionChoice),
 }
@@ -87,8 +87,6 @@ pub(super) enum Screen {
     Start(Box<Sessions>),
     /// The sessions, over the one that is open.
     Sessions(Box<Sessions>),
-    /// The welcome.
-    Welcome(Welcome),
 }
 
 /// A line of text that something asked for; it stands in place of the input.
@@ -110,6 +108,9 @@ const LONG_TURN: i64 = 20_000;
 pub struct App {
     pub(super) panes: Panes,
     pub(super) screen: Screen,
+    /// The first screen, while a pane is looked at before anything was said: Esc leads back to it.
+    left_start: Option<Box<Sessions>>,
+    pub(super) no_model: NoModel,
     pub(super) popups: Vec<Popup>,
     pub(super) line: Option<Line>,
     pub(super) composer: Composer,
@@ -138,8 +139,7 @@ impl App {
         let named = options.theme.as_deref().filter(|name| *name != AUTO);
         let Loaded { keys, themes, theme, notices } = load::read(&options.files, named, depth);
         let screen = match options.start {
-            Start::New => Screen::Start(Box::default()),
-            Start::Welcome => Screen::Welcome(Welcome::default()),
+            Start::New | Start::WithoutModel => Screen::Start(Box::default()),
             Start::Session(_) => Screen::Main,
         };
         let mut app = App {
@@ -149,7 +149,13 @@ impl App {
             line: None,
             composer: Composer::with(options.draft.as_deref()),
             questions: Vec::new(),
-            session: Session { prompt: options.prompt, ..Session::default() },
+            session: Session {
+                prompt: options.prompt,
+                expects_none: options.start == Start::WithoutModel,
+                ..Session::default()
+            },
+            no_model: NoModel::default(),
+            left_start: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
             keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false },
@@ -180,11 +186,10 @@ impl App {
     fn begin(&mut self, start: Start) -> Vec<Effect> {
         use crate::protocol::Command;
         match start {
-            Start::New => {
+            Start::New | Start::WithoutModel => {
                 let sessions = self.ask(Owner::Sessions, Query::Sessions(String::new()));
                 vec![Effect::Send(Command::Open(SessionChoice::New)), sessions]
             }
-            Start::Welcome => vec![Effect::Send(Command::Open(SessionChoice::New))],
             Start::Session(choice) => vec![Effect::Send(Command::Open(choice))],
         }
     }

@@ -61,9 +61,8 @@ impl App {
         if matches!(self.screen, Screen::Sessions(_) | Screen::Start(_)) && self.rects.body.contains(at) {
             return self.press_sessions(row);
         }
-        if let Screen::Welcome(welcome) = &mut self.screen {
-            let taken = welcome.click(self.rects.body, &self.appearance.glyphs, at);
-            return if taken { self.act_welcome(Action::Open) } else { Vec::new() };
+        if self.focus() == Focus::NoModel && self.no_model.click(self.rects.input, at) {
+            return self.act_no_model(Action::Open);
         }
         self.press_main(at)
     }
@@ -172,9 +171,6 @@ impl App {
                 return self.route_effects(Owner::Sessions, effects);
             }
             return Vec::new();
-        }
-        if matches!(self.screen, Screen::Welcome(_)) {
-            return self.act_welcome(action);
         }
         if self.composer.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
             return self.act_completion(action);

@@ -1,13 +1,12 @@
-//! Keys that go neither to a pane nor to the input: lines, questions, sessions, the welcome, popups.
+//! Keys that go neither to a pane nor to the input: lines, questions, sessions, the choices without a model, popups.
 
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
-use crate::protocol::{Command, Setting};
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::PaneId;
 use crate::tui::popup::connect::ConnectOutcome;
+use crate::tui::popup::no_model::NoModelOutcome;
 use crate::tui::popup::sessions::SessionsOutcome;
-use crate::tui::popup::welcome::WelcomeOutcome;
 use crate::tui::popup::{Popup, finder, list, page};
 
 impl App {
@@ -121,37 +120,26 @@ impl App {
         }
     }
 
-    pub(super) fn act_welcome(&mut self, action: Action) -> Vec<Effect> {
-        let Screen::Welcome(welcome) = &mut self.screen else { return Vec::new() };
+    pub(super) fn act_no_model(&mut self, action: Action) -> Vec<Effect> {
         match action {
-            Action::Help | Action::Commands | Action::Palette | Action::ChooseModel => self.act_global(action),
-            Action::Quit => self.quit(Exit::Done),
-            Action::FocusArchive => {
-                self.browse();
-                Vec::new()
-            }
-            action => match welcome.act(action) {
-                WelcomeOutcome::Stay => Vec::new(),
-                WelcomeOutcome::Tour => self.quit(Exit::Tour),
-                WelcomeOutcome::Browse => {
-                    self.browse();
-                    Vec::new()
-                }
-                WelcomeOutcome::Connect => {
+            Action::Up | Action::Down | Action::Open => match self.no_model.act(action) {
+                NoModelOutcome::Stay => Vec::new(),
+                NoModelOutcome::Tour => self.quit(Exit::Tour),
+                NoModelOutcome::Connect => {
                     self.popups.push(Popup::Connect(Box::default()));
                     Vec::new()
                 }
-                WelcomeOutcome::Reconnect => {
-                    self.say = Some("looking for a local server".into());
-                    vec![Effect::Send(Command::Set(Setting::Reconnect))]
+                NoModelOutcome::Below => {
+                    self.go_to_sessions();
+                    Vec::new()
                 }
             },
+            action => self.act_global(action),
         }
     }
 
     /// Shows the archive over the whole body.
     pub(super) fn browse(&mut self) {
-        self.layout.from_welcome = matches!(self.screen, Screen::Welcome(_));
         self.go_to(PaneId::Archive);
         self.layout.zoom = true;
     }
@@ -178,7 +166,7 @@ impl App {
                     self.popups.pop();
                     Vec::new()
                 }
-                ConnectOutcome::Check(effect) => vec![effect],
+                ConnectOutcome::Send(effect) => vec![effect],
             },
             None => Vec::new(),
         }

@@ -26,8 +26,8 @@ pub enum Focus {
     Pane(PaneId),
     /// The sessions.
     Sessions,
-    /// The welcome.
-    Welcome,
+    /// The choices of who has no model.
+    NoModel,
 }
 
 /// Where the keys go on the main screen, when nothing lies over it.
@@ -119,6 +119,8 @@ pub(in crate::tui) struct Session {
     pub retry: Option<Wait>,
     /// Something was changed while it was asked what has changed.
     pub changed_again: bool,
+    /// No model is configured: nothing else is known before the session is open.
+    pub expects_none: bool,
     /// A message to send as soon as the session is open.
     pub prompt: Option<String>,
 }
@@ -142,14 +144,12 @@ pub(in crate::tui) struct Arrangement {
     /// Rows of the archive below the tools, where the person changed them.
     pub low: Option<u16>,
     pub dragging: Option<Edge>,
-    /// The archive was opened from the welcome, which comes back after it.
-    pub from_welcome: bool,
 }
 
 impl Default for Arrangement {
     fn default() -> Self {
         let (at, pane) = (At::Input, PaneId::Chat);
-        Arrangement { at, pane, zoom: false, right: None, low: None, dragging: None, from_welcome: false }
+        Arrangement { at, pane, zoom: false, right: None, low: None, dragging: None }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The form that connects a model: a provider, its key, and whether the key is kept. The key is masked, and leaves the form
-//! only in the command that checks it.
+//! The form that connects a model: a provider, its key, whether the key is kept, and which model. The key is masked, and
+//! leaves the form only in the commands that check it and connect.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -27,7 +27,7 @@ const ANY: usize = PROVIDERS.len() - 1;
 /// The column of the values.
 const VALUE: u16 = 14;
 const WIDTH: u16 = 76;
-const HEIGHT: u16 = 15;
+const HEIGHT: u16 = 16;
 
 /// What the keys go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,7 @@ enum Field {
     Address,
     Key,
     Keep,
+    Model,
 }
 
 /// How far it is.
@@ -44,6 +45,9 @@ enum Stage {
     Filling,
     Checking,
     Failed(String),
+    /// The key opens these models.
+    Accepted(Vec<String>),
+    Connecting(Vec<String>),
 }
 
 /// The form.
@@ -54,6 +58,10 @@ pub struct Connect {
     address: Editor,
     key: Editor,
     keep: bool,
+    /// The name of the model, or part of it.
+    model: Editor,
+    /// Which of the models that match.
+    chosen: usize,
     stage: Stage,
     area: Rect,
 }
@@ -65,8 +73,16 @@ pub enum ConnectOutcome {
     Stay,
     /// Leave.
     Close,
-    /// Check the key, and connect.
-    Check(Effect),
+    /// Check the key, or connect.
+    Send(Effect),
+}
+
+/// A row of the form.
+struct FormRow {
+    label: &'static str,
+    field: Option<Field>,
+    words: String,
+    role: Role,
 }
 
 impl Default for Connect {
@@ -77,6 +93,8 @@ impl Default for Connect {
             address: Editor::default(),
             key: Editor::default(),
             keep: false,
+            model: Editor::default(),
+            chosen: 0,
             stage: Stage::Filling,
             area: Rect::default(),
         }
@@ -88,7 +106,7 @@ impl Connect {
     pub fn type_char(&mut self, c: char) {
         if let Some(editor) = self.editor() {
             editor.type_char(c);
-            self.stage = Stage::Filling;
+            self.changed();
         }
     }
 
@@ -102,6 +120,14 @@ impl Connect {
         if let Some(editor) = self.editor() {
             editor.act(Action::TextEnd);
             line.chars().for_each(|c| editor.type_char(c));
+            self.changed();
+        }
+    }
+
+    /// What was checked is no longer what stands here, unless it is the model that was written.
+    fn changed(&mut self) {
+        self.chosen = 0;
+        if self.field != Field::Model {
             self.stage = Stage::Filling;
         }
     }
@@ -110,21 +136,25 @@ impl Connect {
         match self.field {
             Field::Address => Some(&mut self.address),
             Field::Key => Some(&mut self.key),
+            Field::Model => Some(&mut self.model),
             Field::Provider | Field::Keep => None,
         }
     }
 
-    fn fields(&self) -> &'static [Field] {
-        match self.provider {
-            ANY => &[Field::Provider, Field::Address, Field::Key, Field::Keep],
-            _ => &[Field::Provider, Field::Key, Field::Keep],
-        }
+    fn fields(&self) -> Vec<Field> {
+        let all = [Field::Provider, Field::Address, Field::Key, Field::Keep, Field::Model];
+        let here = |field: &Field| match field {
+            Field::Address => self.provider == ANY,
+            Field::Model => matches!(self.stage, Stage::Accepted(_) | Stage::Connecting(_)),
+            _ => true,
+        };
+        all.into_iter().filter(here).collect()
     }
 
     /// Which field it is, from 1, and of how many.
     fn step(&self) -> (usize, usize) {
-        let fields = self.fields();
-        (fields.iter().position(|f| *f == self.field).map_or(1, |at| at + 1), fields.len())
+        let of = if self.provider == ANY { 5 } else { 4 };
+        (self.fields().iter().position(|f| *f == self.field).map_or(1, |at| at + 1), of)
     }
 
     fn go(&mut self, by: isize) {
@@ -133,57 +163,116 @@ impl Connect {
         self.field = fields[at.rem_euclid(fields.len() as isize) as usize];
     }
 
+    /// The models whose names hold what was typed.
+    fn matching(&self) -> Vec<&str> {
+        let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else { return Vec::new() };
+        let typed = self.model.expanded().trim().to_lowercase();
+        models.iter().map(String::as_str).filter(|name| name.to_lowercase().contains(&typed)).collect()
+    }
+
+    /// The model that Enter takes: the selected one, else the name as it was typed.
+    fn taken(&self) -> Option<String> {
+        let typed = self.model.expanded().trim().to_string();
+        let selected = self.matching().get(self.chosen).map(|name| name.to_string());
+        selected.or(Some(typed).filter(|typed| !typed.is_empty()))
+    }
+
     /// Does an action.
     pub fn act(&mut self, action: Action) -> ConnectOutcome {
         match action {
             Action::Close | Action::Escape => return ConnectOutcome::Close,
             Action::Complete => self.go(1),
             Action::ToggleMode => self.go(-1),
-            Action::Up | Action::Down => {
-                let by = if action == Action::Down { 1 } else { PROVIDERS.len() - 1 };
-                match self.field {
-                    Field::Provider => self.provider = (self.provider + by) % PROVIDERS.len(),
-                    Field::Keep => self.keep = !self.keep,
-                    Field::Address | Field::Key => self.go(if action == Action::Down { 1 } else { -1 }),
-                }
-            }
-            Action::Choose if self.step().0 < self.step().1 => self.go(1),
-            Action::Choose if self.stage != Stage::Checking => return self.check(),
+            Action::Up | Action::Down => self.move_in_field(action == Action::Down),
+            Action::Choose if self.field == Field::Model => return self.connect(),
+            Action::Choose if self.field != Field::Keep => self.go(1),
+            Action::Choose if matches!(self.stage, Stage::Accepted(_)) => self.go(1),
+            Action::Choose if !matches!(self.stage, Stage::Checking | Stage::Connecting(_)) => return self.check(),
             action => {
-                if let Some(editor) = self.editor() {
-                    editor.act(action);
+                if let Some(editor) = self.editor()
+                    && editor.act(action)
+                {
+                    self.changed();
                 }
             }
         }
         ConnectOutcome::Stay
     }
 
-    fn check(&mut self) -> ConnectOutcome {
+    fn move_in_field(&mut self, down: bool) {
+        match self.field {
+            Field::Provider => {
+                self.provider = (self.provider + if down { 1 } else { PROVIDERS.len() - 1 }) % PROVIDERS.len();
+                self.changed();
+            }
+            Field::Keep => self.keep = !self.keep,
+            Field::Model => {
+                let last = self.matching().len().saturating_sub(1);
+                self.chosen = if down { (self.chosen + 1).min(last) } else { self.chosen.saturating_sub(1) };
+            }
+            Field::Address | Field::Key => self.go(if down { 1 } else { -1 }),
+        }
+    }
+
+    /// What is sent, to check the key or with a model to connect.
+    fn form(&self, model: Option<String>) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
-        if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
-            self.stage = Stage::Failed("the address begins with http:// or https://".into());
-            self.field = Field::Address;
-            return ConnectOutcome::Stay;
-        }
-        if self.provider != ANY && self.key.is_empty() {
-            self.stage = Stage::Failed("a key is needed".into());
-            self.field = Field::Key;
-            return ConnectOutcome::Stay;
-        }
-        self.stage = Stage::Checking;
-        let form = ConnectForm {
+        ConnectOutcome::Send(Effect::Send(Command::Connect(ConnectForm {
             provider: PROVIDERS[self.provider].0.into(),
             base_url: (self.provider == ANY).then_some(address),
             key: ApiKey::new(self.key.expanded().trim()),
             keep: self.keep,
+            model,
+        })))
+    }
+
+    fn check(&mut self) -> ConnectOutcome {
+        let address = self.address.expanded().trim().to_string();
+        if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
+            self.fail("the address begins with http:// or https://", Field::Address);
+            return ConnectOutcome::Stay;
+        }
+        if self.provider != ANY && self.key.is_empty() {
+            self.fail("a key is needed", Field::Key);
+            return ConnectOutcome::Stay;
+        }
+        self.stage = Stage::Checking;
+        self.form(None)
+    }
+
+    fn connect(&mut self) -> ConnectOutcome {
+        let Some(model) = self.taken() else { return ConnectOutcome::Stay };
+        let Stage::Accepted(models) = std::mem::replace(&mut self.stage, Stage::Filling) else {
+            return ConnectOutcome::Stay;
         };
-        ConnectOutcome::Check(Effect::Send(Command::Connect(form)))
+        self.stage = Stage::Connecting(models);
+        self.form(Some(model))
+    }
+
+    fn fail(&mut self, why: &str, field: Field) {
+        self.stage = Stage::Failed(why.to_string());
+        self.field = field;
     }
 
     /// It could not be connected.
     pub fn failed(&mut self, why: &str) {
-        self.stage = Stage::Failed(why.to_string());
-        self.field = Field::Key;
+        if matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
+            self.fail(why, Field::Key);
+        }
+    }
+
+    /// The key was accepted: these models there are, and `usual` is the one to begin with.
+    pub fn accepted(&mut self, models: Vec<String>, usual: &str) {
+        if self.stage != Stage::Checking {
+            return;
+        }
+        self.model = Editor::default();
+        self.chosen = models.iter().position(|name| name == usual).unwrap_or(0);
+        if models.is_empty() {
+            self.model.set(usual);
+        }
+        self.stage = Stage::Accepted(models);
+        self.field = Field::Model;
     }
 
     /// Tells it the size of the screen that is drawn next.
@@ -195,83 +284,128 @@ impl Connect {
     pub fn draw(&self, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         let area = self.area;
         let (step, of) = self.step();
-        let mut hints = keys(ctx, Context::List, [(Action::Choose, if step == of { "connect" } else { "next" })]);
+        let does = match self.field {
+            Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => "check the key",
+            Field::Model => "connect",
+            _ => "next",
+        };
+        let mut hints = keys(ctx, Context::List, [(Action::Choose, does)]);
         hints.extend(keys(ctx, Context::List, [(Action::Complete, "next field")]));
         hints.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
         hints.extend(keys(ctx, Context::List, [(Action::Close, "back")]));
         border(area, "connect", &format!("step {step} of {of}"), &hints, buf, ctx);
-        let inner = Rect { x: area.x + 2, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height - 2 };
-        self.rows(inner, buf, ctx)
+        let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
+        self.draw_rows(Rect { x: area.x + 2, y: area.y + 1, width, height }, buf, ctx)
     }
 
-    fn rows(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        let dim = ctx.theme.style(Role::Dim);
-        let mut y = area.y + 1;
-        let mut cursor = None;
+    /// Draws the rows that have room: those of the field in focus always do.
+    fn draw_rows(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        let rows = self.rows(ctx);
+        let height = usize::from(area.height);
+        let here = rows.iter().position(|row| row.field == Some(self.field)).unwrap_or(0);
+        let top = (here + 4).saturating_sub(height).min(rows.len().saturating_sub(height)).min(here);
         let room = usize::from(area.width.saturating_sub(VALUE));
-        let mut line = |y: u16, words: &str, style| {
-            paint::text(buf, area.x + VALUE, y, room, &cut::end(words, room, ctx.glyphs.cut), style);
-        };
-        let (_, name, host, variable) = PROVIDERS[self.provider];
-        line(y, &format!("{name}   {host}"), self.style(Field::Provider, ctx));
-        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1).filter(|other| *other != name).collect();
-        line(y + 1, &format!("also: {}", others.join(", ")), dim);
-        let mut labels = vec![(y, "provider", Field::Provider)];
-        y += 3;
-        if self.provider == ANY {
-            let words = self.address.expanded();
-            line(
-                y,
-                if words.is_empty() { "http://127.0.0.1:8080/v1" } else { &words },
-                self.style(Field::Address, ctx),
-            );
-            cursor = (self.field == Field::Address).then(|| (y, wrap::cells(&words)));
-            labels.push((y, "address", Field::Address));
-            y += 2;
+        for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
+            let focus = row.field == Some(self.field);
+            let focused = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
+            let style = if focus { focused } else { ctx.theme.style(Role::Text) };
+            paint::text(buf, area.x, y, usize::from(VALUE), row.label, style);
+            let style = if focus && row.role == Role::Text { focused } else { ctx.theme.style(row.role) };
+            paint::text(buf, area.x + VALUE, y, room, &cut::end(&row.words, room, ctx.glyphs.cut), style);
         }
-        let letters = self.key.expanded().chars().count();
-        let masked = ctx.glyphs.bullet.repeat(letters.min(28));
-        let key = match letters {
-            0 => "paste it here".to_string(),
-            n => format!("{masked}   {}", plural(n, "character")),
+        let typed = match self.field {
+            Field::Address => wrap::cells(&self.address.expanded()),
+            Field::Key => self.masked(ctx).chars().count(),
+            Field::Model => wrap::cells(&self.model.expanded()),
+            Field::Provider | Field::Keep => return None,
         };
-        line(y, &key, if letters == 0 { dim } else { self.style(Field::Key, ctx) });
-        cursor = cursor.or((self.field == Field::Key).then(|| (y, wrap::cells(&masked))));
-        labels.push((y, "key", Field::Key));
-        let (words, role) = self.said(variable);
-        line(y + 1, &words, ctx.theme.style(role));
-        y += 3;
-        for (n, (keeps, words)) in [
+        let x = (area.x + VALUE + typed as u16).min(area.right());
+        Some(Position::new(x, (area.y + (here - top) as u16).min(area.bottom().saturating_sub(1))))
+    }
+
+    fn masked(&self, ctx: &Ctx<'_>) -> String {
+        ctx.glyphs.bullet.repeat(self.key.expanded().chars().count().min(28))
+    }
+
+    fn rows(&self, ctx: &Ctx<'_>) -> Vec<FormRow> {
+        let row = |label, field, words: String, role| FormRow { label, field, words, role };
+        let note = |words: String| row("", None, words, Role::Dim);
+        let gap = || row("", None, String::new(), Role::Dim);
+        let (_, name, host, variable) = PROVIDERS[self.provider];
+        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1).filter(|other| *other != name).collect();
+        let mut rows = vec![
+            row("provider", Some(Field::Provider), format!("{name}   {host}"), Role::Text),
+            note(format!("also: {}", others.join(", "))),
+            gap(),
+        ];
+        if self.provider == ANY {
+            let (words, role) = match self.address.is_empty() {
+                true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
+                false => (self.address.expanded(), Role::Text),
+            };
+            rows.extend([row("address", Some(Field::Address), words, role), gap()]);
+        }
+        let (key, role) = match self.key.expanded().chars().count() {
+            0 => ("paste it here".to_string(), Role::Dim),
+            n => (format!("{}   {}", self.masked(ctx), plural(n, "character")), Role::Text),
+        };
+        rows.push(row("key", Some(Field::Key), key, role));
+        let (words, role) = self.said(variable, ctx);
+        rows.extend([row("", None, words, role), gap()]);
+        let keeps = [
             (false, "for this run only   gone when nebula ends"),
             (true, "in a file   ~/.nebula/credentials.json, mode 0600"),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        ];
+        for (label, (keeps, words)) in ["keep it", ""].into_iter().zip(keeps) {
             let chosen = self.keep == keeps;
             let mark = if chosen { ctx.glyphs.done } else { " " };
-            line(y + n as u16, &format!("{mark} {words}"), if chosen { self.style(Field::Keep, ctx) } else { dim });
+            let field = (chosen || !keeps).then_some(Field::Keep);
+            let role = if chosen { Role::Text } else { Role::Dim };
+            rows.push(row(label, field, format!("{mark} {words}"), role));
         }
-        line(y + 2, "either way it goes to that server alone", dim);
-        labels.push((y, "keep it", Field::Keep));
-        for (y, label, field) in labels {
-            paint::text(buf, area.x, y, usize::from(VALUE), label, self.style(field, ctx));
-        }
-        cursor.map(|(y, x)| Position::new((area.x + VALUE + x as u16).min(area.right()), y))
+        rows.extend([note("either way it goes to that server alone".into()), gap()]);
+        let (words, below) = self.model_words(ctx);
+        let role = if matches!(self.stage, Stage::Accepted(_)) { Role::Text } else { Role::Dim };
+        rows.extend([row("model", Some(Field::Model), words, role), note(below)]);
+        rows
     }
 
-    fn style(&self, field: Field, ctx: &Ctx<'_>) -> ratatui::style::Style {
-        match self.field == field {
-            true => ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD),
-            false => ctx.theme.style(Role::Text),
-        }
+    /// What stands in the field of the model, and below it.
+    fn model_words(&self, ctx: &Ctx<'_>) -> (String, String) {
+        let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else {
+            return ("chosen once the key is checked".into(), String::new());
+        };
+        let (typed, matching) = (self.model.expanded(), self.matching());
+        let dot = format!(" {} ", ctx.glyphs.dot);
+        let taken = self.taken().unwrap_or_default();
+        let count = match matching.len() {
+            0 => "as typed".to_string(),
+            n if n == models.len() => format!("{} of {n}", self.chosen + 1),
+            n => format!("{} of {n} that match", self.chosen + 1),
+        };
+        let words = match typed.trim().is_empty() {
+            true => format!("{taken}   {count}"),
+            false => format!("{typed}   {taken}{dot}{count}"),
+        };
+        let next: Vec<&str> = matching.iter().skip(self.chosen + 1).take(4).copied().collect();
+        let below = match next.is_empty() {
+            true => "typing narrows the list".to_string(),
+            false => format!("next: {}", next.join(", ")),
+        };
+        (words, below)
     }
 
     /// What is said below the key.
-    fn said(&self, variable: &str) -> (String, Role) {
+    fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
         match &self.stage {
             Stage::Checking => ("checking with one request".into(), Role::Accent),
             Stage::Failed(why) => (why.clone(), Role::Removed),
+            Stage::Accepted(models) => {
+                let words =
+                    format!("{} accepted {} {}", ctx.glyphs.done, ctx.glyphs.dot, plural(models.len(), "model"));
+                (words, Role::Added)
+            }
+            Stage::Connecting(_) => ("connecting".into(), Role::Accent),
             Stage::Filling if variable.is_empty() => ("a loopback address needs no key".into(), Role::Dim),
             Stage::Filling => (format!("one request checks it; ${variable} would win over it"), Role::Dim),
         }
@@ -283,6 +417,20 @@ mod tests {
     use super::*;
     use crate::tui::pane::testing::screen;
 
+    fn text(form: &mut Connect, (width, height): (u16, u16)) -> String {
+        let area = Rect::new(0, 0, width, height);
+        form.measure(area, area);
+        screen(width, height, "dark", true, |_, buf, ctx| {
+            form.draw(buf, ctx);
+        })
+        .text()
+    }
+
+    fn sent(outcome: ConnectOutcome) -> ConnectForm {
+        let ConnectOutcome::Send(Effect::Send(Command::Connect(sent))) = outcome else { panic!("{outcome:?}") };
+        sent
+    }
+
     #[test]
     fn the_key_is_masked_and_sent_once() {
         let mut form = Connect::default();
@@ -291,25 +439,40 @@ mod tests {
         assert!(form.key.is_empty());
         form.act(Action::Choose);
         form.paste("sk-secret\n");
-        let area = Rect::new(0, 0, 100, 30);
-        form.measure(area, area);
-        let text = screen(100, 30, "dark", true, |_, buf, ctx| {
-            form.draw(buf, ctx);
-        })
-        .text();
-        assert!(text.contains("9 characters") && !text.contains("secret"), "{text}");
+        let shown = text(&mut form, (100, 30));
+        assert!(shown.contains("9 characters") && !shown.contains("secret"), "{shown}");
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
-        let ConnectOutcome::Check(Effect::Send(Command::Connect(sent))) = form.act(Action::Choose) else { panic!() };
-        assert_eq!((sent.provider.as_str(), sent.key.reveal(), sent.keep), ("openai", "sk-secret", false));
-        assert!(!format!("{sent:?}").contains("secret"));
+        let checked = sent(form.act(Action::Choose));
+        assert_eq!((checked.provider.as_str(), checked.key.reveal(), checked.keep), ("openai", "sk-secret", false));
+        assert_eq!(checked.model, None);
+        assert!(!format!("{checked:?}").contains("secret"));
         // One check at a time.
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         form.failed("api.openai.com rejected the key (401)");
-        let text = screen(100, 30, "dark", true, |_, buf, ctx| {
-            form.draw(buf, ctx);
-        })
-        .text();
-        assert!(text.contains("rejected the key (401)"), "{text}");
+        let shown = text(&mut form, (100, 30));
+        assert!(shown.contains("rejected the key (401)"), "{shown}");
+    }
+
+    #[test]
+    fn the_model_is_chosen_from_those_there_are() {
+        let mut form = Connect::default();
+        form.paste("sk-secret");
+        form.act(Action::Choose);
+        sent(form.act(Action::Choose));
+        let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
+        form.accepted(models.clone(), "gpt-4.1-mini");
+        let shown = text(&mut form, (100, 30));
+        assert!(shown.contains("gpt-4.1-mini   2 of 4") && shown.contains("accepted · 4 models"), "{shown}");
+        // The field in focus is in sight on the smallest screen too.
+        assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
+        "NANO".chars().for_each(|c| form.type_char(c));
+        assert_eq!(sent(form.act(Action::Choose)).model.as_deref(), Some("gpt-4.1-nano"));
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay, "one at a time");
+        // Another key is another check: its late answer counts for nothing.
+        form.field = Field::Key;
+        form.type_char('x');
+        form.accepted(models, "o3");
+        assert_eq!(form.stage, Stage::Filling);
     }
 
     #[test]
@@ -324,7 +487,11 @@ mod tests {
         for _ in 0..2 {
             form.act(Action::Choose);
         }
-        let ConnectOutcome::Check(Effect::Send(Command::Connect(sent))) = form.act(Action::Choose) else { panic!() };
-        assert_eq!(sent.base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+        assert_eq!(sent(form.act(Action::Choose)).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+        // A server that lists nothing takes a name as it is typed.
+        form.accepted(Vec::new(), "gpt-4.1-mini");
+        form.act(Action::DeleteToStart);
+        form.paste("local-7b");
+        assert_eq!(sent(form.act(Action::Choose)).model.as_deref(), Some("local-7b"));
     }
 }

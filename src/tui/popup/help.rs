@@ -45,7 +45,7 @@ fn reaches(inner: Context, action: Action) -> bool {
     let panes = matches!(action, Action::ToggleMode | Action::NextPane | Action::FocusDiff | Action::Escape);
     match inner {
         Context::Sessions => !panes && action != Action::ChooseModel,
-        Context::Welcome => !panes,
+        Context::NoModel => !panes || action == Action::Escape,
         _ => true,
     }
 }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn only_keys_that_do_something_are_listed() {
-        for (context, not) in [(Context::Sessions, "Tab"), (Context::Sessions, "Ctrl-O"), (Context::Welcome, "Tab")] {
+        for (context, not) in [(Context::Sessions, "Tab"), (Context::Sessions, "Ctrl-O"), (Context::NoModel, "Tab")] {
             assert!(!lines(context).iter().any(|(keys, _)| keys == not), "{context:?} {not}");
         }
         assert!(lines(Context::Diff).iter().any(|(keys, _)| keys == "Tab"));

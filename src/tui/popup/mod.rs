@@ -6,10 +6,10 @@ pub mod finder;
 mod frame;
 pub mod help;
 pub mod list;
+pub mod no_model;
 pub mod page;
 pub mod palette;
 pub mod sessions;
-pub mod welcome;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

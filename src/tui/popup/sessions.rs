@@ -1,5 +1,7 @@
 //! The sessions of this project: at start, and for `/sessions` and `/resume`. It takes the whole body.
 
+use std::collections::HashMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -9,6 +11,7 @@ use crate::proposal::Counts;
 use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::Chat;
@@ -16,9 +19,6 @@ use crate::tui::pane::line::pane_line;
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
-
-/// Cells of the column of states.
-const STATE: usize = 18;
 
 /// The list of sessions.
 #[derive(Debug, Default)]
@@ -36,7 +36,25 @@ pub struct Sessions {
     said: Chat,
     /// Why there is no list.
     failed: Option<String>,
+    /// How many of a session's files were changed outside nebula, for those that were looked at.
+    drifted: HashMap<String, usize>,
 }
+
+/// Where the columns of the list begin, or end for those that are aligned to the right.
+struct Columns {
+    title: usize,
+    titles: usize,
+    state: usize,
+    states: usize,
+    count: Option<usize>,
+    model: Option<usize>,
+    age: usize,
+    /// The words of a state are the long ones.
+    long: bool,
+}
+
+/// Cells of the name of a model.
+const MODEL: usize = 13;
 
 /// What became of an action.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +99,7 @@ impl Sessions {
                 Vec::new()
             }
             (Query::Preview(id), Listing::Preview(preview)) => {
+                self.drifted.insert(id.clone(), preview.files.iter().filter(|(_, at)| at.is_some()).count());
                 if self.current().is_some_and(|r| r.id == *id) {
                     self.said = Chat::preview(&preview.items);
                     self.preview = Some(preview.clone());
@@ -220,65 +239,91 @@ impl Sessions {
             let below = rows_below(shown_files(p, height));
             self.said.measure(width, height.saturating_sub(below + 1), look);
         }
-        self.height = usize::from(height.saturating_sub(1)).max(1);
+        // The last row tells of those that have no room.
+        let rows = usize::from(height.saturating_sub(1));
+        self.height = rows.saturating_sub(usize::from(self.rows.len() > rows)).max(1);
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
+    }
+
+    /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the others
+    /// give way, the state of a session last.
+    fn columns(&self, w: usize, ctx: &Ctx<'_>) -> Columns {
+        let (age, long) = (w.saturating_sub(1), w >= 82);
+        let model = (w >= 80).then(|| w.saturating_sub(21));
+        let count = (w >= 64).then(|| model.map_or(age.saturating_sub(8), |m| m.saturating_sub(2)));
+        let words = self.rows.iter().map(|row| wrap::cells(&self.state(row, long, ctx).0));
+        let widest = words.max().unwrap_or(0);
+        let states = if widest > 0 { widest.max(5) } else { 0 };
+        let state = match count {
+            Some(count) => count.saturating_sub((states + 5).max(14)),
+            None => age.saturating_sub(8 + states),
+        };
+        Columns { title: 3, titles: state.saturating_sub(4), state, states, count, model, age, long }
+    }
+
+    /// The word for a session's state, in amber where it asks for attention.
+    fn state(&self, row: &SessionRow, long: bool, ctx: &Ctx<'_>) -> (String, Role) {
+        let drifted = self.drifted.get(&row.id).copied().unwrap_or_default();
+        match state_word(row.state, long) {
+            "" if drifted > 0 => (format!("{} {drifted} changed", ctx.glyphs.foreign), Role::Attention),
+            word => (word.into(), Role::Text),
+        }
     }
 
     /// Draws the list below its pane line; `selects`: the keys go to it.
     pub fn draw(&self, area: Rect, selects: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let dim = ctx.theme.style(Role::Dim);
-        let text = ctx.theme.style(Role::Text);
+        let c = self.columns(usize::from(area.width), ctx);
+        paint::text(buf, area.x + c.title as u16, area.y, c.titles, "title", dim);
+        paint::text(buf, area.x + c.state as u16, area.y, c.states, "state", dim);
+        if let Some(count) = c.count {
+            paint::text(buf, area.x + count.saturating_sub(8) as u16, area.y, 8, "messages", dim);
+        }
+        if let Some(model) = c.model {
+            paint::text(buf, area.x + model as u16, area.y, MODEL, "model", dim);
+        }
+        paint::text(buf, area.x + c.age.saturating_sub(3) as u16, area.y, 3, "age", dim);
+        let shown = self.rows.iter().enumerate().skip(self.top).take(self.height);
+        for ((i, row), y) in shown.zip(area.y + 1..area.bottom()) {
+            self.draw_row(row, &c, Rect { y, height: 1, ..area }, selects && i == self.selected, buf, ctx);
+        }
         let w = usize::from(area.width);
-        // Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
-        // others give way, the state of a session last.
-        let age = w.saturating_sub(2);
-        let model = (w >= 90).then(|| w.saturating_sub(22));
-        let count = (w >= 72).then(|| model.map_or(age.saturating_sub(8), |m| m.saturating_sub(3)));
-        let widest = self.rows.iter().map(|row| wrap::cells(state_word(row.state))).max().unwrap_or(0);
-        let states = if count.is_some() { STATE } else { widest };
-        let state = count.map_or(age.saturating_sub(8), |count| count.saturating_sub(11)).saturating_sub(states);
-        let titles = state.saturating_sub(6);
-        let right = |buf: &mut Buffer, x: usize, y: u16, words: &str, style| {
-            let n = wrap::cells(words);
-            paint::text(buf, area.x + x.saturating_sub(n) as u16, y, n, words, style);
-        };
-        paint::text(buf, area.x + 4, area.y, titles, "title", dim);
-        if states > 0 {
-            paint::text(buf, area.x + state as u16, area.y, STATE, "state", dim);
+        paint::text(buf, area.x + 3, area.y + 1, w.saturating_sub(4), &self.empty_words(ctx), dim);
+        let older = self.rows.len().saturating_sub(self.top + self.height);
+        if older > 0 {
+            let words = format!("{} {} older", ctx.glyphs.more, thousands(older));
+            paint::text(buf, area.x + 1, area.bottom().saturating_sub(1), w.saturating_sub(2), &words, dim);
         }
-        if let Some(count) = count {
-            right(buf, count, area.y, "messages", dim);
-        }
-        if let Some(model) = model {
-            paint::text(buf, area.x + model as u16, area.y, 14, "model", dim);
-        }
-        right(buf, age, area.y, "age", dim);
-        for (i, row) in self.rows.iter().enumerate().skip(self.top).take(usize::from(area.height.saturating_sub(1))) {
-            let y = area.y + 1 + (i - self.top) as u16;
-            let chosen = selects && i == self.selected;
-            let title = cut::end(&row.title, titles, ctx.glyphs.cut);
-            let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
-            if row.state == SessionState::Open {
-                paint::text(buf, area.x + 2, y, 1, ctx.glyphs.bullet, ctx.theme.style(Role::Accent));
-            }
-            paint::text(buf, area.x + 4, y, titles, &title, style);
-            paint::text(buf, area.x + state as u16, y, STATE, state_word(row.state), text);
-            if let Some(count) = count {
-                right(buf, count, y, &row.messages.to_string(), dim);
-            }
-            if let Some(model) = model {
-                paint::text(buf, area.x + model as u16, y, 14, &cut::end(&row.model, 14, ctx.glyphs.cut), dim);
-            }
-            right(buf, age, y, &age_words(ctx.now - row.at), dim);
-            if chosen {
-                select(Rect { y, height: 1, ..area }, buf, ctx);
-            }
-        }
-        let words = self.empty_words(ctx);
-        paint::text(buf, area.x + 4, area.y + 1, w.saturating_sub(5), &words, dim);
-        let list =
-            Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height: area.height.saturating_sub(1) };
+        let height = area.height.saturating_sub(1).min(self.height as u16);
+        let list = Rect { y: area.y + 1, x: area.right().saturating_sub(1), width: 1, height };
         thumb(list, self.rows.len(), self.top, buf, ctx);
+    }
+
+    fn draw_row(&self, row: &SessionRow, c: &Columns, area: Rect, chosen: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+        let right = |buf: &mut Buffer, x: usize, words: &str| {
+            let n = wrap::cells(words);
+            paint::text(buf, area.x + x.saturating_sub(n) as u16, area.y, n, words, dim);
+        };
+        let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
+        if row.state == SessionState::Open {
+            paint::text(buf, area.x + 1, area.y, 1, ctx.glyphs.bullet, ctx.theme.style(Role::Accent));
+        }
+        let title = cut::end(&row.title, c.titles, ctx.glyphs.cut);
+        paint::text(buf, area.x + c.title as u16, area.y, c.titles, &title, style);
+        let (words, role) = self.state(row, c.long, ctx);
+        paint::text(buf, area.x + c.state as u16, area.y, c.states, &words, ctx.theme.style(role));
+        if let Some(count) = c.count {
+            right(buf, count, &row.messages.to_string());
+        }
+        if let Some(model) = c.model {
+            let name = cut::end(&row.model, MODEL, ctx.glyphs.cut);
+            paint::text(buf, area.x + model as u16, area.y, MODEL, &name, dim);
+        }
+        right(buf, c.age, &age_words(ctx.now - row.at));
+        if chosen {
+            select(area, buf, ctx);
+        }
     }
 
     /// What stands in an empty list.
@@ -349,8 +394,8 @@ impl Sessions {
             x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
         }
         let state = match p.state {
-            SessionState::Open => "not closed cleanly: nebula stopped before it could close the session",
-            SessionState::InUse => "in use by another nebula process; it can be forked",
+            SessionState::Open => "not closed cleanly: nebula was stopped",
+            SessionState::InUse => "in use by another nebula; it can be forked",
             SessionState::Ended => "",
         };
         paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);
@@ -363,9 +408,10 @@ fn right_text(buf: &mut Buffer, area: Rect, y: u16, words: &str, style: ratatui:
     paint::text(buf, x, y, n, words, style);
 }
 
-fn state_word(state: SessionState) -> &'static str {
+fn state_word(state: SessionState, long: bool) -> &'static str {
     match state {
-        SessionState::Open => "not closed cleanly",
+        SessionState::Open if long => "not closed cleanly",
+        SessionState::Open => "not closed",
         SessionState::InUse => "in use",
         SessionState::Ended => "",
     }

@@ -21,7 +21,7 @@ use crate::text::number::{plural, thousands};
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     let rects = &app.rects;
-    let focus = matches!(app.focus(), Focus::Input | Focus::Line);
+    let focus = matches!(app.focus(), Focus::Input | Focus::Line | Focus::NoModel);
     let ctx = app.ctx(focus);
     let doing = doing(app).line(app, focus);
     let room = note_room(rects.bar.width, doing.width());
@@ -29,6 +29,10 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     joins(app, focus, buf);
     ledger(app, buf);
     let area = rects.input;
+    if matches!(app.screen, Screen::Start(_)) && app.line.is_none() && app.lacks_model() {
+        app.no_model.draw(area, app.focus() == Focus::NoModel, buf, &ctx);
+        return None;
+    }
     let prompt = if focus { Role::Focus } else { Role::Dim };
     let mut style = app.appearance.theme.style(prompt);
     if focus {
@@ -84,7 +88,6 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
         let on_rule = [app.appearance.glyphs.heavy, app.appearance.glyphs.rule].contains(&buf[(x, row)].symbol());
         // In the left column an upright may be a quote's or a block's.
         let joins = match (&app.screen, app.rects.rule) {
-            (Screen::Welcome(_), _) => false,
             (Screen::Main, Some(rule)) => rule.x == x,
             _ => full_rule(app, x, row, buf),
         };
@@ -113,7 +116,6 @@ fn empty_words(app: &App) -> String {
     match app.focus_below() {
         Focus::Sessions if matches!(app.screen, Screen::Start(_)) => "type to write to nebula".into(),
         Focus::Sessions => to(Action::Search, "search"),
-        Focus::Welcome => "connect a model to write to it".into(),
         Focus::Question => "answer in your own words, or choose above".into(),
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, "write to nebula"),
         Focus::Pane(_) => to(Action::FocusInput, "write to nebula"),
@@ -158,9 +160,11 @@ fn doing(app: &App) -> Doing {
         return Doing::calm(line.prompt.as_str());
     }
     match &app.screen {
+        Screen::Start(_) if app.lacks_model() => {
+            return Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model");
+        }
         Screen::Start(_) => return Doing::calm("new"),
         Screen::Sessions(_) => return Doing::calm("search titles and messages"),
-        Screen::Welcome(_) => return Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model"),
         Screen::Main => {}
     }
     if let Some(what) = app.banner() {
@@ -302,6 +306,9 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
     let (text, dim) = (app.appearance.theme.style(Role::Text), app.appearance.theme.style(Role::Dim));
     if let Some(words) = &app.say {
         return Some(Span::styled(words.clone(), text).into());
+    }
+    if app.focus_below() == Focus::NoModel {
+        return Some(Span::styled("nothing is sent before one is connected", dim).into());
     }
     let context = app.context_below();
     let mut line = Line::default();

@@ -66,7 +66,6 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
                 sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
             }
         }
-        Screen::Welcome(welcome) => welcome.draw(rects.body, &app.session.status, buf, &ctx),
     }
     notices(app, rects.notices, buf);
     let mut cursor = bar::draw(app, buf);
@@ -76,8 +75,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         finder::popup(completion, finder::place(rects, column), buf, &ctx);
     }
     if let Some(top) = app.popups.last() {
-        let body = Rect { height: rects.bar.bottom().saturating_sub(rects.body.y), ..rects.body };
-        cursor = top.draw(body, buf, &ctx);
+        cursor = top.draw(rects.popup_body(), buf, &ctx);
     }
     cursor
 }
@@ -98,7 +96,17 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
         line(foot, Line::default(), false, None, buf, &ctx);
     }
     if let Some(preview) = rects.preview {
-        rule(app, Rect { x: preview.x - 1, width: 1, ..preview }, buf);
+        let upright = Rect { x: preview.x - 1, width: 1, ..preview };
+        rule(app, upright, buf);
+        if body.height > 1 {
+            buf[(upright.x, body.y)].set_symbol(ctx.glyphs.join_left);
+        }
+        if rects.hints.is_some() {
+            buf[(upright.x, upright.bottom())].set_symbol(ctx.glyphs.join_up);
+        }
+        if app.focus_below() == Focus::NoModel {
+            return app.no_model.draw_sources(preview, &app.session.status, buf, &ctx);
+        }
         let note = ctx.key(Context::Input, Action::Down).filter(|_| !focus && sessions.count() > 0);
         let note = note.map(|key| Span::styled(format!("{key} opens the list"), dim).into());
         pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
@@ -307,7 +315,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         Some(model) if s.recording && model == "recording" => parts.push(("a recording".into(), text)),
         Some(model) if s.recording => parts.push((format!("{model}, a recording"), text)),
         Some(model) => parts.push((model.clone(), text)),
-        None if app.session.id.is_some() || matches!(app.screen, Screen::Welcome(_)) => {
+        None if app.lacks_model() => {
             parts.push(("no model".into(), t.style(Role::Attention)));
         }
         None => {}

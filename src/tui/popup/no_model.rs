@@ -1,0 +1,144 @@
+//! What stands in the prompt's place while no model is connected: the tour, and the form that connects one. Beside it,
+//! where a key is looked for.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+
+use super::select;
+use crate::protocol::Status;
+use crate::tui::action::Action;
+use crate::tui::pane::Ctx;
+use crate::tui::pane::line::pane_line;
+use crate::tui::text::{cut, paint, wrap};
+use crate::tui::theme::Role;
+
+/// The choices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoModel {
+    selected: usize,
+}
+
+/// What the person chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoModelOutcome {
+    /// Nothing yet.
+    Stay,
+    /// The tour.
+    Tour,
+    /// The form.
+    Connect,
+    /// Below the last choice.
+    Below,
+}
+
+/// A choice: its name, and what is said of it, whole and for less room.
+const ROWS: [(&str, [&str; 2], NoModelOutcome); 2] = [
+    (
+        "tour",
+        ["two minutes, offline; the model is a recording", "offline; the model is a recording"],
+        NoModelOutcome::Tour,
+    ),
+    (
+        "connect",
+        ["choose a provider and paste a key; one request checks it", "choose a provider, paste a key"],
+        NoModelOutcome::Connect,
+    ),
+];
+
+/// Other ways than the form.
+const HOW: [(&str, &str); 4] = [
+    ("OpenAI", "export OPENAI_API_KEY=…"),
+    ("Anthropic", "export ANTHROPIC_API_KEY=…"),
+    ("Gemini", "export GEMINI_API_KEY=…"),
+    ("any server", "export OPENAI_BASE_URL=http://…"),
+];
+
+impl NoModel {
+    /// Rows that the choices take.
+    pub const HEIGHT: u16 = ROWS.len() as u16;
+
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> NoModelOutcome {
+        match action {
+            Action::Up => self.selected = self.selected.saturating_sub(1),
+            Action::Down if self.selected + 1 == ROWS.len() => return NoModelOutcome::Below,
+            Action::Down => self.selected += 1,
+            Action::Open => return ROWS[self.selected.min(ROWS.len() - 1)].2,
+            _ => {}
+        }
+        NoModelOutcome::Stay
+    }
+
+    /// A click in `area`: on a choice selects it. Whether it was selected before and so is taken now.
+    pub fn click(&mut self, area: Rect, at: Position) -> bool {
+        let row = usize::from(at.y.saturating_sub(area.y));
+        area.contains(at) && row < ROWS.len() && std::mem::replace(&mut self.selected, row) == row
+    }
+
+    /// Draws the choices.
+    pub fn draw(&self, area: Rect, focus: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+        for (i, (name, said, _)) in ROWS.iter().enumerate().take(usize::from(area.height)) {
+            let y = area.y + i as u16;
+            let chosen = focus && i == self.selected;
+            let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
+            paint::text(buf, area.x + 1, y, 1, ctx.glyphs.folded, dim);
+            paint::text(buf, area.x + 3, y, 10, name, style);
+            let room = usize::from(area.width.saturating_sub(15));
+            paint::text(buf, area.x + 15, y, room, &cut::first_fit(said, room, ctx.glyphs.cut), dim);
+            if chosen {
+                select(Rect { y, height: 1, ..area }, buf, ctx);
+            }
+        }
+    }
+
+    /// Draws where a key is looked for, below its pane line.
+    pub fn draw_sources(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        pane_line(Rect { height: 1, ..area }, "other ways", false, None, buf, ctx);
+        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+        let bold = text.add_modifier(Modifier::BOLD);
+        let room = usize::from(area.width.saturating_sub(2));
+        let mut y = area.y + 2;
+        let mut line = |words: &str, style, indent: u16| {
+            for range in wrap::breaks(words, room.saturating_sub(usize::from(indent))) {
+                if y < area.bottom() {
+                    paint::text(buf, area.x + 1 + indent, y, room - usize::from(indent), &words[range], style);
+                }
+                y += 1;
+            }
+        };
+        line("a variable, then start nebula again", bold, 0);
+        for (who, what) in HOW {
+            line(&format!("{who:<12}{}", what.replace('…', ctx.glyphs.cut)), text, 0);
+        }
+        line("the variable wins, then apiKeyCommand, then ~/.nebula/credentials.json", dim, 0);
+        line("", dim, 0);
+        line("a local server", bold, 0);
+        let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
+        let found = "one that starts later is found by itself";
+        match tried.is_empty() {
+            true => line(&format!("looking; {found}"), dim, 0),
+            false => line(&format!("nothing answers on {}; {found}", tried.join(", ")), dim, 0),
+        }
+        line("", dim, 0);
+        line("A key is never stored unless you ask, never shown, never logged.", dim, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn up_down_and_enter_choose_and_nothing_else_does() {
+        let mut choices = NoModel::default();
+        assert_eq!(choices.act(Action::Open), NoModelOutcome::Tour);
+        assert_eq!(choices.act(Action::Down), NoModelOutcome::Stay);
+        assert_eq!(choices.act(Action::Open), NoModelOutcome::Connect);
+        assert_eq!(choices.act(Action::Down), NoModelOutcome::Below);
+        assert_eq!(choices.act(Action::Copy), NoModelOutcome::Stay);
+        assert_eq!(choices.act(Action::Up), NoModelOutcome::Stay);
+        assert_eq!(choices.act(Action::Open), NoModelOutcome::Tour);
+    }
+}
