@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The screen on the person's own project.
+/// Runs the screen on the person's own project.
 fn screen(context: &Context, prompt: String) -> Result<i32> {
     let start = match (context.session(), prompt.is_empty()) {
         (Some(choice), _) => Start::Session(choice),
@@ -55,7 +55,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
     }
 }
 
-/// The tour, on a copy of a small project.
+/// Runs the tour, on a copy of a small project.
 fn tour(context: &Context) -> Result<i32> {
     let tour = Tour::begin()?;
     let draft = Some(cli::TOUR_PROMPT.to_string());
@@ -85,12 +85,12 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
     })
 }
 
-/// The person's own keys and themes.
+/// Returns the person's own keys and themes.
 fn screen_files(context: &Context) -> ScreenFiles {
     context.config.paths.folder().map(ScreenFiles::read).unwrap_or_default()
 }
 
-/// Whether nothing is configured that could answer.
+/// Returns whether nothing is configured that could answer.
 fn needs_model(context: &Context) -> bool {
     let connection = context.config.connection();
     context.global.replay.is_none() && matches!(provider::connect(&connection), Err(e) if e.kind == Kind::NoKey)

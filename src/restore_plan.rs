@@ -98,7 +98,7 @@ pub enum PlanError {
     Memory(#[from] memory::Error),
 }
 
-/// What a wish asks of the archive.
+/// Returns what a requested restore asks of the archive.
 ///
 /// # Errors
 /// When there is nothing to restore, or it is not known what.
@@ -153,7 +153,7 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
 }
 
 impl RestorePlan {
-    /// What the plan comes to with the files as they are, by what was chosen for those changed by someone else.
+    /// Returns what the plan comes to with the files as they are, by what was chosen for those changed by someone else.
     ///
     /// # Errors
     /// When it asks for more than the archive holds, or the archive cannot be read.
@@ -187,7 +187,7 @@ fn of_turn(session: &str, turn: i64, called: &str, stores: Stores<'_>) -> Result
     }
 }
 
-/// The newest changeset that a turn made.
+/// Returns the newest changeset that a turn made.
 fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecord, PlanError> {
     let wanted = |c: &ChangesetRecord| {
         let of = c.cause.session.as_deref();
@@ -198,7 +198,7 @@ fn last_turn(session: Option<&str>, stores: Stores<'_>) -> Result<ChangesetRecor
     found.ok_or(PlanError::NoTurn(if session.is_some() { "in that session" } else { "here" }))
 }
 
-/// The newest changeset that changed something.
+/// Returns the newest changeset that changed something.
 fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
     let project = stores.project();
     Ok(stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })?)
@@ -209,7 +209,7 @@ fn newest_title(stores: Stores<'_>) -> Result<Option<String>, PlanError> {
     Ok(title_of(newest, stores))
 }
 
-/// What a changeset's cause is called. A memory that cannot be read knows no cause; that stops no undo.
+/// Returns what a changeset's cause is called. A memory that cannot be read knows no cause; that stops no undo.
 fn title_of(id: Id, stores: Stores<'_>) -> Option<String> {
     let record = stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten();
     record.map(|r| r.cause.title).filter(|title| !title.is_empty())

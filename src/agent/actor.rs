@@ -218,7 +218,8 @@ impl Actor {
         }
     }
 
-    /// A message of the person begins a turn; mid-turn it goes back, since the queue lives in the front end.
+    /// Begins a turn with a message of the person; while a turn runs the message goes back, since the queue lives in
+    /// the front end.
     async fn submit(&mut self, prompt: Prompt) {
         let why = match (&self.turn, &self.session) {
             (Some(_), _) => "nebula is working; the message goes into the queue",
@@ -401,7 +402,7 @@ impl Actor {
     }
 }
 
-/// The end of the running turn, none if it panicked; never, while none runs.
+/// Returns the end of the running turn, none if it panicked; never, while none runs.
 async fn finished(turn: &mut Option<Running>) -> Option<(Conversation, turn::TurnOutcome)> {
     match turn {
         Some(running) => {

@@ -81,9 +81,9 @@ impl PendingApprovals {
     }
 }
 
-/// What the policy says of a proposal without asking the person; `None`: the person is asked. What it accepts is
-/// accepted in the name of `consent`. It never accepts an inexact match, a file that acts later or is not archived, or
-/// hidden characters; foreign files are decided before, by the person.
+/// Returns what the policy says of a proposal without asking the person; `None`: the person is asked. What it accepts
+/// is accepted in the name of `consent`. It never accepts an inexact match, a file that acts later or is not archived,
+/// or hidden characters; foreign files are decided before, by the person.
 pub fn policy(approval: Approval, consent: Consent, proposal: &Proposal, needs_person: bool) -> Option<Decision> {
     match approval {
         Approval::Ask => None,
@@ -104,7 +104,7 @@ pub enum CommandPolicy {
     Refuse(&'static str),
 }
 
-/// What the policy says of a command.
+/// Returns what the policy says of a command.
 pub fn command_policy(approval: Approval, consent: Consent) -> CommandPolicy {
     match approval {
         Approval::All => CommandPolicy::Run(consent),

@@ -6,7 +6,7 @@ use crate::memory::{self, SessionUse};
 use crate::proposal::Counts;
 use crate::protocol::{Changeset, ChangesetFile};
 
-/// A changeset with what memory knows of it.
+/// Returns a changeset with what memory knows of it.
 pub fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
     let files = match known {
         Some(record) => record
@@ -36,7 +36,7 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
     }
 }
 
-/// Whether another process has the session open that made a changeset.
+/// Returns whether another process has the session open that made a changeset.
 fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
         let other = SessionUse::InUse { mine: false };
@@ -45,7 +45,7 @@ fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     record.cause.session.as_ref().is_some_and(elsewhere)
 }
 
-/// Lines added and removed, where both are known.
+/// Returns lines added and removed, where both are known.
 pub fn counts(added: Option<u64>, removed: Option<u64>) -> Option<Counts> {
     Some(Counts { added: added? as usize, removed: removed? as usize })
 }

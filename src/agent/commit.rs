@@ -68,7 +68,7 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
     propose(&*provider, &model, templates, root, language, context.skip_backoff.clone()).await
 }
 
-/// A message for what is staged, as the model proposes it.
+/// Returns a message for what is staged, as the model proposes it.
 ///
 /// # Errors
 /// What went wrong and what to do: nothing staged, no repository, a model that did not answer.

@@ -20,12 +20,12 @@ pub struct Events {
 }
 
 impl Events {
-    /// Over the bounded channel to the front end, for events that belong to no session.
+    /// Creates the sender over the bounded channel to the front end, for events that belong to no session.
     pub fn new(to: mpsc::Sender<Event>) -> Self {
         Events { to, session: None, next: Arc::new(AtomicU64::new(1)), turn: Arc::default(), step: Arc::default() }
     }
 
-    /// The same channel for the events of one session. Names are unique across sessions.
+    /// Returns a sender over the same channel for the events of one session. Names are unique across sessions.
     pub fn of(&self, session: SessionId) -> Self {
         Events {
             to: self.to.clone(),
@@ -89,14 +89,14 @@ impl Events {
         self.send(EventBody::Notice(Notice::new(level, title, detail))).await;
     }
 
-    /// A name for a turn.
+    /// Returns a name for a turn.
     pub fn turn(&self) -> TurnId {
         let id = self.number();
         self.turn.store(id, Ordering::Relaxed);
         TurnId(id)
     }
 
-    /// The name of the session's turn that began last.
+    /// Returns the name of the session's turn that began last.
     pub fn last_turn(&self) -> TurnId {
         TurnId(self.turn.load(Ordering::Relaxed))
     }
@@ -107,17 +107,17 @@ impl Events {
         self.send(EventBody::Step(of_turn)).await;
     }
 
-    /// The session's step under way, counted over all its turns.
+    /// Returns the session's step under way, counted over all its turns.
     pub fn step(&self) -> u32 {
         self.step.load(Ordering::Relaxed)
     }
 
-    /// A name for a proposal.
+    /// Returns a name for a proposal.
     pub fn proposal(&self) -> ProposalId {
         ProposalId(self.number())
     }
 
-    /// A name for a question.
+    /// Returns a name for a question.
     pub fn question(&self) -> QuestionId {
         QuestionId(self.number())
     }

@@ -38,7 +38,7 @@ pub struct ProposalResult {
 }
 
 impl ProposalResult {
-    /// Taken back before anything was decided or written.
+    /// Creates the result of a proposal that was withdrawn before anything was decided or written.
     pub fn withdrawn() -> Self {
         ProposalResult::nothing(Outcome::Withdrawn, None)
     }
@@ -96,7 +96,7 @@ pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
     }
 }
 
-/// Whether the person is asked about a proposal of the model.
+/// Returns whether the person is asked about a proposal of the model.
 pub fn asks_person(context: &SessionContext, proposal: &Proposal) -> bool {
     by_policy(context, proposal, Approver::Policy).is_none()
 }
@@ -195,7 +195,7 @@ fn execute_decided(
     }
 }
 
-/// The new changeset, unless watching the archive has told it already.
+/// Returns the new changeset, unless watching the archive has told it already.
 fn archived(context: &SessionContext, id: &str) -> Option<crate::protocol::Changeset> {
     let id = Id::parse(id)?;
     {

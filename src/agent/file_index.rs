@@ -20,12 +20,12 @@ struct State {
 }
 
 impl FileIndex {
-    /// The index; empty until it is walked.
+    /// Returns the index; empty until it is walked.
     pub fn files(&self) -> Arc<Files> {
         Arc::clone(self.state().files.get_or_insert_with(|| Arc::new(Files::new())))
     }
 
-    /// Whether the index was asked for before; from now on it was.
+    /// Returns whether the index was asked for before; from now on it was.
     pub fn asked(&self) -> bool {
         let mut state = self.state();
         let asked = state.files.is_some();
@@ -33,7 +33,7 @@ impl FileIndex {
         asked
     }
 
-    /// Whether files were asked for with the same words the last time.
+    /// Returns whether files were asked for with the same words the last time.
     pub fn asks_again(&self, words: &str) -> bool {
         let last = self.state().words.replace(words.to_string());
         last.as_deref() == Some(words)
@@ -47,7 +47,7 @@ impl FileIndex {
         }
     }
 
-    /// Whether files were ever asked for, so that somebody may look at a list of them.
+    /// Returns whether files were ever asked for, so that somebody may look at a list of them.
     pub fn is_used(&self) -> bool {
         self.state().files.is_some()
     }

@@ -128,7 +128,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
     })
 }
 
-/// What the session took by turn and by model.
+/// Returns what the session took by turn and by model.
 fn usage(context: &SessionContext) -> Result<String, memory::Error> {
     let Some(id) = context.id() else { return Ok("Nothing was asked in this session yet.".into()) };
     let memory = context.services.memory.sync();
@@ -186,7 +186,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
     })
 }
 
-/// When a file was changed by someone else after nebula last wrote it; none: it is as nebula left it.
+/// Returns when a file was changed by someone else after nebula last wrote it; `None`: it is as nebula left it.
 fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
     let Some(written) = services.memory.sync().written(&services.project(), path)? else { return Ok(None) };
     let Ok(read) = services.workspace.read(path) else { return Ok(None) };
@@ -216,7 +216,7 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     Ok(Listing::Archive { rows, total, files })
 }
 
-/// Whether the cause or a path of a changeset holds these words, in lower case.
+/// Returns whether the cause or a path of a changeset holds these words, in lower case.
 fn fits(archive: &Archive, id: Id, known: &memory::Listing, words: &str) -> bool {
     let (name, holds) = (id.to_string(), |text: &str| text.to_lowercase().contains(words));
     let files = known.files(&name);

@@ -8,7 +8,7 @@ use crate::config::{Connection, Secret};
 use crate::protocol::{ConnectForm, EventBody, Level};
 use crate::provider::{self, Provider, Recorder};
 
-/// From here on this provider answers. The first one is recorded, where that was asked for.
+/// Makes this provider the one that answers. The first one is recorded, where that was asked for.
 pub fn plug(services: &Services, provider: Arc<dyn Provider>) {
     let record = lock(&services.record).take();
     let provider = match record.map(|path| Recorder::create(Arc::clone(&provider), &path)) {

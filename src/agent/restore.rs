@@ -97,7 +97,7 @@ impl Restores {
     }
 }
 
-/// What a request of the person asks for; the error is for the person.
+/// Returns what a request of the person asks for; the error is for the person.
 fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) -> Result<RestoreScope, String> {
     Ok(match request {
         RestoreRequest::Undo { count, files } => RestoreScope::Undo { count, files },
@@ -119,7 +119,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
     })
 }
 
-/// The newest changeset of this session that changed a file, alone or with its turn.
+/// Returns the newest changeset of this session that changed a file, alone or with its turn.
 fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<RestoreScope, String> {
     let session = context.id().ok_or("no session is open")?;
     let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
@@ -133,7 +133,7 @@ fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<Res
     }
 }
 
-/// All that the session changed, from the files as they were to the files as they are. None: nothing.
+/// Returns all that the session changed, from the files as they were to the files as they are. None: nothing.
 ///
 /// # Errors
 /// When the archive or memory cannot be read, for the person.
@@ -155,7 +155,7 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
     Ok((!files.is_empty()).then_some(Proposal { files, ..proposal }))
 }
 
-/// A message of the person in the open session by its number, from 0: its row in memory, and how it begins.
+/// Returns a message of the person in the open session by its number, from 0: its row in memory, and how it begins.
 fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)> {
     let messages = context.services.memory.sync().load(&context.id()?).ok()?;
     let row = messages.iter().filter(|row| transcript::typed(row).is_some()).nth(number)?;
@@ -176,7 +176,7 @@ async fn plan(
     planned.await.unwrap_or_else(|_| Err("planning the restore failed in nebula itself".into()))
 }
 
-/// A plan for the model's `undo`.
+/// Returns a plan for the model's `undo`.
 ///
 /// # Errors
 /// Why there is nothing to undo, for the model.

@@ -83,7 +83,7 @@ pub struct ModelConnection {
     pub why_not: Option<provider::Error>,
 }
 
-/// What commands work with, as the configuration says.
+/// Returns what commands work with, as the configuration says.
 pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell {
     let connection = config.connection();
     let providers = config.providers.values().filter_map(|provider| provider.api_key_env.clone());
@@ -154,13 +154,13 @@ impl Services {
         }
     }
 
-    /// The tools of a session that begins now: nebula's own, then those that are offered.
+    /// Returns the tools of a session that begins now: nebula's own, then those that are offered.
     pub fn tools(&self) -> Arc<ToolSet> {
         let offered = self.offered.iter().map(Arc::clone);
         Arc::new(offered.fold(ToolSet::builtin(), |tools, tool| tools.with(tool)))
     }
 
-    /// The connected model now.
+    /// Returns the connected model now.
     pub fn connection(&self) -> ModelConnection {
         lock(&self.connection).clone()
     }
@@ -170,17 +170,17 @@ impl Services {
         change(&mut lock(&self.connection));
     }
 
-    /// The workspace's root, as memory names projects.
+    /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
     }
 
-    /// Where changes go. For blocking code alone: it waits for memory.
+    /// Returns the stores that changes go to. For blocking code alone: it waits for memory.
     pub fn stores(&self) -> Stores<'_> {
         Stores { workspace: &self.workspace, archive: &self.archive, memory: self.memory.sync() }
     }
 
-    /// As [`Services::stores`], for work that ends early once `stop` is cancelled.
+    /// Runs `work` as [`Services::stores`] does, but ends early once `stop` is cancelled.
     pub fn with_stores<T>(&self, stop: &CancellationToken, work: impl FnOnce(Stores<'_>) -> T) -> T {
         let (workspace, archive) = (self.workspace.stopped_by(stop), self.archive.stopped_by(stop));
         work(Stores { workspace: &workspace, archive: &archive, memory: self.memory.sync() })
@@ -231,7 +231,7 @@ impl Services {
         *lock(&self.trouble) = None;
     }
 
-    /// Why memory is not written, if it is not.
+    /// Returns why memory is not written, if it is not.
     pub fn banner(&self) -> Option<String> {
         match self.memory.banner() {
             Some(trouble) => Some(format!("{}: this session is kept in RAM only", trouble.word())),
@@ -239,7 +239,7 @@ impl Services {
         }
     }
 
-    /// Why memory is kept in RAM only, if it is, and what to do about it.
+    /// Returns why memory is kept in RAM only, if it is, and what to do about it.
     pub fn memory_trouble(&self) -> Option<(String, String)> {
         let trouble = self.memory.banner()?;
         let folder = lock(&self.config).paths.folder().map(Path::to_path_buf);

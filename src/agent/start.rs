@@ -132,7 +132,7 @@ fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
     }
 }
 
-/// The archive of a workspace, as the configuration says.
+/// Returns the archive of a workspace, as the configuration says.
 ///
 /// # Errors
 /// When something that is no folder lies in its place, or a glob is broken.
@@ -141,7 +141,7 @@ pub fn open_archive(config: &Config, workspace: &Workspace) -> Result<Archive, a
     Archive::open(workspace, &archive::ArchiveSettings { folder, exclude: config.archive_exclude.clone() })
 }
 
-/// Memory's troubles reach the person while they last.
+/// Reports memory's troubles to the person while they last.
 fn listen_to_memory(services: &Arc<Services>) {
     let weak = Arc::downgrade(services);
     let say = passing(&services.events);

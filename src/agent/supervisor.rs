@@ -29,13 +29,13 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Without a session; the first one begins with these settings.
+    /// Creates the supervisor without a session; the first one begins with these settings.
     pub fn new(services: Arc<Services>, settings: Settings, archive_size: ArchiveSize) -> Self {
         let idle = ActorHandle::idle(SessionContext::new(&services, None, settings));
         Supervisor { services, idle, sessions: HashMap::new(), current: None, standing: Vec::new(), archive_size }
     }
 
-    /// Until the front end closes its channel or asks to shut down.
+    /// Runs until the front end closes its channel or asks to shut down.
     pub async fn run(
         mut self,
         mut commands: mpsc::UnboundedReceiver<Addressed>,
@@ -86,7 +86,7 @@ impl Supervisor {
         }
     }
 
-    /// The actor of a session; the idle one while none is open.
+    /// Returns the actor of a session; the idle one while none is open.
     fn actor(&self, session: Option<&SessionId>) -> Option<&ActorHandle> {
         match session {
             Some(id) => self.sessions.get(id),
@@ -103,7 +103,7 @@ impl Supervisor {
         }
     }
 
-    /// A first message or command without a session opens a new one.
+    /// Opens a new session for a first message or command.
     async fn begin_with(&mut self, first: Command) {
         self.open(None, SessionChoice::New).await;
         if let Some(actor) = self.current.as_ref().and_then(|id| self.sessions.get(id)) {

@@ -13,8 +13,8 @@ pub(super) struct Changeset {
     pub approved: Option<String>,
 }
 
-/// The text of a changeset file. A path is written as it is, or, where it holds a control character or begins with
-/// `"` or `//`, as a JSON string.
+/// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
+/// with `"` or `//`, as a JSON string.
 pub(super) fn write(paths: &[&str], approved: Option<&str>) -> String {
     let mut text = String::new();
     for path in paths {

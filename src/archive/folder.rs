@@ -7,17 +7,17 @@ use super::{Archive, Error, Version, at};
 use crate::disk::{self, Folder};
 
 impl Archive {
-    /// `.shaft`; `None`: it is not there.
+    /// Returns the folder `.shaft`; `None`: it does not exist.
     pub(super) fn open_home(&self) -> Result<Option<Folder>, Error> {
         present(self.reach_folder(&self.home)).map_err(at(&self.home))
     }
 
-    /// The folder of versions and changesets; `None`: it is not there.
+    /// Returns the folder of versions and changesets; `None`: it is not there.
     pub(super) fn open_folder(&self) -> Result<Option<Folder>, Error> {
         present(self.reach_folder(&self.folder)).map_err(at(&self.folder))
     }
 
-    /// The folder of a file's versions; `None`: it is not there.
+    /// Returns the folder of a file's versions; `None`: it is not there.
     pub(super) fn open_versions(&self, folder: &Path) -> Result<Option<Folder>, Error> {
         let Some(name) = folder.file_name() else { return Ok(None) };
         match self.open_folder()? {
@@ -26,13 +26,14 @@ impl Archive {
         }
     }
 
-    /// The folder that a version lies in.
+    /// Returns the folder that a version lies in.
     pub(super) fn folder_of(&self, version: &Version) -> io::Result<Folder> {
         let name = version.file.parent().and_then(Path::file_name).ok_or(io::ErrorKind::NotFound)?;
         self.reach_folder(&self.folder)?.enter(name)
     }
 
-    /// One in the workspace is reached from its root without following a link; one elsewhere the person has named.
+    /// Returns a folder in the workspace, reached from its root without following a link; a folder elsewhere is opened
+    /// by its path.
     fn reach_folder(&self, folder: &Path) -> io::Result<Folder> {
         match folder.strip_prefix(&self.root) {
             Ok(below) => Folder::open(&self.root)?.descend(below),
@@ -75,7 +76,7 @@ impl Archive {
     }
 }
 
-/// A folder that is not there is none.
+/// Returns an existing folder; `None`: it does not exist.
 fn present(opened: io::Result<Folder>) -> io::Result<Option<Folder>> {
     match opened {
         Ok(folder) => Ok(Some(folder)),

@@ -22,19 +22,19 @@ impl Id {
         (text.len() == 36 && id.to_string() == text).then_some(id)
     }
 
-    /// When it was made: unix milliseconds.
+    /// Returns when the id was made, in unix milliseconds.
     pub fn at(self) -> i64 {
         // 48 bits always fit.
         (self.0.as_u128() >> 80) as i64
     }
 
-    /// A new one, greater than `last`.
+    /// Creates an id greater than `last`.
     pub fn after(last: Id) -> Self {
         let now = Id(now());
         if now > last { now } else { last.next() }
     }
 
-    /// The next one by counting: for clocks that stand still or go backwards.
+    /// Returns the next id by counting: for clocks that stand still or go backwards.
     fn next(self) -> Self {
         let bits = self.0.as_u128();
         let (time, high, low) = (bits >> 80, (bits >> 64) & 0xfff, bits & ((1 << 62) - 1));
@@ -44,7 +44,8 @@ impl Id {
     }
 }
 
-/// A UUIDv7 of this moment. A clock before 1970 counts as standing at its beginning: the crate would end the program.
+/// Returns a UUIDv7 of this moment. A clock before 1970 counts as standing at its beginning: the crate would end the
+/// program.
 fn now() -> Uuid {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(_) => Uuid::now_v7(),

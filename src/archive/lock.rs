@@ -23,12 +23,12 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// The newest id that the archive holds.
+    /// Returns the newest id that the archive holds.
     pub(super) fn last(&self) -> Id {
         self.last
     }
 
-    /// A new id, greater than any that the archive holds.
+    /// Returns a new id, greater than any that the archive holds.
     pub(super) fn next(&mut self) -> Id {
         self.last = Id::after(self.last);
         self.last
@@ -43,8 +43,8 @@ impl Lock {
 }
 
 impl Archive {
-    /// The newest id that was given out, as the lock tells it without being held; `None` where it tells nothing.
-    /// Whatever it belongs to may still be on its way.
+    /// Returns the newest id that was given out, as the lock tells it without being held; `None` where it tells
+    /// nothing. Whatever it belongs to may still be on its way.
     pub fn newest_given(&self) -> Option<Id> {
         told(&self.open_home().ok()??.open_file("lock").ok()?)
     }
@@ -76,8 +76,8 @@ impl Archive {
         Ok(Lock { file, last })
     }
 
-    /// The newest id: the lock's text, or the newest changeset where that is greater. The text is not flushed, so that
-    /// a computer that lost its power may have an older one; while this process lives that does not happen, and
+    /// Returns the newest id: the lock's text, or the newest changeset where that is greater. The text is not flushed,
+    /// so that a computer that lost its power may have an older one; while this process lives that does not happen, and
     /// looking once is enough.
     fn newest_id(&self, file: &File) -> Result<Id, Error> {
         let told = told(file);
@@ -89,7 +89,7 @@ impl Archive {
         Ok(told.max(newest).unwrap_or(Id::MIN))
     }
 
-    /// Under the lock, since a sweep takes temporary files of this process for those of an earlier one of its number.
+    /// Sweeps under the lock, since a sweep takes temporary files of this process for those of an earlier one.
     fn keep_from_git(&self, folder: &Folder) -> Result<(), Error> {
         let path = folder.path().join(".gitignore");
         if folder.stat(".gitignore").map_err(at(&path))?.is_none() {
@@ -99,7 +99,7 @@ impl Archive {
     }
 }
 
-/// The id that a lock's text is.
+/// Returns the id that a lock's text is.
 fn told(file: &File) -> Option<Id> {
     let mut text = [0; 36];
     file.read_exact_at(&mut text, 0).ok()?;

@@ -52,8 +52,8 @@ struct Step {
 }
 
 impl Archive {
-    /// All damage that shows: names, folders, unreadable files, changesets without their versions. `known` tells the
-    /// SHA-256 of a version's state where memory knows it.
+    /// Returns all damage that shows: names, folders, unreadable files, changesets without their versions. `known`
+    /// tells the SHA-256 of a version's state where memory knows it.
     ///
     /// # Errors
     /// When the archive's folder cannot be listed.
@@ -128,7 +128,7 @@ impl Archive {
         ids
     }
 
-    /// Bytes on disk; storage that versions share counts once.
+    /// Returns the bytes on disk; storage that versions share counts once.
     ///
     /// # Errors
     /// When the archive's folder cannot be listed.
@@ -151,8 +151,8 @@ impl Archive {
         Ok(sum)
     }
 
-    /// What prune would delete to keep no more than this: whole changesets, oldest first, and versions of none, but
-    /// never the newest version of a file.
+    /// Returns what prune would delete to keep no more than this: whole changesets, oldest first, and versions of none,
+    /// but never the newest version of a file.
     ///
     /// # Errors
     /// When the archive cannot be listed.
@@ -184,7 +184,8 @@ impl Archive {
         Ok(prune)
     }
 
-    /// What can be pruned, oldest first: each changeset with the versions that belong to it, and each version of none.
+    /// Returns what can be pruned, oldest first: each changeset with the versions that belong to it, and each version
+    /// of none.
     fn prune_steps(&self) -> Result<Vec<Step>, Error> {
         let mut all: BTreeMap<PathBuf, Vec<Version>> = BTreeMap::new();
         for folder in self.folders()? {

@@ -142,7 +142,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the work was stopped.
+    /// Returns whether the work was stopped.
     pub fn is_stopped(&self) -> bool {
         matches!(self, Error::State { source, .. } | Error::Io { source, .. } if disk::is_stopped(source))
     }
@@ -154,7 +154,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 }
 
 impl Archive {
-    /// The archive of a workspace.
+    /// Returns the archive of a workspace.
     ///
     /// # Errors
     /// When something that is no folder lies in its place, or a glob is broken.
@@ -199,14 +199,14 @@ impl Archive {
         Ok(archive)
     }
 
-    /// The same archive with a probe that is called at each step.
+    /// Returns the same archive with a probe that is called at each step.
     #[must_use]
     pub fn with_probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
     }
 
-    /// The same archive, which waits for its lock and copies large files no further once `stop` is cancelled.
+    /// Returns the same archive, which waits for its lock and copies large files no further once `stop` is cancelled.
     #[must_use]
     pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
         Archive { stop: stop.clone(), ..self.clone() }
@@ -220,12 +220,12 @@ impl Archive {
         self.probe.as_ref().map_or(Ok(()), |probe| probe(step))
     }
 
-    /// The folder that holds versions and changesets.
+    /// Returns the folder that holds versions and changesets.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How many files have versions. Reads names only.
+    /// Returns how many files have versions. Reads names only.
     ///
     /// # Errors
     /// When the archive is there and cannot be read.
@@ -233,13 +233,13 @@ impl Archive {
         Ok(self.names(|name| is_folder_name(name).then_some(()))?.len())
     }
 
-    /// The glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change to it
-    /// always asks.
+    /// Returns the glob of `archiveExclude` that a normalised path matches: such a file is not archived, and a change
+    /// to it always asks.
     pub fn excluded_by(&self, path: &str) -> Option<&str> {
         self.exclude.iter().find(|(_, glob)| glob.is_match(path)).map(|(text, _)| text.as_str())
     }
 
-    /// All changesets, newest first. Reads names only.
+    /// Returns all changesets, newest first. Reads names only.
     ///
     /// # Errors
     /// When the folder cannot be read; one that is not there has none.
@@ -249,7 +249,7 @@ impl Archive {
         Ok(ids)
     }
 
-    /// The paths of a changeset.
+    /// Returns the paths of a changeset.
     ///
     /// # Errors
     /// When it is not there, cannot be read, or is damaged.
@@ -257,7 +257,7 @@ impl Archive {
         Ok(self.read_changeset(changeset)?.paths)
     }
 
-    /// Who approved the change of a changeset, in words; `None` where the changeset does not say.
+    /// Returns who approved the change of a changeset, in words; `None` where the changeset does not say.
     ///
     /// # Errors
     /// When it is not there, cannot be read, or is damaged.
@@ -271,13 +271,13 @@ impl Archive {
         changeset::read(&bytes).map_err(|why| Error::Damaged { id: changeset, why })
     }
 
-    /// The bytes of a changeset file.
+    /// Returns the bytes of a changeset file.
     fn changeset_bytes(&self, changeset: Id) -> io::Result<Vec<u8>> {
         let folder = self.open_folder().map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
         disk::read_open(&folder.open_file(changeset_name(changeset))?, MAX_CHANGESET)
     }
 
-    /// The versions of a file (normalised path), oldest first.
+    /// Returns the versions of a file (normalised path), oldest first.
     ///
     /// # Errors
     /// When its folder cannot be read; one that is not there has none.
@@ -285,7 +285,7 @@ impl Archive {
         self.versions_in(&self.file_folder(path))
     }
 
-    /// The versions in one of the folders of versions, oldest first.
+    /// Returns the versions in one of the folders of versions, oldest first.
     fn versions_in(&self, folder: &Path) -> Result<Vec<Version>, Error> {
         match self.open_versions(folder)? {
             Some(open) => version::list(&open).map_err(at(folder)),
@@ -293,7 +293,7 @@ impl Archive {
         }
     }
 
-    /// The version of a path that belongs to a changeset: its newest one older than the changeset.
+    /// Returns the version of a path that belongs to a changeset: its newest one older than the changeset.
     ///
     /// # Errors
     /// As [`Archive::versions`].
@@ -301,7 +301,7 @@ impl Archive {
         Ok(self.versions(path)?.into_iter().rev().find(|v| v.id < changeset))
     }
 
-    /// The state that a version holds.
+    /// Returns the state that a version holds.
     ///
     /// # Errors
     /// When it is gone or cannot be read.
@@ -316,7 +316,7 @@ impl Archive {
         version.state_in(&self.folder_of(version)?, &self.stop)
     }
 
-    /// The changeset whose name begins so.
+    /// Returns the changeset whose name begins so.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -324,7 +324,7 @@ impl Archive {
         only(self.list()?, "changeset", beginning, |id| id.to_string())
     }
 
-    /// The version whose name begins so, among those of `path`, or of all files.
+    /// Returns the version whose name begins so, among those of `path`, or of all files.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -336,7 +336,7 @@ impl Archive {
         only(versions, "version", beginning, |v| v.id.to_string())
     }
 
-    /// The normalised path that a version is of, from the changesets that name it; `None`: none does.
+    /// Returns the normalised path that a version is of, from the changesets that name it; `None`: none does.
     ///
     /// # Errors
     /// When the changesets cannot be listed.
@@ -351,8 +351,8 @@ impl Archive {
         Ok(None)
     }
 
-    /// Lines that the change after a version added and removed: against the next version, or the file as it is now.
-    /// `None` when one of the two cannot be read.
+    /// Returns lines that the change after a version added and removed: against the next version, or the file as it is
+    /// now. `None` when one of the two cannot be read.
     pub fn counts(&self, workspace: &Workspace, path: &str, version: &Version) -> Option<Counts> {
         let next = self.versions(path).ok()?.into_iter().find(|v| v.id > version.id);
         let after = match next {
@@ -370,12 +370,12 @@ impl Archive {
         self.folder.join(calculate_path_sha256(&self.root, Path::new(path)))
     }
 
-    /// The folders of versions.
+    /// Returns the folders of versions.
     fn folders(&self) -> Result<Vec<PathBuf>, Error> {
         self.names(|name| is_folder_name(name).then(|| self.folder.join(name)))
     }
 
-    /// What `pick` finds among the names in the archive's folder.
+    /// Returns what `pick` finds among the names in the archive's folder.
     fn names<T>(&self, pick: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
         let Some(folder) = self.open_folder()? else { return Ok(Vec::new()) };
         let names = folder.names().map_err(at(&self.folder))?;
@@ -383,17 +383,17 @@ impl Archive {
     }
 }
 
-/// The name of a changeset's file.
+/// Returns the name of a changeset's file.
 fn changeset_name(id: Id) -> String {
     format!("{id}.txt")
 }
 
-/// Whether a name is that of a folder of versions.
+/// Returns whether a name is that of a folder of versions.
 fn is_folder_name(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// The only one whose name begins so.
+/// Returns the only one whose name begins so.
 fn only<T>(all: Vec<T>, what: &'static str, beginning: &str, name: impl Fn(&T) -> String) -> Result<T, Error> {
     let mut fit: Vec<T> = all.into_iter().filter(|x| !beginning.is_empty() && name(x).starts_with(beginning)).collect();
     match (fit.pop(), fit.len()) {

@@ -9,8 +9,8 @@ use crate::workspace::normalise;
 /// SHA-256 of bytes.
 pub type Sha = [u8; 32];
 
-/// The folder name for a file: SHA-256, in hexadecimal, of its normalised path. All spellings of one path give one
-/// name. A folder's path ends in `/`, so that a file of the same name has another.
+/// Returns the folder name for a file: SHA-256, in hexadecimal, of its normalised path. All spellings of one path give
+/// one name. A folder's path ends in `/`, so that a file of the same name has another.
 pub fn calculate_path_sha256(root: &Path, path: &Path) -> String {
     let mut normal = normalise(root, path);
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -19,12 +19,12 @@ pub fn calculate_path_sha256(root: &Path, path: &Path) -> String {
     hex(&sha256(normal.as_bytes()))
 }
 
-/// SHA-256 of bytes.
+/// Returns SHA-256 of bytes.
 pub fn sha256(bytes: &[u8]) -> Sha {
     Sha256::digest(bytes).into()
 }
 
-/// Lower-case hexadecimal.
+/// Returns lower-case hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.iter().flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]).map(char::from).collect()

@@ -40,7 +40,7 @@ impl Recent {
         self.as_of = None;
     }
 
-    /// Everything is archived, and `newest` is the newest id now.
+    /// Confirms that everything is archived, and `newest` is the newest id now.
     pub fn done(&mut self, newest: Id) {
         self.as_of = Some(newest);
     }
@@ -52,7 +52,7 @@ impl Recent {
         kept.push_front(RecentVersion { file, sha });
     }
 
-    /// A recent version in `folder` of equal bytes and mode, whose storage a new one can share.
+    /// Returns a recent version in `folder` of equal bytes and mode, whose storage a new one can share.
     pub fn equal_one(&mut self, folder: &Folder, bytes: &[u8], mode: u32, sha: Option<Sha>) -> Option<PathBuf> {
         let may_be = |kept: &&RecentVersion| kept.sha.is_none() || kept.sha == sha;
         self.newest(folder)

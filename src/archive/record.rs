@@ -51,7 +51,7 @@ pub struct Before<'a> {
 }
 
 impl<'a> From<(&'a str, &'a State)> for Before<'a> {
-    /// Of a file that stays.
+    /// Describes a file that stays.
     fn from((path, state): (&'a str, &'a State)) -> Self {
         Before { path, state, goes: false }
     }
@@ -112,7 +112,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Many versions are written first, then flushed side by side, then named, so that the disk joins the work.
+    /// Writes many versions first, then flushes them side by side, then names them.
     fn write_versions(&self, files: &[RecordedFile], states: &[&Before<'_>], recent: &mut Recent) -> Result<(), Error> {
         let archive = self.make_folder()?;
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
@@ -259,8 +259,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// One version: under its name at once where a single step makes it whole, else as a temporary file in the
-    /// archive's own folder, where a crash leaves it easy to find. `equal` is a version of the same bytes and mode.
+    /// Writes one version: under its name at once where a single step makes it whole, else as a temporary file. `equal`
+    /// is a version of the same bytes and mode.
     fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
         let (bytes, mode) = match before.state {
             State::Absent => {
@@ -291,8 +291,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// A version of a file too large to be held. One that is about to go is given a second name, where it has no other; else
-    /// its blocks are shared where the file system can, or copied.
+    /// Writes a version of a file too large to be held in memory. One that is about to go is given a second name, where
+    /// it has no other; else its blocks are shared where the file system can, or copied.
     fn write_large(&mut self, file: &LargeFile, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
         let temp = disk::temp_name();
         self.wait(temp.clone(), folder, name);
@@ -324,7 +324,7 @@ impl Writing<'_> {
         Ok(true)
     }
 
-    /// A new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
+    /// Returns a new file at `temp` that shares the blocks of `equal`, where the file system can; else nothing is left.
     fn share_blocks(&self, folder: &Folder, equal: &OsStr, temp: &str, mode: u32) -> Option<File> {
         let old = folder.open_file(equal).ok()?;
         let new = self.archive.write_new(temp, b"", Some(mode)).ok()?;
@@ -337,7 +337,7 @@ impl Writing<'_> {
     }
 }
 
-/// The permission bits a version is kept with: those of the file, but it never runs as its owner or group.
+/// Returns the permission bits a version is kept with: those of the file, but it never runs as its owner or group.
 pub(super) fn mode_of(mode: Option<u32>) -> u32 {
     mode.unwrap_or(0o600) & 0o1777
 }

@@ -51,11 +51,11 @@ pub struct LastWritten {
 
 /// Knows what nebula last wrote. The archive does not: memory does.
 pub trait LastWrittenLookup {
-    /// What nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
+    /// Returns what nebula last wrote to a normalised path; `None`: it never did, or no one remembers.
     fn written(&self, path: &str) -> Option<LastWritten>;
 
-    /// Whether writing failed after this changeset was archived, and everything was put back: nothing of it needs to be
-    /// taken back.
+    /// Returns whether writing failed after this changeset was archived, and everything was put back: nothing of it
+    /// needs to be taken back.
     fn failed(&self, changeset: Id) -> bool {
         let _ = changeset;
         false
@@ -71,7 +71,7 @@ impl LastWrittenLookup for NothingKnown {
     }
 }
 
-/// SHA-256 of a state: of a file's bytes, or a link's text; `None`: nothing is there.
+/// Returns the SHA-256 of a state: of a file's bytes, or a link's text; `None`: nothing is there.
 pub fn state_sha(state: &State) -> Option<Sha> {
     match state {
         State::Absent => None,
@@ -151,7 +151,7 @@ struct Goal {
 }
 
 impl Archive {
-    /// What a restore would do. `title` names the proposal: `undo of …`.
+    /// Returns what a restore would do. `title` names the proposal: `undo of …`.
     ///
     /// # Errors
     /// When the request asks for more than the archive holds, or it cannot be read.
@@ -193,7 +193,7 @@ impl Archive {
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
     }
 
-    /// The newest changeset that changed something: those whose writing failed are passed over.
+    /// Returns the newest changeset that changed something: those whose writing failed are passed over.
     ///
     /// # Errors
     /// When the archive's folder cannot be read; one that is not there has none.
@@ -201,7 +201,7 @@ impl Archive {
         Ok(self.list()?.into_iter().find(|id| !written.failed(*id)))
     }
 
-    /// The newest changeset that changed something and can be read.
+    /// Returns the newest changeset that changed something and can be read.
     fn newest(
         &self,
         written: &dyn LastWrittenLookup,
@@ -245,7 +245,7 @@ impl Archive {
         files.iter().filter(|f| seen.insert(*f)).map(goal).collect()
     }
 
-    /// For each file of these changesets, the state before the oldest of them that names it.
+    /// Collects, for each file of these changesets, the state before the oldest of them that names it.
     fn goals_before(&self, ids: &[Id], warnings: &mut Vec<String>) -> Result<Vec<Goal>, RestoreError> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -315,7 +315,7 @@ impl Archive {
         foreign(path, last, now.stamp.map(|s| s.modified()), now.state, old, choices.of(path))
     }
 
-    /// Whether a state is what nebula wrote, or is archived anyway.
+    /// Returns whether a state is what nebula wrote, or is archived anyway.
     fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
         let sha = state_sha(now);
         if path.ends_with('/') {
@@ -337,18 +337,19 @@ impl Archive {
     }
 }
 
-/// The folders that a restore brings back.
+/// Returns the folders that a restore brings back.
 fn folders_of(goals: &[Goal]) -> BTreeSet<String> {
     let folders = goals.iter().filter(|goal| goal.version.as_ref().is_ok_and(|version| version.folder));
     folders.map(|goal| goal.path.clone()).collect()
 }
 
-/// Whether a path lies in one of these folders, each with its closing `/`.
+/// Returns whether a path lies in one of these folders, each with its closing `/`.
 pub fn lies_in(path: &str, folders: &BTreeSet<String>) -> bool {
     path.match_indices('/').any(|(end, _)| folders.contains(&path[..=end]))
 }
 
-/// A version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has none.
+/// Returns a version's state with the set-user-ID and set-group-ID bits of the file as it is: an archived copy has
+/// none.
 fn with_set_id_bits(old: State, now: &State) -> State {
     match (old, now) {
         (State::File { bytes, mode: Some(old) }, State::File { mode: Some(now), .. }) => {
@@ -362,7 +363,7 @@ fn with_set_id_bits(old: State, now: &State) -> State {
     }
 }
 
-/// The preview of a file that someone else changed.
+/// Returns the preview of a file that someone else changed.
 fn foreign(
     path: &str,
     last: Option<LastWritten>,

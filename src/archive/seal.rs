@@ -167,7 +167,7 @@ fn make_readable(folder: &Path, kept: &mut JournalLine) {
     }
 }
 
-/// The state that was kept.
+/// Returns the state that was kept.
 fn staged_state(folder: &Path, kept: &JournalLine) -> io::Result<State> {
     let staged = kept.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
     Ok(match kept.kind {
@@ -188,7 +188,7 @@ fn staged_state(folder: &Path, kept: &JournalLine) -> io::Result<State> {
     })
 }
 
-/// A state of this kind, for the name of its version.
+/// Returns a state of this kind, for the name of its version.
 fn shape(kept: &JournalLine) -> State {
     match kept.kind {
         StagedKind::Absent => State::Absent,

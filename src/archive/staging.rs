@@ -105,17 +105,17 @@ impl CommandStaging {
         Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names })
     }
 
-    /// Its name, which says when it was made.
+    /// Returns its id, which says when it was made.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// Where it lies.
+    /// Returns where it lies.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A path for one more staged file, and its name.
+    /// Returns a path for one more staged file, and its name.
     pub fn new_name(&mut self) -> (PathBuf, String) {
         self.names += 1;
         let name = format!("{:04}", self.names);
@@ -132,7 +132,7 @@ impl CommandStaging {
         self.journal.write_all(&line)
     }
 
-    /// The readable lines of the journal: the first one of a path counts.
+    /// Returns the readable lines of the journal: the first one of a path counts.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -147,7 +147,7 @@ impl CommandStaging {
         Ok(lines.filter(|kept| seen.insert(kept.path.clone())).collect())
     }
 
-    /// What is known of its command.
+    /// Returns what is known of its command.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -184,14 +184,14 @@ fn is_staged(name: &std::ffi::OsStr) -> bool {
     name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
-/// The greatest number among staged files.
+/// Returns the greatest number among staged files.
 fn count_staged(folder: &Path) -> io::Result<u64> {
     let names = fs::read_dir(folder)?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     Ok(names.max().unwrap_or(0))
 }
 
 impl Archive {
-    /// `.shaft`, where a command's states, previews and what was removed lie.
+    /// Returns `.shaft`, where a command's states, previews and removed files lie.
     pub fn home(&self) -> &Path {
         &self.home
     }
@@ -223,7 +223,7 @@ impl Archive {
         CommandStaging::open(&folder).map_err(at(&folder))
     }
 
-    /// The staging folders whose processes are gone, oldest first, each with a lock that no other finds it by.
+    /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by.
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -258,7 +258,7 @@ impl Archive {
     }
 }
 
-/// Whether a folder is older than the making of one takes.
+/// Returns whether a folder is older than the making of one takes.
 fn is_old(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
     age.is_some_and(|age| age.as_secs() > 60)

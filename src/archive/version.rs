@@ -36,7 +36,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// The state that is archived, in the folder that its file lies in.
+    /// Returns the state that is archived, in the folder that its file lies in.
     ///
     /// # Errors
     /// When it is gone or cannot be read, or reading it is stopped.
@@ -58,13 +58,13 @@ impl Version {
         Ok(state_of(file, &self.file, stop)?.0)
     }
 
-    /// Size in bytes; 0 for one that says there was no file.
+    /// Returns the size in bytes; 0 for a version that records that there was no file.
     pub fn size(&self) -> u64 {
         fs::symlink_metadata(&self.file).map_or(0, |m| m.size())
     }
 }
 
-/// What a file of a version folder is.
+/// Returns what a file of a version folder is.
 pub(super) fn parse(folder: &Path, name: &str) -> Option<Version> {
     let (id, extension) = match name.split_once('.') {
         Some((id, extension)) => (id, Some(extension)),
@@ -74,7 +74,7 @@ pub(super) fn parse(folder: &Path, name: &str) -> Option<Version> {
     Some(Version { id: Id::parse(id)?, absent: is(ABSENT), folder: is(FOLDER), file: folder.join(name) })
 }
 
-/// The name of a version of the file at `path`.
+/// Returns the name of a version of the file at `path`.
 pub(super) fn name(id: Id, path: &str, state: &State) -> String {
     if state.is_absent() {
         return format!("{id}.{ABSENT}");
@@ -90,12 +90,12 @@ pub(super) fn name(id: Id, path: &str, state: &State) -> String {
     }
 }
 
-/// The text of a version that says: there was a folder of this mode.
+/// Returns the text of a version that says: there was a folder of this mode.
 pub(super) fn folder_text(mode: u32) -> String {
     format!("{mode:o}\n")
 }
 
-/// The versions in a folder, oldest first. Files that are none are left out.
+/// Returns the versions in a folder, oldest first. Files that are none are left out.
 pub(super) fn list(folder: &Folder) -> io::Result<Vec<Version>> {
     let names = folder.names()?;
     let mut found: Vec<Version> = names.iter().filter_map(|n| parse(folder.path(), n.to_str()?)).collect();

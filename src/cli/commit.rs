@@ -67,7 +67,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     Ok(0)
 }
 
-/// The recording that was named, else the configured provider.
+/// Returns the recording that was named, else the configured provider.
 fn provider(context: &Context) -> Result<Connected> {
     if let Some(provider) = context.parts()?.provider {
         return Ok(Connected { provider, model: context.config.model.clone() });
@@ -94,7 +94,7 @@ fn ask(mut message: String) -> Result<Option<String>> {
     }
 }
 
-/// The message as it comes back from `$EDITOR`.
+/// Returns the message as it comes back from `$EDITOR`.
 fn edited(message: &str) -> Result<String> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok()).unwrap_or_else(|| "vi".into());
     let file = EditorFile::new("COMMIT_EDITMSG", message.as_bytes()).context("no temporary file for the editor")?;

@@ -95,7 +95,7 @@ impl Context {
         self.runtime.block_on(future)
     }
 
-    /// The memory of all sessions; says on standard error what is wrong with it.
+    /// Returns the memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
         // Also while it is being opened and later: whoever waits for another program is told so.
         let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
@@ -105,7 +105,7 @@ impl Context {
         memory
     }
 
-    /// The memory of all sessions, for a command that is about what is in it.
+    /// Returns the memory of all sessions, for a command that is about what is in it.
     ///
     /// # Errors
     /// When nothing of it can be read.
@@ -120,7 +120,7 @@ impl Context {
         self.config.paths.folder().map_or_else(memory::Options::nowhere, memory::Options::in_folder)
     }
 
-    /// The shortest beginning of a session's id that names it alone here.
+    /// Returns the shortest beginning of a session's id that names it alone here.
     pub fn short_session<'i>(&self, id: &'i str) -> &'i str {
         let (memory, _) = Memory::open(self.memory_options());
         let project = self.project();
@@ -128,7 +128,7 @@ impl Context {
         (4..id.len()).filter_map(|end| id.get(..end)).find(names_it).unwrap_or(id)
     }
 
-    /// The workspace's archive.
+    /// Returns the workspace's archive.
     ///
     /// # Errors
     /// When it cannot be used.
@@ -136,12 +136,12 @@ impl Context {
         Ok(agent::open_archive(&self.config, &self.workspace)?)
     }
 
-    /// The workspace's root, as memory names projects.
+    /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
     }
 
-    /// What an agent for this workspace is made of.
+    /// Returns what an agent for this workspace is made of.
     ///
     /// # Errors
     /// When a recording that was named cannot be played.
@@ -181,7 +181,7 @@ impl Context {
         Ok(())
     }
 
-    /// The session that flags ask for; none where they do not say.
+    /// Returns the session that flags ask for; none where they do not say.
     pub fn session(&self) -> Option<SessionChoice> {
         match (&self.global.resume, self.global.go_on) {
             (Some(id), _) if !id.is_empty() => Some(SessionChoice::Resume(id.clone())),

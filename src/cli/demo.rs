@@ -59,8 +59,8 @@ impl Tour {
         Ok(Tour { folder })
     }
 
-    /// What the tour's agent is made of: its own home too, so that nothing of it stays. `key` says how the key is
-    /// written that is usually the one named, and does what the second name says.
+    /// Returns what the tour's agent is made of: its own home too, so that nothing of it stays. `key` says how the key
+    /// is written that is usually the one named, and does what the second name says.
     ///
     /// # Errors
     /// When the folder cannot be opened.

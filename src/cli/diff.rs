@@ -15,13 +15,13 @@ const OLD: &str = "\x1b[31m";
 const NEW: &str = "\x1b[32m";
 const PLAIN: &str = "\x1b[0m";
 
-/// One file's change as a unified diff; nothing where nothing changes. For a `terminal` in colour, and with what would
-/// act on it shown; otherwise byte for byte.
+/// Returns one file's change as a unified diff; nothing where nothing changes. For a `terminal` in colour, and with
+/// what would act on it shown; otherwise byte for byte.
 pub fn unified(change: &FileChange, terminal: bool) -> Vec<u8> {
     written(change, terminal, terminal)
 }
 
-/// The same beside what was asked for, where no program reads it: in a pipe too, what would act on a terminal is shown.
+/// Returns the same, formatted beside what was asked for, where no program reads it.
 pub fn for_person(change: &FileChange, terminal: bool) -> Vec<u8> {
     written(change, true, terminal)
 }
@@ -122,13 +122,13 @@ impl Diff {
     }
 }
 
-/// `LINE,COUNT` of a range of lines, as unified diffs count.
+/// Formats a range of lines as unified diffs do: `LINE,COUNT`.
 fn place(range: &Range<usize>) -> String {
     let first = if range.is_empty() { range.start } else { range.start + 1 };
     if range.len() == 1 { format!("{first}") } else { format!("{first},{}", range.len()) }
 }
 
-/// The changed runs of lines, each run of hunks whose contexts touch in one group.
+/// Returns the changed runs of lines, each run of hunks whose contexts touch in one group.
 fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<usize>, Range<usize>)>> {
     let mut groups: Vec<Vec<(Range<usize>, Range<usize>)>> = Vec::new();
     let by_lines =
@@ -146,7 +146,7 @@ fn groups(change: &FileChange, before: usize, after: usize) -> Vec<Vec<(Range<us
     groups
 }
 
-/// A state's bytes; a link's are its text.
+/// Returns a state's bytes; a link's are its text.
 fn content(state: &State) -> Vec<u8> {
     match state {
         State::Absent | State::Folder { .. } => Vec::new(),
@@ -157,12 +157,12 @@ fn content(state: &State) -> Vec<u8> {
     }
 }
 
-/// Lines as `git` cuts them. UTF-16 is binary to it.
+/// Splits lines as `git` does. UTF-16 is binary to it. UTF-16 is binary to it.
 fn text_lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     if bytes.contains(&0) { None } else { lines(bytes) }
 }
 
-/// The mode as `git` writes it; `before` says it where a state keeps what it finds.
+/// Returns the mode as `git` writes it; `before` says it where a state keeps what it finds.
 fn mode(state: &State, before: &State) -> &'static str {
     let bits = State::mode;
     match state {
@@ -173,7 +173,7 @@ fn mode(state: &State, before: &State) -> &'static str {
     }
 }
 
-/// A path under `a/` or `b/`, quoted where `git` quotes.
+/// Returns a path under `a/` or `b/`, quoted where `git` quotes.
 fn quoted(side: &str, path: &str) -> String {
     if !path.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
         return format!("{side}/{path}");

@@ -79,7 +79,7 @@ fn keep(message: &Value, after: bool, global: Global) -> Result<()> {
     Ok(())
 }
 
-/// The files that a tool's arguments name: by the keys that agents use, and in the headers of a patch.
+/// Returns the files that a tool's arguments name: by the keys that agents use, and in the headers of a patch.
 fn named(input: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let edits = input["edits"].as_array().into_iter().flatten();
@@ -94,7 +94,7 @@ fn named(input: &Value) -> BTreeSet<String> {
     names
 }
 
-/// The files of a patch, by its headers.
+/// Returns the files of a patch, by its headers.
 fn in_patch(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut before: Option<&str> = None;
@@ -111,14 +111,14 @@ fn in_patch(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// The file of one side of a unified diff.
+/// Returns the file of one side of a unified diff.
 fn side(header: &str) -> Option<String> {
     let name = header.split('\t').next().unwrap_or_default().trim();
     let name = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
     (name != "/dev/null").then(|| name.to_owned())
 }
 
-/// A line of the log of hooks.
+/// Appends a line to the log of hooks.
 fn log(message: &str) -> std::io::Result<()> {
     let paths = Paths::from_env(&Env::capture());
     let Some(folder) = paths.folder().map(|folder| folder.join("logs")) else { return Ok(()) };

@@ -21,22 +21,22 @@ impl<'a> Out<'a> {
         Out { to: Box::new(to), terminal }
     }
 
-    /// Standard output.
+    /// Returns the writer to standard output.
     pub fn stdout() -> Out<'static> {
         Out::new(io::stdout().lock(), io::stdout().is_terminal())
     }
 
-    /// Standard error.
+    /// Returns the writer to standard error.
     pub fn stderr() -> Out<'static> {
         Out::new(io::stderr().lock(), io::stderr().is_terminal())
     }
 
-    /// Whether this is a terminal.
+    /// Returns whether this is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// A value as a line of JSON, in which whatever would act on a terminal is escaped.
+    /// Prints a value as a line of JSON, in which whatever would act on a terminal is escaped.
     ///
     /// # Errors
     /// When the output takes no more.
@@ -46,7 +46,7 @@ impl<'a> Out<'a> {
         self.to.write_all(b"\n")
     }
 
-    /// JSON that is written in parts: any number of whole values and what stands between them.
+    /// Prints JSON that is written in parts: any number of whole values and what stands between them.
     ///
     /// # Errors
     /// When the output takes no more.
@@ -54,7 +54,7 @@ impl<'a> Out<'a> {
         self.to.write_all(clean_json(text).as_bytes())
     }
 
-    /// A document, such as a file's content or a model's answer: cleaned at a terminal, byte for byte elsewhere.
+    /// Prints a document, such as a file's content or a model's answer: cleaned at a terminal, byte for byte elsewhere.
     ///
     /// # Errors
     /// When the output takes no more.
@@ -65,7 +65,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// A document that is too large to be held, a piece at a time.
+    /// Prints a document that is too large to be held in memory, a piece at a time.
     ///
     /// # Errors
     /// When it cannot be read, or the output takes no more.
@@ -79,7 +79,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Text with nebula's own colours, and with what came from elsewhere cleaned already.
+    /// Prints text with nebula's own colours, and with what came from elsewhere cleaned already.
     ///
     /// # Errors
     /// When the output takes no more.
@@ -99,7 +99,7 @@ impl Write for Out<'_> {
     }
 }
 
-/// A line of what was asked for.
+/// Prints a line of what was asked for.
 ///
 /// # Errors
 /// When standard output takes no more.
@@ -107,7 +107,7 @@ pub fn say(line: impl Display) -> io::Result<()> {
     writeln!(Out::stdout(), "{line}")
 }
 
-/// A line of JSON that was asked for.
+/// Prints a line of JSON that was asked for.
 ///
 /// # Errors
 /// When standard output takes no more.
@@ -115,17 +115,17 @@ pub fn say_json(value: &impl Serialize) -> io::Result<()> {
     Out::stdout().json(value)
 }
 
-/// A line on standard error, beside what was asked for. Where nobody can hear it there is nothing to be done.
+/// Prints a line on standard error, beside what was asked for. Where nobody can hear it there is nothing to be done.
 pub fn aside(line: impl Display) {
     let _ = writeln!(Out::stderr(), "{line}");
 }
 
-/// The same for a line in nebula's own colours.
+/// Prints a line in nebula's own colours on standard error.
 pub fn aside_styled(line: &str) {
     let _ = Out::stderr().styled(format!("{line}\n").as_bytes());
 }
 
-/// A complaint in one line on standard error.
+/// Prints a complaint in one line on standard error.
 pub fn complain(what: impl Display) {
     aside(format_args!("nebula: {what}"));
 }
@@ -153,7 +153,8 @@ pub struct Line {
     pub typed: bool,
 }
 
-/// The lines of standard input as they come, read on a thread of their own; the channel closes at the end of input.
+/// Returns the lines of standard input as they come, read on a thread of their own; the channel closes at the end of
+/// input.
 pub fn lines() -> tokio::sync::mpsc::UnboundedReceiver<Line> {
     let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
     let typed = io::stdin().is_terminal();
@@ -167,19 +168,19 @@ pub fn lines() -> tokio::sync::mpsc::UnboundedReceiver<Line> {
     rx
 }
 
-/// Whether a person sits at both ends.
+/// Returns whether a person sits at both ends.
 pub fn at_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Whether what goes to standard output and to standard error meets in one place: a terminal, a pipe, a file.
+/// Returns whether what goes to standard output and to standard error meets in one place: a terminal, a pipe, a file.
 pub fn together() -> bool {
     let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
     let (out, err) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr()));
     io::stdout().is_terminal() || out.map(place).is_ok_and(|out| err.map(place) == Ok(out))
 }
 
-/// Whether a terminal may be given colours.
+/// Returns whether a terminal may be given colours.
 pub fn coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none()
 }

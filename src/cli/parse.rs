@@ -11,7 +11,8 @@ use crate::config::FORMATS;
 use crate::edit::Format;
 use crate::text::distance::distance;
 
-/// What was typed. Ends the program with help, the version, or what is wrong with it.
+/// Parses the command line. Ends the program with help, the version, or what is wrong with it. Ends the program with
+/// help, the version, or what is wrong with it.
 pub fn parse() -> Cli {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(cli) = plain(&words) {
@@ -33,7 +34,8 @@ pub fn parse() -> Cli {
     cli
 }
 
-/// What the table of arguments cannot tell is wrong; `quoted`: the prompt stands after `--` and is meant as it is.
+/// Returns what the table of arguments cannot tell is wrong; `quoted`: the prompt stands after `--` and is meant as it
+/// is.
 fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
     if let [word] = cli.prompt.as_slice()
         && !quoted
@@ -54,8 +56,8 @@ fn usage(what: &str) -> ! {
     std::process::exit(USAGE.into())
 }
 
-/// What clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on. The `command` is
-/// what was typed, for where clap does not say it.
+/// Returns what clap says in paragraphs as one line: what is wrong, what was probably meant, where to read on. The
+/// `command` is what was typed, for where clap does not say it.
 fn in_one_line(text: &str, command: Option<&OsString>) -> String {
     let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut line = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_string();
@@ -71,7 +73,8 @@ fn in_one_line(text: &str, command: Option<&OsString>) -> String {
     format!("{line}; `{help} --help` shows the options")
 }
 
-/// The two starts of every day, read without the table of all commands, which takes longer to set up than they do.
+/// Returns the two starts of every day, read without the table of all commands, which takes longer to set up than they
+/// do.
 fn plain(words: &[OsString]) -> Option<Cli> {
     let go_on = match words {
         [] => false,
@@ -81,8 +84,8 @@ fn plain(words: &[OsString]) -> Option<Cli> {
     Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
 }
 
-/// The arguments with the values of global flags joined to them (`--format=patch`): a value may read like a command,
-/// and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
+/// Returns the arguments with the values of global flags joined to them (`--format=patch`): a value may read like a
+/// command, and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
 fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     const VALUED: [&str; 8] =
         ["--mode", "--model", "--format", "--provider", "--workspace", "--max-steps", "--record", "--replay"];
@@ -107,8 +110,8 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-/// The arguments with a prompt kept together: where the first word is no command, no later one is, so that a sentence
-/// such as `fix the undo` never runs one. `help` shows help, alone or before a command.
+/// Returns the arguments with a prompt kept together: where the first word is no command, no later one is, so that a
+/// sentence such as `fix the undo` never runs one. `help` shows help, alone or before a command.
 fn apart(args: Vec<OsString>) -> Vec<OsString> {
     let is_word = |arg: &OsString| !arg.as_encoded_bytes().starts_with(b"-");
     let first = args.iter().position(|arg| is_word(arg) || arg == "--");
@@ -131,14 +134,14 @@ fn is_command(word: &OsString) -> bool {
     commands().iter().any(|name| word == name.as_str())
 }
 
-/// The names of the commands.
+/// Returns the names of the commands.
 fn commands() -> Vec<String> {
     let command = <Cli as clap::CommandFactory>::command();
     command.get_subcommands().map(|c| c.get_name().to_string()).collect()
 }
 
-/// The command that a single word was probably meant as: a letter apart, in a long word two. A short word such as `hi`
-/// or `test` is a prompt.
+/// Returns the command that a single word was probably meant as: a letter apart, in a long word two. A short word such
+/// as `hi` or `test` is a prompt.
 fn misspelt(word: &str) -> Option<String> {
     let letters = word.chars().count();
     let most = if letters < 4 { 0 } else { 1 + usize::from(letters > 6) };

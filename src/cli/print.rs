@@ -21,7 +21,7 @@ pub const USAGE: u8 = 2;
 pub struct UsageError(String);
 
 impl UsageError {
-    /// What cannot be meant, and why, in one line.
+    /// Creates the error of what cannot be meant, in one line.
     pub fn new(what: impl Into<String>) -> Self {
         UsageError(what.into())
     }
@@ -36,7 +36,7 @@ pub fn report(error: &anyhow::Error) -> u8 {
     if error.is::<UsageError>() { USAGE } else { 1 }
 }
 
-/// An error with its causes in one line; a cause that the text before it holds already is not repeated.
+/// Returns an error with its causes in one line; a cause that the text before it holds already is not repeated.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(|cause| cause.to_string().replace('\n', "; ")) {
@@ -49,7 +49,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether an error is that whoever reads the output has seen enough, as in `nebula history | head`.
+/// Returns whether an error is that whoever reads the output has seen enough, as in `nebula history | head`.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
@@ -57,7 +57,7 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(broken)
 }
 
-/// A file that joined a message, in one line: `attached src/a.rs:3-5, 3 lines`.
+/// Returns a file that joined a message, in one line: `attached src/a.rs:3-5, 3 lines`.
 pub fn attached(a: &Attached) -> String {
     let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
     let size = match a.lines {
@@ -67,7 +67,7 @@ pub fn attached(a: &Attached) -> String {
     format!("attached {}{range}, {size}", a.path)
 }
 
-/// A finished call in one line, and its reason if it has one.
+/// Returns a finished call in one line, and its reason if it has one.
 pub fn call_line(call: &Call, colour: bool) -> String {
     let (glyph, code) = match call.state {
         CallState::Done => ("✓", GREEN),

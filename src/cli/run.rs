@@ -154,7 +154,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
     Ok(code)
 }
 
-/// A word as the shell reads it back.
+/// Returns a word as the shell reads it back.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

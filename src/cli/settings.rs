@@ -17,7 +17,7 @@ use crate::provider::models::{Facts, Known, Model};
 use crate::text::number::plural;
 use crate::text::size::words;
 
-/// `nebula model [NAME]`.
+/// Runs `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     if let Some(name) = &args.name {
         let key = context.config.model_key().to_string();
@@ -49,7 +49,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     Ok(0)
 }
 
-/// What is known of each model on offer, and where each fact is from.
+/// Returns what is known of each model on offer, and where each fact is from.
 fn models_json(context: &Context, present: &str, offered: Vec<Model>) -> serde_json::Value {
     let names: Vec<&str> = offered.iter().map(|model| model.name.as_str()).collect();
     let mut all = json!({"model": present, "offered": names});
@@ -71,7 +71,7 @@ fn models_json(context: &Context, present: &str, offered: Vec<Model>) -> serde_j
     all
 }
 
-/// `nebula config get|set|path`.
+/// Runs `nebula config get|set|path`.
 pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     match what {
         ConfigCmd::Get { key: Some(key), json } => match context.config.get(&key).map_err(with_hint)? {
@@ -115,7 +115,7 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
     Ok(0)
 }
 
-/// What is wrong with a key or a value, and what to do, in one line.
+/// Returns what is wrong with a key or a value, and what to do, in one line.
 fn with_hint(error: config::Error) -> anyhow::Error {
     let stop = if error.message.ends_with('?') { "" } else { "." };
     anyhow::anyhow!("{}{stop} {}", error.message, error.hint)
@@ -128,7 +128,7 @@ struct Check {
     says: String,
 }
 
-/// `nebula doctor`: 0 when nothing is wrong, 1 otherwise.
+/// Runs `nebula doctor`: 0 when nothing is wrong, 1 otherwise.
 pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
     // Opened once and quietly: what is wrong with it is a line of the list.
     let (memory, notices) = Memory::open(context.memory_options());
@@ -210,7 +210,7 @@ fn archive(context: &Context, memory: &Memory) -> Check {
     Check { name: "archive", ok, says }
 }
 
-/// What writing can rely on here.
+/// Checks what writing can rely on here.
 fn file_system(context: &Context) -> Check {
     let (ok, says) = match can_exchange(&context.workspace) {
         Ok(true) => (true, "files are replaced by exchange: a save by another program is never lost".into()),
@@ -220,7 +220,7 @@ fn file_system(context: &Context) -> Check {
     Check { name: "file system", ok, says }
 }
 
-/// Changesets and bytes of the archive as it is; memory keeps the size.
+/// Counts changesets and bytes of the archive; memory stores the size.
 fn measured(context: &Context, memory: &Memory) -> Result<(usize, u64)> {
     let archive = context.archive()?;
     let (count, bytes) = (archive.list()?.len(), archive.size()?);
@@ -246,7 +246,7 @@ fn connection(context: &mut Context) -> Check {
     Check { name: "model", ok, says }
 }
 
-/// `nebula stats`.
+/// Runs `nebula stats`.
 pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
     let (rows, unreadable) = context.readable_memory()?.stats(None)?;
     if unreadable > 0 {
@@ -271,7 +271,8 @@ fn stats_record(r: &StatsRow) -> serde_json::Value {
     })
 }
 
-/// Asked = applied + unchanged + not found + refused; nudged are turns; the models' column is as wide as the longest name.
+/// Formats the table: asked = applied + unchanged + not found + refused; nudged are turns; the models' columns come
+/// first.
 fn stats_table(rows: &[StatsRow]) -> String {
     let wide = rows.iter().map(|r| r.model.chars().count()).max().unwrap_or(0).max("model".len());
     let mut out = format!(
@@ -299,7 +300,7 @@ fn stats_table(rows: &[StatsRow]) -> String {
     out
 }
 
-/// `nebula completions SHELL`.
+/// Runs `nebula completions SHELL`.
 ///
 /// # Errors
 /// When standard output takes no more.

@@ -14,7 +14,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The key itself, for the one header it belongs in.
+    /// Returns the key itself, for the one header it belongs in.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Connection {
 /// The model of a new installation.
 pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 
-/// A provider's own URL, and the variable its key is in.
+/// Returns a provider's own URL, and the variable its key is in.
 fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
     match provider {
         "openai" | "responses" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
@@ -84,7 +84,7 @@ fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
     }
 }
 
-/// The model a provider begins with, where nobody chose one.
+/// Returns the model a provider begins with, where nobody chose one.
 pub(super) fn own_model(provider: &str) -> &'static str {
     match provider {
         "anthropic" => "claude-haiku-4-5",
@@ -93,8 +93,8 @@ pub(super) fn own_model(provider: &str) -> &'static str {
     }
 }
 
-/// The first provider whose key the environment holds, where nothing is configured. A model that was chosen by its maker's
-/// name is not asked of another one.
+/// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
+/// its maker's name is not asked of another one.
 pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
     let set = |names: &[&str]| names.iter().any(|name| env.get(name).is_some());
     let maker = model.and_then(|model| match model {
@@ -112,8 +112,8 @@ pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
     names.find(|name| maker.is_none_or(|maker| maker == *name))
 }
 
-/// The variable with the key of a provider that nobody chose one for: of several that its other clients know, the first
-/// that is set.
+/// Returns the variable with the key of a provider that nobody chose one for: of several that its other clients know,
+/// the first that is set.
 fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<String> {
     let others: &[&str] = match provider {
         "anthropic" => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
@@ -124,13 +124,13 @@ fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<St
     set.or(usual).map(Into::into)
 }
 
-/// The wire format a provider speaks by itself.
+/// Returns the wire format a provider speaks by itself.
 fn own_wire(provider: &str) -> &'static str {
     super::WIRES.iter().find(|wire| **wire == provider).copied().unwrap_or("chat")
 }
 
-/// The URL that `OLLAMA_HOST` names as Ollama's own client reads it: with or without scheme and port. An address to listen
-/// on is that of this computer.
+/// Returns the URL that `OLLAMA_HOST` names as Ollama's own client reads it: with or without scheme and port. An
+/// address to listen on is that of this computer.
 fn ollama_url(host: &str) -> Option<String> {
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -148,7 +148,7 @@ fn ollama_url(host: &str) -> Option<String> {
 }
 
 impl Config {
-    /// What the provider in force needs. Keys are read here, from the environment that was handed to
+    /// Returns what the provider in force needs. Keys are read here, from the environment that was handed to
     /// [`Config::load`], and nowhere else.
     pub fn connection(&self) -> Connection {
         let named = self.providers.get(&self.provider).cloned().unwrap_or_default();
@@ -189,7 +189,7 @@ impl Config {
         }
     }
 
-    /// The model to ask, and the key of the configuration that a change of it belongs in.
+    /// Returns the model to ask, and the key of the configuration that a change of it belongs in.
     pub(super) fn choose_model(&self) -> (Option<String>, String) {
         match self.providers.get(&self.provider).and_then(|named| named.model.clone()) {
             Some(model) => (Some(model), format!("providers.{}.model", self.provider)),
@@ -198,15 +198,14 @@ impl Config {
         }
     }
 
-    /// `Some` if the top-level `model`, `baseUrl`, `apiKeyEnv` and `headers` are for the provider in force: they
-    /// belong to the `provider` beside them, and not to another one that a flag names. So a key never goes to
-    /// the URL of somebody else.
+    /// Returns `Some` if the top-level `model`, `baseUrl`, `apiKeyEnv` and `headers` are for the provider in force. So
+    /// a key never goes to the URL of somebody else.
     fn general(&self) -> Option<()> {
         (self.provider == self.own_provider).then_some(())
     }
 }
 
-/// The variable other clients know, for the providers whose address it names.
+/// Returns the variable other clients know, for the providers whose address it names.
 pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
     let variable = match provider {
         "openai" | "responses" => "OPENAI_BASE_URL",

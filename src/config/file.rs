@@ -27,7 +27,7 @@ impl Error {
         Self { message: message.into(), hint: hint.into() }
     }
 
-    /// There is no folder to `keep` something in.
+    /// Creates the configuration of a person without a folder to `keep` something in.
     pub(super) fn no_home(keep: &str) -> Self {
         let message = format!("there is no home folder to {keep} in");
         Self::new(message, "Set HOME, or NEBULA_HOME to a folder of your choice.")
@@ -88,7 +88,7 @@ struct Parsed {
     marked: bool,
 }
 
-/// The file's text and its object; `None` when there is no file.
+/// Returns the file's text and its object; `None` when there is no file.
 fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
     let name = path.display();
     let hint = "Correct it, or move it away: nebula starts without it.";
@@ -124,13 +124,13 @@ fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
     }
 }
 
-/// Line and column (both from 1, the column in characters) of what follows a text.
+/// Returns line and column (both from 1, the column in characters) of what follows a text.
 fn place_of_end(before: &str) -> (usize, usize) {
     let line = before.rsplit('\n').next().unwrap_or("");
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// Line and column (both from 1, the column in characters) of the key at `path` in a JSON text that has been
+/// Returns line and column (both from 1, the column in characters) of the key at `path` in a JSON text that has been
 /// parsed before.
 fn position(text: &str, path: &[String]) -> Option<(usize, usize)> {
     let mut open: Vec<String> = Vec::new();
@@ -199,7 +199,7 @@ pub(super) fn resolve(dotted: &str) -> Result<(Vec<String>, Shape), Error> {
     Ok((parts, shape))
 }
 
-/// `NAME`, `NAME.key`, `NAME.key.inner`: the longest name that leaves known keys behind it wins.
+/// Splits `NAME`, `NAME.key`, `NAME.key.inner` where the longest name leaves known keys behind it.
 fn by_name(rest: &str, keys: &'static [Key]) -> (Vec<String>, Shape) {
     for key in keys {
         if let Some(name) = rest.strip_suffix(key.name).and_then(|name| name.strip_suffix('.')) {
@@ -223,7 +223,7 @@ fn by_name(rest: &str, keys: &'static [Key]) -> (Vec<String>, Shape) {
     (vec![rest.into()], Shape::Object(keys))
 }
 
-/// The complaint about a last part that is hardly a part of a name: `models.x.prices`.
+/// Returns the complaint about a last part that is hardly a part of a name: `models.x.prices`.
 fn misspelt(dotted: &str, parts: &[String], shape: Shape) -> Option<String> {
     let (Shape::Object(keys), [_, name]) = (shape, parts) else { return None };
     let (_, last) = name.rsplit_once('.')?;
@@ -282,7 +282,7 @@ pub(super) fn place(keys: &mut Map<String, Value>, parts: &[String], value: Opti
     }
 }
 
-/// The text of a file of nebula's own, if it is one and small.
+/// Returns the text of a file of nebula's own, if it is one and small.
 pub(super) fn small_text(path: &Path) -> Option<String> {
     disk::read_file(path, LARGEST, Links::Follow).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }

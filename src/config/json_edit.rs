@@ -18,8 +18,8 @@ struct Object {
     members: Vec<Member>,
 }
 
-/// `text` with `value` at `path`, or without what is there (`None`). `None` where the text is no object, or what the path
-/// leads through is none.
+/// Returns `text` with `value` at `path`, or without what is there (`None`). `None` where the text is no object, or
+/// what the path leads through is none.
 pub(super) fn edit(text: &str, path: &[String], value: Option<&Value>) -> Option<String> {
     let open = text.find('{')?;
     edit_in(text, &object(text, open)?, path, value)
@@ -45,7 +45,7 @@ fn edit_in(text: &str, object: &Object, path: &[String], value: Option<&Value>) 
     }
 }
 
-/// The value inside objects with the names of `path`.
+/// Returns the value inside objects with the names of `path`.
 fn nested(path: &[String], value: &Value) -> Value {
     let wrap = |inner: Value, name: &String| Value::Object([(name.clone(), inner)].into_iter().collect());
     path.iter().rev().fold(value.clone(), wrap)
@@ -55,7 +55,7 @@ fn replaced(text: &str, place: Range<usize>, new: &str) -> String {
     [&text[..place.start], new, &text[place.end..]].concat()
 }
 
-/// A new last member, set off as the one before it is.
+/// Returns a new last member, set off as the one before it is.
 fn inserted(text: &str, object: &Object, name: &str, value: &Value) -> String {
     let key = Value::from(name).to_string();
     let indent = indent_of(text, object);
@@ -91,7 +91,8 @@ fn removed(text: &str, object: &Object, at: usize) -> String {
     replaced(text, place, "")
 }
 
-/// A value as text: over several lines, with the indentation of the text around it, where there is room for lines.
+/// Returns a value as text: over several lines, with the indentation of the text around it, where there is room for
+/// lines.
 fn written(value: &Value, text: &str, indent: &str, lines: bool) -> String {
     let whole = value.as_object().is_some_and(|map| !map.is_empty()) && lines;
     if !whole {
@@ -112,14 +113,14 @@ fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// The white space that the line of `at` begins with.
+/// Returns the white space that the line of `at` begins with.
 fn line_indent(text: &str, at: usize) -> &str {
     let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
     let rest = &text[line..];
     &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The white space in front of the members of an object, or what it would be.
+/// Returns the white space in front of the members of an object, or what it would be.
 fn indent_of(text: &str, object: &Object) -> String {
     match object.members.first() {
         Some(first) if text[object.open..first.key.start].contains('\n') => {
@@ -129,7 +130,7 @@ fn indent_of(text: &str, object: &Object) -> String {
     }
 }
 
-/// One step of indentation: what the first indented line begins with, else two spaces.
+/// Returns one step of indentation: what the first indented line begins with, else two spaces.
 fn indent_unit(text: &str) -> &str {
     let indents = text.lines().map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
     indents.into_iter().find(|indent| !indent.is_empty()).unwrap_or("  ")
@@ -139,12 +140,12 @@ fn key_is(quoted: &str, name: &str) -> bool {
     serde_json::from_str::<String>(quoted).is_ok_and(|key| key == name)
 }
 
-/// Behind the comma that follows `at`.
+/// Returns the offset behind the comma that follows `at`.
 fn after_comma(text: &str, at: usize) -> usize {
     text[at..].find(',').map_or(at, |comma| at + comma + 1)
 }
 
-/// The object whose brace stands at `open`.
+/// Returns the object whose brace stands at `open`.
 fn object(text: &str, open: usize) -> Option<Object> {
     let bytes = text.as_bytes();
     if *bytes.get(open)? != b'{' {
@@ -170,7 +171,7 @@ fn space(bytes: &[u8], at: usize) -> usize {
     at + bytes[at.min(bytes.len())..].iter().take_while(|b| b.is_ascii_whitespace()).count()
 }
 
-/// Where the value that begins at `at` ends. The text is known to be JSON.
+/// Returns where the value that begins at `at` ends. The text is known to be JSON.
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, at);
     loop {
@@ -188,7 +189,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the string that begins at `at`.
+/// Returns the offset behind the string that begins at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {

@@ -17,7 +17,7 @@ impl KeyUse {
     }
 }
 
-/// What a URL begins with, up to its path. Two that are equal lead to one server.
+/// Returns what a URL begins with, up to its path. Two that are equal lead to one server.
 fn server(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
@@ -25,7 +25,7 @@ fn server(url: &str) -> String {
     format!("{scheme}://{host}").to_ascii_lowercase()
 }
 
-/// Whether a workspace may name this variable: one that holds a key by its name, and not `HOME` or a password.
+/// Returns whether a workspace may name this variable: one that holds a key by its name, and not `HOME` or a password.
 pub(super) fn is_key_variable(name: &str) -> bool {
     (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

@@ -122,7 +122,7 @@ pub(super) const KEYS: &[Key] = &[
     guarded("trusted", Shape::Texts),
 ];
 
-/// The top-level key of this name.
+/// Returns the top-level key of this name.
 pub(super) fn key(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
@@ -161,7 +161,7 @@ impl Shape {
         fits
     }
 
-    /// What fits, in words.
+    /// Returns what fits, in words.
     fn words(self) -> String {
         match self {
             Shape::Text => "a text".into(),
@@ -179,7 +179,7 @@ impl Shape {
         }
     }
 
-    /// The value that a person means by `text` on the command line; checked by [`Shape::check`] afterwards.
+    /// Returns the value that a person means by `text` on the command line; checked by [`Shape::check`] afterwards.
     pub(super) fn read(self, text: &str) -> Value {
         let json = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         match self {
@@ -216,7 +216,7 @@ fn each(
     true
 }
 
-/// The complaint about a key that does not exist, with the one that was probably meant.
+/// Returns the complaint about a key that does not exist, with the one that was probably meant.
 pub(super) fn unknown(path: &str, name: &str, known: &[Key]) -> String {
     match nearest(name, known.iter().map(|key| key.name)) {
         Some(near) => format!("there is no key {path}; did you mean {near}?"),

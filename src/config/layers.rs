@@ -22,7 +22,7 @@ pub enum ValueSource {
 }
 
 impl ValueSource {
-    /// A word for people.
+    /// Returns the word that people are shown.
     pub fn word(self) -> &'static str {
         match self {
             ValueSource::Default => "default",

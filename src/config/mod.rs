@@ -98,12 +98,12 @@ impl Config {
         config
     }
 
-    /// Where a key's value comes from.
+    /// Returns where a key's value comes from.
     pub fn origin(&self, key: &str) -> ValueSource {
         self.origins.get(key).copied().unwrap_or(ValueSource::Default)
     }
 
-    /// The same layers read again, as after a change of a file.
+    /// Returns the same layers read again, as after a change of a file.
     pub fn reload(&self) -> Self {
         Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
     }
@@ -121,19 +121,20 @@ impl Config {
         }
     }
 
-    /// How much a model is to think: a flag, else its own setting, else the general one; `None`: as it does by itself.
+    /// Returns how much a model is to think: a flag, else its own setting, else the general one; `None`: as it does by
+    /// itself.
     pub fn effort_for(&self, model: &str) -> Option<&str> {
         let own = self.models.get(model).and_then(|model| model.effort.as_deref());
         self.flags.effort.as_deref().or(own).or(self.effort.as_deref())
     }
 
-    /// The edit format for a model: a flag, else the model's own, else the general one.
+    /// Returns the edit format for a model: a flag, else the model's own, else the general one.
     pub fn format_for(&self, model: &str) -> &str {
         let own = self.models.get(model).and_then(|model| model.edit_format.as_deref());
         self.flags.edit_format.as_deref().or(own).unwrap_or(&self.edit_format)
     }
 
-    /// Whether a model was seen to write its edits as text.
+    /// Returns whether a model was seen to write its edits as text.
     pub fn writes_edits_as_text(&self, model: &str) -> bool {
         self.text_models.contains(model)
     }
@@ -147,28 +148,29 @@ impl Config {
         text_models::add(&self.paths, model)
     }
 
-    /// What is known of a model, or nothing.
+    /// Returns what is known of a model, or nothing.
     pub fn model_config(&self, model: &str) -> ModelConfig {
         self.models.get(model).cloned().unwrap_or_default()
     }
 
-    /// The dotted key that a change of the model belongs in: `model`, or the one of the provider in force.
+    /// Returns the dotted key that a change of the model belongs in: `model`, or the one of the provider in force.
     pub fn model_key(&self) -> &str {
         &self.model_key
     }
 
-    /// Whether somebody chose the model: a file, a provider's own settings or a flag.
+    /// Returns whether somebody chose the model: a file, a provider's own settings or a flag.
     pub fn model_is_chosen(&self) -> bool {
         let (named, _) = self.choose_model();
         named.is_some() || self.origins.get("model").is_some_and(|origin| *origin != ValueSource::Default)
     }
 
-    /// The environment that was handed in.
+    /// Returns the environment that was handed in.
     pub fn env(&self) -> &Env {
         &self.env
     }
 
-    /// The value in force of a dotted key. `Ok(None)`: not set. An unknown key is an error that names the nearest.
+    /// Returns the value in force of a dotted key. `Ok(None)`: not set. An unknown key is an error that names the
+    /// nearest.
     pub fn get(&self, key: &str) -> Result<Option<Value>, Error> {
         let (parts, _) = file::resolve(key)?;
         let mut value = parts.first().and_then(|first| self.in_force(first));
@@ -178,8 +180,8 @@ impl Config {
         Ok(value)
     }
 
-    /// Every top-level key with its value in force, as JSON, and where it comes from; in the order of the manual.
-    /// Values of headers are hidden.
+    /// Returns every top-level key with its value in force, as JSON, and where it comes from; in the order of the
+    /// manual. Values of headers are hidden.
     pub fn listing(&self) -> Vec<(String, Option<String>, ValueSource)> {
         let shown = |key: &keys::Key| {
             let mut value = self.in_force(key.name);
@@ -216,7 +218,7 @@ impl Config {
         self.change(key, None)
     }
 
-    /// Whether the workspace's folder is one of the person's trusted ones.
+    /// Returns whether the workspace's folder is one of the person's trusted ones.
     pub fn is_trusted(&self) -> bool {
         self.workspace.as_ref().is_some_and(|root| self.trusted.iter().any(|folder| same_folder(folder, root)))
     }
@@ -245,7 +247,7 @@ impl Config {
 }
 
 impl Default for Config {
-    /// The defaults alone, without home, environment or workspace.
+    /// Creates the defaults alone, without home, environment or workspace.
     fn default() -> Self {
         Self::load(Paths::default(), Env::default(), Flags::default(), None)
     }
@@ -307,7 +309,7 @@ fn defaults() -> Map<String, Value> {
     defaults.as_object().cloned().unwrap_or_default()
 }
 
-/// Where nothing is configured: the first provider whose key the environment holds, with its usual model.
+/// Returns, where nothing is configured, the first provider whose key the environment holds, with its model.
 fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Env) {
     if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
         return;
@@ -321,7 +323,7 @@ fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, Va
     }
 }
 
-/// What variables say, in the words of the file.
+/// Returns what variables say, in the words of the file.
 fn environment(env: &Env) -> Map<String, Value> {
     let mut keys = Map::new();
     if env.get("NO_COLOR").is_some() {
@@ -330,7 +332,7 @@ fn environment(env: &Env) -> Map<String, Value> {
     keys
 }
 
-/// Whether two paths name one folder, also through links.
+/// Returns whether two paths name one folder, also through links.
 fn same_folder(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -8,7 +8,7 @@ fn path(paths: &Paths) -> Option<std::path::PathBuf> {
     paths.own("models.json")
 }
 
-/// What was kept; nothing where the file is not what was written.
+/// Returns the stored value; null where the file is not what was written.
 pub fn read(paths: &Paths) -> Value {
     let text = path(paths).and_then(|path| file::small_text(&path));
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()

@@ -16,12 +16,12 @@ impl Env {
         Self(std::env::vars_os().filter_map(text).collect())
     }
 
-    /// Every variable.
+    /// Returns every variable.
     pub fn all(&self) -> impl Iterator<Item = (String, String)> + '_ {
         self.0.iter().map(|(name, value)| (name.clone(), value.clone()))
     }
 
-    /// The value of a variable; one that is empty or blank counts as not set.
+    /// Returns the value of a variable; one that is empty or blank counts as not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Env {
     }
 }
 
-/// This program's own file. On Linux the one that runs, whatever took its place on the disk since.
+/// Returns this program's own file. On Linux the one that runs, whatever took its place on the disk since.
 pub(super) fn program() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
@@ -55,39 +55,40 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// From `HOME` (on Windows `USERPROFILE`) and `NEBULA_HOME`, which names nebula's folder itself.
+    /// Reads `HOME` (on Windows `USERPROFILE`) and `NEBULA_HOME`, which names nebula's folder.
     pub fn from_env(env: &Env) -> Self {
         let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
         let folder = env.get("NEBULA_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".nebula")));
         Self { home, folder }
     }
 
-    /// Both in a folder of the caller's choice, as tests want it: the home itself, and `.nebula` in it.
+    /// Returns both in a folder of the caller's choice, as tests want it: the home itself, and `.nebula` in it.
     pub fn below(home: &Path) -> Self {
         Self { home: Some(home.into()), folder: Some(home.join(".nebula")) }
     }
 
-    /// The person's home folder.
+    /// Returns the person's home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// nebula's own folder; it need not exist yet.
+    /// Returns nebula's own folder; it need not exist yet.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// A file or folder in nebula's own folder: `config.json`, `keys.toml`, `memory.db`, `themes`, `prompts`, `locks`.
+    /// Returns a file or folder in nebula's own folder: `config.json`, `keys.toml`, `memory.db`, `themes`, `prompts`,
+    /// `locks`.
     pub fn own(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(name))
     }
 
-    /// The person's configuration file.
+    /// Returns the person's configuration file.
     pub fn config(&self) -> Option<PathBuf> {
         self.own("config.json")
     }
 
-    /// `path` as a person writes it: `~/…` below the home folder.
+    /// Returns `path` as a person writes it: `~/…` below the home folder.
     pub fn short(&self, path: &Path) -> String {
         match self.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
             Some(rest) if rest.as_os_str().is_empty() => "~".into(),
@@ -97,7 +98,7 @@ impl Paths {
     }
 }
 
-/// The configuration file of a workspace.
+/// Returns the configuration file of a workspace.
 pub fn workspace_config(root: &Path) -> PathBuf {
     root.join(".nebula").join("config.json")
 }

@@ -35,13 +35,13 @@ impl ScreenFiles {
         ScreenFiles { keys: read(folder.join("keys.toml")), themes: themes.filter_map(read).collect() }
     }
 
-    /// What `keys.toml` says; nothing where there is none.
+    /// Returns what `keys.toml` says; nothing where there is none.
     pub fn keys_text(&self) -> &str {
         self.keys.as_ref().and_then(|file| file.text.as_deref().ok()).unwrap_or_default()
     }
 }
 
-/// A file that is there.
+/// Returns a file that exists.
 fn read(path: PathBuf) -> Option<UserFile> {
     match read_text(&path, LARGEST, Links::Follow) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

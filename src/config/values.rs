@@ -217,7 +217,7 @@ fn model(value: &Value) -> ModelConfig {
     }
 }
 
-/// The price of a model; one that names a single amount has 0 for the other.
+/// Returns the price of a model; one that names a single amount has 0 for the other.
 fn price(value: &Value) -> Option<Price> {
     let mut whole = json!({"input": 0.0, "output": 0.0});
     for (name, amount) in value.as_object()? {

@@ -227,7 +227,7 @@ impl Making<'_> {
         });
     }
 
-    /// A fenced block whose fence is longer than any inside.
+    /// Returns a fenced block whose fence is longer than any inside.
     fn block(&mut self, title: &str, text: &str) {
         self.size += text.len();
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -238,7 +238,7 @@ impl Making<'_> {
     }
 }
 
-/// The names in a folder, folders with `/`, sorted; of very many the first, and how many more there are.
+/// Returns the names in a folder, folders with `/`, sorted; of very many the first, and how many more there are.
 ///
 /// # Errors
 /// When it is no folder of the workspace.
@@ -259,7 +259,7 @@ pub fn names(workspace: &Workspace, folder: &str) -> Result<Vec<String>, String>
     Ok(names)
 }
 
-/// The media type of an image or PDF, by its first bytes; the name alone does not make one.
+/// Returns the media type of an image or PDF, by its first bytes; the name alone does not make one.
 fn media_type(path: &str, bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -271,7 +271,7 @@ fn media_type(path: &str, bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The word after a fence, from the extension of a title's path.
+/// Returns the word after a fence, from the extension of a title's path.
 fn language(title: &str) -> &str {
     let path =
         title.rsplit_once(':').filter(|(_, l)| l.starts_with(|c: char| c.is_ascii_digit())).map_or(title, |(p, _)| p);
@@ -291,8 +291,8 @@ fn language(title: &str) -> &str {
     }
 }
 
-/// What to mention instead of a text that is too long: as many of its lines from `from` on as may be attached. Where even
-/// one line is too long no lines help.
+/// Returns what to mention instead of a text that is too long: as many of its lines from `from` on as may be attached.
+/// Where even one line is too long no lines help.
 fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
     let mut room = MAX_TEXT;
     let fits = |line: &&str| {

@@ -38,7 +38,7 @@ pub enum CommitError {
     NothingStaged,
 }
 
-/// What is staged in the repository that holds this folder.
+/// Returns what is staged in the repository that holds this folder.
 ///
 /// # Errors
 /// When there is no git, no repository, or nothing staged.
@@ -54,7 +54,7 @@ pub fn staged(root: &Path) -> Result<StagedChanges, CommitError> {
     Ok(StagedChanges { diff, stat, recent })
 }
 
-/// The prompt that asks for a message. `language`: of the message; `None`: that of the recent ones.
+/// Returns the prompt that asks for a message. `language`: of the message; `None`: that of the recent ones.
 pub fn prompt(templates: &Templates, staged: &StagedChanges, language: Option<&str>) -> String {
     let template = templates.get("commit.md").map(|t| t.text).unwrap_or_default();
     let recent = match staged.recent.as_slice() {
@@ -65,7 +65,7 @@ pub fn prompt(templates: &Templates, staged: &StagedChanges, language: Option<&s
     filled(&template, &[("language", language), ("recent", &recent), ("diff", &diff_text(staged))])
 }
 
-/// A model's answer as a message: without a fence or quotes around it, without white space at line ends.
+/// Returns a model's answer as a message: without a fence or quotes around it, without white space at line ends.
 pub fn tidied(answer: &str) -> String {
     let mut text = answer.trim();
     if let Some(rest) = text.strip_prefix("```") {

@@ -1,6 +1,7 @@
 //! Bytes of a file as text for a model.
 
-/// A file's bytes as text to be read: without a byte order mark, with plain line ends; UTF-16 where a mark says so.
+/// Returns a file's bytes as text to be read: without a byte order mark, with plain line ends; UTF-16 where a mark says
+/// so.
 pub(super) fn decoded(bytes: &[u8]) -> String {
     let wide = |of: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|p| of([p[0], p[1]])).collect();

@@ -84,7 +84,7 @@ impl Environment {
 const CHANGED_FOLDERS: usize = 30;
 
 impl Environment {
-    /// What has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
+    /// Returns what has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
     pub fn changes(&self, before: &Environment) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, before: &str, now: &str, none: &str| {
@@ -122,7 +122,7 @@ impl Environment {
     }
 }
 
-/// Today. A clock before 1970 counts as standing at its beginning: the crate would end the program.
+/// Returns today's date. A clock before 1970 counts as standing at its beginning: the crate would end the program.
 fn date() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = Local.timestamp_opt(i64::try_from(now.as_secs()).unwrap_or(0), 0).earliest();
@@ -154,7 +154,8 @@ fn walk(workspace: &Workspace, ignores: &Arc<Ignores>, limits: Limits) -> Files 
     best
 }
 
-/// The files down to a depth, or `None` where a limit was reached. The first level is always taken as far as it goes.
+/// Returns the files down to a depth, or `None` where a limit was reached. The first level is always taken as far as it
+/// goes.
 fn walk_to(
     workspace: &Workspace,
     ignores: &Arc<Ignores>,
@@ -184,7 +185,7 @@ fn walk_to(
     Some(files)
 }
 
-/// One line a folder. A small project shows its files; a large one how many there are.
+/// Returns one line a folder. A small project shows its files; a large one how many there are.
 fn tree(files: &Files, limits: Limits) -> (String, String) {
     let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in &files.paths {
@@ -198,7 +199,7 @@ fn tree(files: &Files, limits: Limits) -> (String, String) {
     shape(files, &folders, limits)
 }
 
-/// Folders down to the depth that still fits, each with how many files are in it and below it.
+/// Returns folders down to the depth that still fits, each with how many files are in it and below.
 fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> (String, String) {
     let depth_of = |f: &str| if f.is_empty() { 0 } else { f.matches('/').count() + 1 };
     let mut below: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
@@ -351,7 +352,7 @@ fn build_files(paths: &[String]) -> String {
 /// The largest file of git's own that is read, in bytes.
 const MAX_GIT_FILE: u64 = 64 << 10;
 
-/// Branch and state of the repository that holds the root.
+/// Returns branch and state of the repository that holds the root.
 fn git(root: &Path, limit: Duration) -> Option<String> {
     let folder = root.ancestors().find_map(|a| git_folder(&a.join(".git")))?;
     let head = disk::read_text(&folder.join("HEAD"), MAX_GIT_FILE, Links::Follow).ok()?;
@@ -374,7 +375,7 @@ fn git(root: &Path, limit: Duration) -> Option<String> {
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
-/// The repository's own folder; in a worktree `.git` is a file that names it.
+/// Returns the repository's own folder; in a worktree `.git` is a file that names it.
 fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git.to_path_buf());
@@ -384,7 +385,7 @@ fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     Some(dot_git.parent()?.join(named))
 }
 
-/// `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.
+/// Formats as `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.
 fn summary(porcelain: &str) -> String {
     let lines: Vec<&str> = porcelain.lines().filter(|l| l.len() > 3).collect();
     if lines.is_empty() {

@@ -52,18 +52,18 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// All values of a key. A single string with commas outside of braces counts as several.
+/// Returns all values of a key. A single string with commas outside of braces counts as several.
 pub(super) fn list(fields: &[(&str, String)], key: &str) -> Vec<String> {
     let of_key = fields.iter().filter(|(k, _)| *k == key);
     of_key.flat_map(|(_, v)| commas(v)).map(|s| unquoted(&s)).filter(|s| !s.is_empty()).collect()
 }
 
-/// The first value of a key.
+/// Returns the first value of a key.
 pub(super) fn one<'a>(fields: &'a [(&str, String)], key: &str) -> Option<&'a str> {
     fields.iter().find(|(k, _)| *k == key).map(|(_, v)| v.as_str())
 }
 
-/// `[a, "b"]` or one value; nothing for an empty one, whose list may follow on its own lines.
+/// Parses `[a, "b"]` or one value; nothing for an empty one, whose list may follow on its own lines.
 fn values(value: &str) -> Vec<String> {
     match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
         Some(inner) => commas(inner).iter().map(|s| unquoted(s)).filter(|s| !s.is_empty()).collect(),
@@ -78,7 +78,7 @@ fn unquoted(value: &str) -> String {
     inner.unwrap_or(value).to_string()
 }
 
-/// Cut at commas that stand neither in braces nor in quotes.
+/// Splits at commas that stand neither in braces nor in quotes.
 fn commas(value: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut quote) = (0usize, None);

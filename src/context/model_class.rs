@@ -8,17 +8,18 @@ const SMALL_WINDOW: u64 = 32_768;
 /// Beginnings of the names of models that call tools reliably; a recording is what it is.
 const KNOWN: [&str; 10] = ["recording", "gpt-", "chatgpt-", "codex-", "o1", "o3", "o4", "claude", "gemini-", "grok-"];
 
-/// Whether a model is a small one by its name: `qwen2.5-coder:1.5b`, `gemma-3-4b-it`.
+/// Returns whether a model is a small one by its name: `qwen2.5-coder:1.5b`, `gemma-3-4b-it`.
 pub fn is_small(model: &str) -> bool {
     billions(model).is_some_and(|size| size <= TEXT_UP_TO)
 }
 
-/// Whether a context window of this many tokens is small.
+/// Returns whether a context window of this many tokens is small.
 pub fn is_small_window(tokens: u64) -> bool {
     tokens <= SMALL_WINDOW
 }
 
-/// Whether nothing is known of a model: its name is not one of the large families. A prefix such as `openai/` does not count.
+/// Returns whether nothing is known of a model: its name is not one of the large families. A prefix such as `openai/`
+/// does not count.
 pub fn is_unknown(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     !KNOWN.iter().any(|family| name.starts_with(family)) || name.starts_with("gpt-oss")

@@ -72,7 +72,7 @@ pub struct Prompts {
     pub refused: Vec<(String, String)>,
 }
 
-/// All prompts by name. One of the workspace replaces one of the same name in nebula's own folder.
+/// Returns all prompts by name. One of the workspace replaces one of the same name in nebula's own folder.
 pub fn list(workspace: &Workspace, home: Option<&Path>) -> Prompts {
     let mut found = Prompts::default();
     let folder_of_workspace = workspace.names_own(FOLDER);
@@ -110,7 +110,7 @@ impl Prompts {
         }
     }
 
-    /// The message that `/prompt NAME ARGUMENTS` stands for.
+    /// Returns the message that `/prompt NAME ARGUMENTS` stands for.
     ///
     /// # Errors
     /// When there is no such prompt, its file is refused, or it names arguments that were not given.
@@ -131,7 +131,7 @@ impl Prompts {
 }
 
 impl UserPrompt {
-    /// Its text with these arguments, as typed: parts in quotes count as one.
+    /// Returns its text with these arguments, as typed: parts in quotes count as one.
     ///
     /// # Errors
     /// When it names arguments that were not given.
@@ -179,7 +179,7 @@ impl UserPrompt {
         Ok(out.trim().to_string())
     }
 
-    /// The argument named at the beginning of a text, the longest name that fits.
+    /// Returns the argument named at the beginning of a text, the longest name that fits.
     fn argument<'a>(&self, text: &'a str) -> Option<(&'a str, Which)> {
         let length = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
         let word = &text[..length];
@@ -194,7 +194,7 @@ impl UserPrompt {
         Some((&text[..1], Which::Nth(n)))
     }
 
-    /// Its arguments as they are typed: `FILE FOCUS`; empty where it names none.
+    /// Returns its arguments as they are typed: `FILE FOCUS`; empty where it names none.
     pub fn usage(&self) -> String {
         if self.arguments.is_empty() {
             let takes = self.text.contains("$ARGUMENTS") || ('1'..='9').any(|n| self.text.contains(&format!("${n}")));
@@ -223,7 +223,7 @@ fn parse(name: String, path: PathBuf, whole: &str) -> UserPrompt {
     UserPrompt { name, description, arguments, path, text: front.body.to_string() }
 }
 
-/// Words, with parts in double quotes as one.
+/// Splits a text into words, with parts in double quotes as one.
 fn split(arguments: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

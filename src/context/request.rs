@@ -32,12 +32,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A window with an eighth of it, at most 16,384 tokens, for the answer.
+    /// Creates a window with an eighth of it, at most 16,384 tokens, for the answer.
     pub fn of_window(window: u64) -> Self {
         Budget { window, answer: (window / 8).min(16_384) }
     }
 
-    /// What is left for what is sent, in tokens.
+    /// Returns what is left for what is sent, in tokens.
     pub fn room(self) -> u64 {
         self.window.saturating_sub(self.answer)
     }
@@ -91,17 +91,17 @@ impl Window {
         }
     }
 
-    /// About how many tokens the last request was that was fitted.
+    /// Returns about how many tokens the last fitted request had.
     pub fn sent(&self) -> u64 {
         self.tokens(self.last)
     }
 
-    /// The share of the window a request of this size fills, 0 to 1 and above.
+    /// Returns the share of the window a request of this size fills, 0 to 1 and above.
     pub fn filled(&self, budget: Budget) -> f64 {
         self.tokens(self.last) as f64 / budget.room().max(1) as f64
     }
 
-    /// How many messages of the conversation have been gone through: what could be left out of them is.
+    /// Returns how many messages of the conversation have been gone through: what could be left out of them is.
     pub fn gone_through(&self) -> usize {
         self.left_out.keys().max().map_or(0, |newest| newest + 1)
     }
@@ -121,8 +121,8 @@ impl Window {
         self.summary = None;
     }
 
-    /// The messages to send. `summary` stands for the first so many messages. `beside` is the size in bytes of what goes
-    /// with them: system prompt and tools.
+    /// Returns the messages to send. `summary` stands for the first so many messages. `beside` is the size in bytes of
+    /// what goes with them: system prompt and tools.
     pub fn fit(
         &mut self,
         conversation: &[Arc<Message>],
@@ -176,24 +176,24 @@ impl Window {
         }
     }
 
-    /// About how many tokens so many bytes are.
+    /// Returns about how many tokens so many bytes are.
     pub fn tokens(&self, bytes: usize) -> u64 {
         (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
     }
 
-    /// About how many bytes so many tokens are.
+    /// Returns about how many bytes so many tokens are.
     pub fn bytes(&self, tokens: u64) -> usize {
         (tokens as f64 / self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)) as usize
     }
 }
 
-/// What messages cost, in bytes.
+/// Returns what messages cost, in bytes.
 pub fn size(messages: &[Arc<Message>]) -> usize {
     messages.iter().map(|m| bytes(m)).sum()
 }
 
-/// The newest of `messages` that fit `room` bytes, behind the first `kept`, which always stay; and how many were left out. Where
-/// not all fit, a message that takes more than an eighth of the room is cut to that.
+/// Returns the newest of `messages` that fit `room` bytes, behind the first `kept`, which always stay; and how many
+/// were left out. Where not all fit, a message that takes more than an eighth of the room is cut to that.
 pub fn newest(messages: &[Arc<Message>], kept: usize, room: usize) -> (Vec<Arc<Message>>, usize) {
     if size(messages) <= room {
         return (messages.to_vec(), 0);
@@ -210,7 +210,7 @@ pub fn newest(messages: &[Arc<Message>], kept: usize, room: usize) -> (Vec<Arc<M
     ([first, &rest[from..]].concat(), from)
 }
 
-/// A message in at most about so many bytes: the middle of what is long is left out of it, and its attachments.
+/// Returns a message in at most about so many bytes: the middle of what is long is left out of it, and its attachments.
 fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
     if bytes(message) <= most {
         return Arc::clone(message);
@@ -240,13 +240,13 @@ fn without_middle(text: &str, most: usize) -> String {
     format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
 }
 
-/// Where the messages after a summary begin: never between a call and its result.
+/// Returns where the messages after a summary begin: never between a call and its result.
 fn begin(conversation: &[Arc<Message>], covered: usize) -> usize {
     let covered = covered.min(conversation.len());
     covered + conversation[covered..].iter().take_while(|m| m.role == Role::Tool).count()
 }
 
-/// What a message costs, in bytes.
+/// Returns what a message costs, in bytes.
 fn bytes(message: &Message) -> usize {
     let of_part = |part: &Part| match (&part.body, &part.seal) {
         // Where it is sent sealed, its text is in the seal.
@@ -260,7 +260,7 @@ fn bytes(message: &Message) -> usize {
     message.parts.iter().map(of_part).sum::<usize>() + PER_MESSAGE
 }
 
-/// What stands for a message that is left out, and the message that is sent then; none: it stays.
+/// Returns what stands for a message that is left out, and the message that is sent then; none: it stays.
 fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Arc<Message>)> {
     let message = &conversation[index];
     let result = message.tool_result().filter(|result| result.text.len() >= WORTH_IT)?;

@@ -104,12 +104,12 @@ pub fn remove(rag: &Rag, workspace: &Workspace, path: &Path) -> Result<bool, mem
     rag.remove(&project(workspace), &named(path))
 }
 
-/// A source's path as the index names it; one that is gone from the disk is named as it is written.
+/// Returns a source's path as the index names it; one that is gone from the disk is named as it is written.
 pub fn named(path: &Path) -> String {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
 }
 
-/// What is indexed for a workspace.
+/// Returns what is indexed for a workspace.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -128,8 +128,9 @@ pub enum RetrievalResult {
     Stopped(Progress),
 }
 
-/// The passages that fit the words best. Of few files all are looked at first, and so are they when nothing is indexed
-/// yet or the index finds nothing; else the index answers as it is. What is found is always the text that is there now.
+/// Returns the passages that fit the words best. Of few files all are looked at first, and so are they when nothing is
+/// indexed yet or the index finds nothing; else the index answers as it is. What is found is always the text that is
+/// there now.
 ///
 /// # Errors
 /// When the index can neither be read nor written.
@@ -163,9 +164,9 @@ pub fn refresh(rag: &Rag, workspace: &Workspace, watch: ProgressCallback<'_>) ->
     Ok(())
 }
 
-/// The passages that fit the words best by the index, best first, at most `limit`; neighbouring ones of a file are
-/// joined. The files are read now: of one that changed since it was indexed, the passages are those of today, and one
-/// that is gone has none.
+/// Returns the passages that fit the words best by the index, best first, at most `limit`; neighbouring ones of a file
+/// are joined. The files are read now: of one that changed since it was indexed, the passages are those of today, and
+/// one that is gone has none.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -192,7 +193,7 @@ pub fn find(rag: &Rag, workspace: &Workspace, words: &str, limit: usize) -> Resu
 /// The texts of files by their full path; none: there is no such text any more.
 type Texts = HashMap<PathBuf, Option<String>>;
 
-/// What was found, as the files are now, and their texts.
+/// Returns what was found, as the files are now, and their texts.
 fn todays(found: Vec<Found>, words: &str, limit: usize) -> Result<(Vec<Found>, Texts), memory::Error> {
     let mut texts = Texts::new();
     let mut changed: Vec<(&Found, IndexedFile)> = Vec::new();
@@ -302,7 +303,7 @@ fn walk_of(path: &Path) -> WalkBuilder {
     Arc::new(Ignores::new(path)).walk(path, |e| e.file_name().as_encoded_bytes().starts_with(b"."))
 }
 
-/// The files of a source that may be texts; `None`: it was stopped.
+/// Returns the files of a source that may be texts; `None`: it was stopped.
 fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Option<Vec<IndexedFile>> {
     let mut seen = Vec::new();
     for entry in walk.build().flatten() {
@@ -314,13 +315,13 @@ fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Optio
     Some(seen)
 }
 
-/// A file as the index knows it; `None` for one that is too large or not there any more.
+/// Returns a file as the index knows it; `None` for one that is too large or not there any more.
 fn indexed_file(source: &Path, entry: &ignore::DirEntry) -> Option<IndexedFile> {
     let path = entry.path().strip_prefix(source).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
     stamp(&entry.metadata().ok()?, &path)
 }
 
-/// What the index keeps of a file of this path; `None` for one that is too large.
+/// Returns what the index keeps of a file of this path; `None` for one that is too large.
 fn stamp(meta: &fs::Metadata, path: &str) -> Option<IndexedFile> {
     if meta.len() > MAX_FILE {
         return None;
@@ -330,7 +331,7 @@ fn stamp(meta: &fs::Metadata, path: &str) -> Option<IndexedFile> {
     Some(IndexedFile { path: path.to_string(), mtime_ns, size: meta.len() })
 }
 
-/// A file's text, or nothing for one that is none or vanished meanwhile.
+/// Returns a file's text, or nothing for one that is none or vanished meanwhile.
 fn text_of(path: &Path) -> String {
     match disk::read_file(path, MAX_FILE, Links::Follow) {
         Ok(bytes) if is_text(&bytes) => decoded(&bytes),

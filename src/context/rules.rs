@@ -28,7 +28,7 @@ pub struct ActiveRule {
 }
 
 impl ActiveRule {
-    /// A rule from a file, with why it applies and its text.
+    /// Creates a rule from a file, with why it applies and its text.
     pub fn new(path: &str, reason: &str, text: &str) -> Self {
         ActiveRule { path: path.into(), reason: reason.into(), text: text.into(), bytes: text.len() }
     }
@@ -81,7 +81,8 @@ impl Rules {
         rules
     }
 
-    /// The rules that apply to these files (normalised paths, in the order in which they came into play), each once.
+    /// Returns the rules that apply to these files (normalised paths, in the order in which they came into play), each
+    /// once.
     pub fn active(&self, workspace: &Workspace, in_play: &[String]) -> Active {
         let mut active = Active::default();
         if let Some(text) = &self.root {
@@ -100,7 +101,7 @@ impl Rules {
         active
     }
 
-    /// The rule files that wait for a file to match: each with its globs, as they were written.
+    /// Returns the rule files that wait for a file to match: each with its globs, as they were written.
     pub fn waiting(&self, in_play: &[String]) -> Vec<(String, String)> {
         let waiting = self.files.iter().filter(|f| f.applied(in_play).is_none());
         waiting
@@ -120,8 +121,8 @@ impl RuleFile {
     }
 }
 
-/// What a model that was told the rules `before` must hear once these are the ones `now`: a part for each rule that is
-/// new or reads otherwise, and a line for one whose file is `gone`.
+/// Returns what a model that was told the rules `before` must hear once these are the ones `now`: a part for each rule
+/// that is new or reads otherwise, and a line for one whose file is `gone`.
 pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bool) -> Vec<String> {
     let told = |rule: &&ActiveRule| before.iter().any(|b| b.path == rule.path && b.text == rule.text);
     let added = now.iter().filter(|rule| !told(rule)).map(|rule| {
@@ -132,7 +133,7 @@ pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bo
     added.chain(left.map(|rule| format!("The rules from {} do not apply any more.", rule.path))).collect()
 }
 
-/// The nearest `AGENTS.md` above a file, below the root. One that is refused is passed over.
+/// Returns the nearest `AGENTS.md` above a file, below the root. One that is refused is passed over.
 fn nearest(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<ActiveRule> {
     let mut folder = Path::new(path).parent()?;
     while !folder.as_os_str().is_empty() && folder.is_relative() {
@@ -145,7 +146,7 @@ fn nearest(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> O
     None
 }
 
-/// A rule's text, cut where it is far too long; `None` where there is none, or where it is refused.
+/// Returns a rule's text, cut where it is far too long; `None` where there is none, or where it is refused.
 fn read(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<String> {
     let text = workspace.read_own(path, MAX_FILE).unwrap_or_else(|why| {
         complaints.push(why);
@@ -173,7 +174,7 @@ fn parse(path: &str, text: &str) -> Result<RuleFile, String> {
     Ok(RuleFile { path: path.to_string(), text: body.into(), globs })
 }
 
-/// A glob as people write them: without a slash it means the name, anywhere; a folder means all below it.
+/// Returns a glob as people write them: without a slash it means the name, anywhere; a folder means all below it.
 fn compile(written: &str) -> Result<GlobMatcher, globset::Error> {
     let glob = written.trim_start_matches("./").trim_start_matches('/');
     let glob = match glob.strip_suffix('/') {

@@ -8,7 +8,7 @@ use crate::edit::Format;
 use crate::memory::NUDGE;
 use crate::provider::{Body, Message, Role};
 
-/// The reminder that closes what is sent in this format; nothing for tools.
+/// Returns the reminder that closes what is sent in this format; nothing for tools.
 pub fn reminder(format: Format) -> Option<&'static str> {
     match format {
         Format::Tools => None,
@@ -24,8 +24,8 @@ pub fn reminder(format: Format) -> Option<&'static str> {
     }
 }
 
-/// What a model is asked that changed no file, in the words for its edit format. It begins with [`NUDGE`], by which
-/// memory counts it.
+/// Returns what a model is asked that changed no file, in the words for its edit format. It begins with [`NUDGE`], by
+/// which memory counts it.
 pub fn nudge(format: &str) -> String {
     let how = Format::parse(format).and_then(reminder).unwrap_or("Call the tools that change files.");
     format!("{NUDGE} Make the change the task asks for. {how}")
@@ -61,8 +61,8 @@ pub fn arrange(messages: &mut [Arc<Message>], format: Format, arranged: &mut Vec
     }
 }
 
-/// A message of the person with what is attached in front of the task, each file as its path and a fence; `None` where
-/// nothing is attached.
+/// Returns a message of the person with what is attached in front of the task, each file as its path and a fence;
+/// `None` where nothing is attached.
 pub fn attachments_first(text: &str) -> Option<String> {
     let (task, rest) = text.split_once(HEAD)?;
     let mut files = String::new();

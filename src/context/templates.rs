@@ -50,7 +50,7 @@ pub struct PromptPart {
     pub text: String,
 }
 
-/// The text of a prompt made of parts.
+/// Returns the text of a prompt made of parts.
 pub fn joined(parts: &[PromptPart]) -> String {
     parts.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
@@ -72,13 +72,13 @@ pub struct Template {
 }
 
 impl Templates {
-    /// Templates of a workspace and a person; `home` is nebula's own folder, if there is one.
+    /// Creates the templates of a workspace and a person; `home` is nebula's own folder, if there is one.
     pub fn new(workspace: &Workspace, home: Option<&Path>) -> Self {
         Templates { workspace: Some(workspace.clone()), home: home.map(Path::to_path_buf) }
     }
 
-    /// The template of that file name; `None` where nothing of the name exists. A replacement that is refused, see
-    /// [`Templates::complaints`], or is empty does not count.
+    /// Returns the template of that file name; `None` where nothing of the name exists. A replacement that is refused,
+    /// see [`Templates::complaints`], or is empty does not count.
     pub fn get(&self, name: &str) -> Option<Template> {
         let own = self.in_workspace(name).ok().flatten().or_else(|| self.in_home(name).ok().flatten());
         own.or_else(|| {
@@ -87,7 +87,7 @@ impl Templates {
         })
     }
 
-    /// The template of this name for a model of this size. One of the person's own counts for every size.
+    /// Returns the template of this name for a model of this size. One of the person's own counts for every size.
     fn sized(&self, name: &str, small: bool) -> Option<Template> {
         let usual = self.get(&format!("{name}.md"));
         let own = usual.as_ref().is_some_and(|t| !t.origin.ends_with(BUILT_IN));
@@ -97,8 +97,7 @@ impl Templates {
         }
     }
 
-    /// Replacements that are not used, in one line each: they lead out of the workspace, are no text files or are too
-    /// long.
+    /// Returns replacements that are not used, in one line each.
     pub fn complaints(&self) -> Vec<String> {
         let names = SHIPPED.iter().map(|(name, _)| *name);
         names.flat_map(|name| [self.in_workspace(name).err(), self.in_home(name).err()]).flatten().collect()
@@ -139,7 +138,7 @@ pub struct PromptInputs<'a> {
     pub live: &'a Environment,
 }
 
-/// The system prompt in parts, in their order.
+/// Returns the system prompt in parts, in their order.
 pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPart> {
     let main = templates.sized(setting.mode, setting.small).or_else(|| templates.get("agent.md"));
     let main = main.unwrap_or(Template { origin: String::new(), text: String::new() });
@@ -170,7 +169,7 @@ pub fn system(templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPa
     parts
 }
 
-/// A template with values put in place of their names; names without a value stay.
+/// Returns a template with values put in place of their names; names without a value stay.
 pub fn filled(template: &str, values: &[(&str, &str)]) -> String {
     // One pass from left to right, so that nothing inside a value is taken for a name.
     let mut out = String::with_capacity(template.len());
@@ -197,7 +196,7 @@ fn mark(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// The single facts a template of one's own may name.
+/// Returns the single facts a template of one's own may name.
 fn fill(piece: &str, setting: &PromptInputs<'_>) -> String {
     let live = setting.live;
     filled(
@@ -215,7 +214,7 @@ fn fill(piece: &str, setting: &PromptInputs<'_>) -> String {
     )
 }
 
-/// The parts that stand for one of the three names.
+/// Returns the parts that stand for one of the three names.
 fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Vec<PromptPart> {
     match name {
         "format" if setting.mode == "plan" => Vec::new(),

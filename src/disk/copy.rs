@@ -51,7 +51,7 @@ pub fn share_blocks(_from: &File, _to: &File) -> bool {
     false
 }
 
-/// A new file with the bytes of an open one, its blocks shared where the file system can. Not flushed.
+/// Creates a new file with the bytes of an open one, its blocks shared where the file system can. Not flushed.
 ///
 /// # Errors
 /// When the name is taken or the disk refuses; a file begun is removed again.
@@ -69,7 +69,7 @@ pub fn copy_new(from: &File, to: &Path, mode: u32) -> io::Result<File> {
     Ok(new)
 }
 
-/// Each piece with its offset.
+/// Calls `each` with every piece of the file and its offset.
 fn pieces(
     file: &File,
     stop: &CancellationToken,

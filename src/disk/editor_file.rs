@@ -30,7 +30,7 @@ impl EditorFile {
         Ok(EditorFile { path, _folder: folder })
     }
 
-    /// What the editor is given.
+    /// Returns what the editor is given.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -34,7 +34,7 @@ impl Folder {
         Ok(Folder { fd, path: path.to_path_buf() })
     }
 
-    /// Where it lay when it was opened.
+    /// Returns where it lay when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -69,7 +69,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Why what has this name cannot be entered.
+    /// Returns why what has this name cannot be entered.
     fn no_folder(&self, name: &OsStr) -> io::Error {
         let path = self.path.join(name);
         match self.stat(name) {
@@ -92,7 +92,7 @@ impl Folder {
         }
     }
 
-    /// What has this name, a link itself; `None`: nothing.
+    /// Returns what has this name, a link itself; `None`: nothing.
     ///
     /// # Errors
     /// Whatever the disk says.
@@ -104,7 +104,7 @@ impl Folder {
         }
     }
 
-    /// The names in it, without `.` and `..`.
+    /// Returns the names in it, without `.` and `..`.
     ///
     /// # Errors
     /// Whatever the disk says.
@@ -173,7 +173,7 @@ impl Folder {
         Ok(symlinkat(target, &self.fd, one_name(name.as_ref())?)?)
     }
 
-    /// The text of a link.
+    /// Returns the text of a link.
     ///
     /// # Errors
     /// When it is none.
@@ -281,7 +281,7 @@ impl Folder {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
 
-    /// The id of its group.
+    /// Returns the id of its group.
     ///
     /// # Errors
     /// Whatever the disk says.
@@ -289,7 +289,7 @@ impl Folder {
         Ok(rustix::fs::fstat(&self.fd)?.st_gid)
     }
 
-    /// Whether this and another are the same folder.
+    /// Returns whether this and another are the same folder.
     ///
     /// # Errors
     /// Whatever the disk says.
@@ -309,17 +309,17 @@ struct LinkedFolder {
     path: PathBuf,
 }
 
-/// Whether an error says that a folder on the way is a link.
+/// Returns whether an error says that a folder on the way is a link.
 pub fn is_linked_folder(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<LinkedFolder>())
 }
 
-/// What kind of thing a `stat` tells of.
+/// Returns whether a `stat` tells of this kind: what kind of thing a `stat` tells of.
 pub fn is(stat: &Stat, kind: FileType) -> bool {
     FileType::from_raw_mode(stat.st_mode) == kind
 }
 
-/// What a `stat` tells of, in a sentence.
+/// Returns what a `stat` tells of, in a sentence.
 pub fn kind_of_stat(stat: &Stat) -> &'static str {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => "a file",
@@ -338,7 +338,7 @@ fn check_regular(stat: &Stat) -> io::Result<()> {
     }
 }
 
-/// A single name: a path would be looked up by the system, links on the way followed.
+/// Returns a single name: a path would be looked up by the system, links on the way followed.
 fn one_name(name: &OsStr) -> io::Result<&OsStr> {
     let is_one = !name.is_empty() && !name.as_bytes().contains(&b'/') && name != "." && name != "..";
     is_one.then_some(name).ok_or_else(|| io::ErrorKind::InvalidFilename.into())

@@ -47,7 +47,8 @@ pub fn keep(old: &File, new: &File, mode: u32) -> io::Result<Vec<String>> {
     Ok(lost)
 }
 
-/// What a file in a folder has beside its bytes and permission bits, in a few words each: a copy of those alone lacks it.
+/// Returns what a file in a folder has beside its bytes and permission bits, in a few words each: a copy of those alone
+/// lacks it.
 ///
 /// # Errors
 /// Whatever the disk says.
@@ -69,7 +70,7 @@ pub fn beside_bytes(file: &File, folder: &Folder) -> io::Result<Vec<String>> {
     Ok(has)
 }
 
-/// An extended attribute, for people.
+/// Returns an extended attribute, for people.
 fn words(name: &str) -> String {
     match name {
         ACCESS_LIST => "access list".into(),
@@ -78,7 +79,7 @@ fn words(name: &str) -> String {
     }
 }
 
-/// A mode whose group may do no more than everybody.
+/// Returns a mode whose group may do no more than everybody.
 fn without_group(mode: u32) -> u32 {
     mode & !0o070 | (mode & 0o070 & ((mode & 0o007) << 3))
 }
@@ -109,7 +110,7 @@ fn copy_attributes(old: &File, new: &File) -> Vec<String> {
     lost
 }
 
-/// The names of a file's extended attributes; none where the file system has no such thing.
+/// Returns the names of a file's extended attributes; none where the file system has no such thing.
 fn attribute_names(file: &File) -> Vec<String> {
     let mut list = vec![0; LARGEST];
     let length = flistxattr(file, &mut list[..]).unwrap_or(0);

@@ -39,7 +39,7 @@ const MANY: usize = 8;
 /// Threads that flush. They wait for the disk, not for a processor.
 const FLUSHERS: usize = 16;
 
-/// A new name for a temporary file, unlike that of any other process, alive or dead.
+/// Returns a new name for a temporary file, unlike that of any other process, alive or dead.
 pub fn temp_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -47,17 +47,17 @@ pub fn temp_name() -> String {
     format!("{TEMP_PREFIX}{}-{n}-{nanos:x}", std::process::id())
 }
 
-/// A new temporary path in a folder.
+/// Returns a new temporary path in a folder.
 pub fn temp_path(folder: &Path) -> PathBuf {
     folder.join(temp_name())
 }
 
-/// Whether a file name is one that [`temp_name`] gives.
+/// Returns whether a file name is one that [`temp_name`] gives.
 pub fn is_temp_name(name: &str) -> bool {
     owner_of_temp(name).is_some()
 }
 
-/// Whether a file name is that of a temporary file whose process is gone, or is this one.
+/// Returns whether a file name is that of a temporary file whose process is gone, or is this one.
 pub fn is_left_over(name: &str) -> bool {
     owner_of_temp(name).is_some_and(|pid| {
         pid.as_raw_nonzero().get().unsigned_abs() == std::process::id()
@@ -65,7 +65,7 @@ pub fn is_left_over(name: &str) -> bool {
     })
 }
 
-/// The process that a temporary file belongs to; `None`: the name is none of ours.
+/// Returns the process that a temporary file belongs to; `None`: the name is none of ours.
 fn owner_of_temp(name: &str) -> Option<Pid> {
     let mut parts = name.strip_prefix(TEMP_PREFIX)?.split('-');
     let (pid, count, nanos) = (parts.next()?, parts.next()?, parts.next()?);
@@ -104,7 +104,7 @@ impl Folder {
         self.replace_within(name.as_ref(), bytes, mode, 0o7777)
     }
 
-    /// As [`Folder::replace`]; the mode is at most `most`.
+    /// Replaces as [`Folder::replace`] does; the mode is at most `most`.
     fn replace_within(&self, name: &OsStr, bytes: &[u8], mode: u32, most: u32) -> io::Result<Vec<String>> {
         let temp = temp_name();
         let old = match self.stat(name)? {
@@ -130,7 +130,7 @@ impl Folder {
     }
 }
 
-/// As [`Folder::replace`], by path: links on the way are followed, one at its end is replaced.
+/// Replaces as [`Folder::replace`] does, by path: links on the way are followed, one at its end is replaced.
 ///
 /// # Errors
 /// As there.
@@ -139,7 +139,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Vec<String>> 
     Folder::open(parent(path))?.replace(name, bytes, mode)
 }
 
-/// As [`replace`], for a file that is its owner's alone, even where it was not.
+/// Replaces as [`replace`] does, for a file that is its owner's alone, even where it was not.
 ///
 /// # Errors
 /// As there.
@@ -149,7 +149,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Folder::open(parent(path))?.replace_within(name, bytes, 0o600, 0o600).map(drop)
 }
 
-/// What the disk said, and for a full one what to do about it.
+/// Returns what the disk said, and for a full one what to do about it.
 pub fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -159,7 +159,7 @@ pub fn words(error: &io::Error) -> String {
     }
 }
 
-/// The folder a path lies in.
+/// Returns the folder a path lies in.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,

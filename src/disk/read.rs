@@ -16,7 +16,7 @@ pub enum Links {
     Refuse,
 }
 
-/// The whole of a regular file of at most `cap` bytes. Never waits for another process.
+/// Returns the whole of a regular file of at most `cap` bytes. Never waits for another process.
 ///
 /// # Errors
 /// When it is not there, is not a regular file, is a link that is not to be followed, or is larger. The message says
@@ -26,7 +26,7 @@ pub fn read_file(path: &Path, cap: u64, links: Links) -> io::Result<Vec<u8>> {
     read_open(&file, cap)
 }
 
-/// As [`read_file`], as text.
+/// Reads as [`read_file`] does, as text.
 ///
 /// # Errors
 /// As there, and when it is not UTF-8.
@@ -35,8 +35,8 @@ pub fn read_text(path: &Path, cap: u64, links: Links) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// The whole of what a person names on the command line, at most `cap` bytes: a regular file, or a pipe, as shells hand
-/// one over for `<(…)`. A pipe is waited for.
+/// Returns the whole of what a person names on the command line, at most `cap` bytes: a regular file, or a pipe, as
+/// shells hand one over for `<(…)`. A pipe is waited for.
 ///
 /// # Errors
 /// When it is not there, is anything else, or is larger.
@@ -67,7 +67,7 @@ pub fn open_file(path: &Path, links: Links) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of an open file from where it stands, `cap` at most.
+/// Returns the bytes of an open file from where it stands, `cap` at most.
 ///
 /// # Errors
 /// When it is larger, or the disk refuses.
@@ -90,7 +90,7 @@ fn check_regular(kind: FileType) -> io::Result<()> {
     }
 }
 
-/// What kind of thing a file is, in a sentence.
+/// Returns what kind of thing a file is, in a sentence.
 pub fn kind_of(kind: FileType) -> &'static str {
     match kind {
         k if k.is_dir() => "a folder",

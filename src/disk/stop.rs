@@ -20,7 +20,7 @@ pub fn check_stop(stop: &CancellationToken) -> io::Result<()> {
     }
 }
 
-/// Whether an error says that the work was stopped.
+/// Returns whether an error says that the work was stopped.
 pub fn is_stopped(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Stopped>())
 }

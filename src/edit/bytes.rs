@@ -37,7 +37,7 @@ pub fn decode(bytes: &[u8]) -> (Encoding, Cow<'_, str>) {
     }
 }
 
-/// Text as bytes again; the inverse of [`decode`] for text it gave, changed or not.
+/// Encodes text as bytes again; the inverse of [`decode`] for text it gave, changed or not.
 pub fn encode(encoding: Encoding, text: &str) -> Vec<u8> {
     match encoding {
         Encoding::Utf8 { bom: false } => text.as_bytes().to_vec(),
@@ -50,7 +50,7 @@ pub fn encode(encoding: Encoding, text: &str) -> Vec<u8> {
     }
 }
 
-/// How many bytes of the encoded file come before the offset `at` of its text.
+/// Returns how many bytes of the encoded file come before the offset `at` of its text.
 pub fn offset(encoding: Encoding, text: &str, at: usize) -> usize {
     match encoding {
         Encoding::Utf8 { bom } => at + if bom { BOM.len() } else { 0 },
@@ -59,7 +59,7 @@ pub fn offset(encoding: Encoding, text: &str, at: usize) -> usize {
     }
 }
 
-/// A text as it would look inside a file of [`Encoding::Raw`].
+/// Returns a text as it would look inside a file of [`Encoding::Raw`].
 pub fn raw(text: &str) -> String {
     latin(text.as_bytes())
 }
@@ -170,7 +170,7 @@ fn ending_of(line_without_newline: &str, ended: bool) -> &'static str {
     if ended && line_without_newline.ends_with('\r') { "\r\n" } else { "\n" }
 }
 
-/// A whole new text for a file that was `old`: its line endings and its final newline follow the old text.
+/// Returns a whole new text for a file that was `old`: its line endings and its final newline follow the old text.
 pub fn fit_whole(new: &str, old: &str) -> String {
     if old.is_empty() {
         return new.to_string();

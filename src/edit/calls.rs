@@ -25,7 +25,7 @@ impl CallShape {
         self.parameters.iter().find(names).map(|(own, _)| own.as_str())
     }
 
-    /// Whether none of its required parameters is missing among these.
+    /// Returns whether none of its required parameters is missing among these.
     fn is_filled(&self, given: &Map<String, Value>) -> bool {
         self.parameters.iter().all(|(own, _)| given.contains_key(own))
     }
@@ -40,7 +40,7 @@ pub struct CallTable {
 }
 
 impl CallTable {
-    /// The table of these tools. Of two tools with one name the first has it.
+    /// Creates the table of these tools. Of two tools with one name the first has it.
     pub fn new(tools: Vec<CallShape>) -> Self {
         let own = tools.iter().enumerate().map(|(at, tool)| (bare(&tool.name), at));
         let others = tools.iter().enumerate().flat_map(|(at, tool)| tool.aliases.iter().map(move |a| (bare(a), at)));
@@ -48,8 +48,8 @@ impl CallTable {
         CallTable { tools, names }
     }
 
-    /// The tool call a JSON value is, with the tool's own names for itself and its parameters: an object that names a tool
-    /// and holds fitting arguments.
+    /// Returns the tool call a JSON value is, with the tool's own names for itself and its parameters: an object that
+    /// names a tool and holds fitting arguments.
     pub fn read(&self, value: &Value) -> Option<(String, Value)> {
         let object = value.as_object()?;
         if let Some(inner) = object.get("function").filter(|f| f.is_object()) {
@@ -84,8 +84,8 @@ impl CallTable {
         fits.then(|| (tool.name.clone(), Value::Object(fitted)))
     }
 
-    /// A call whose arguments stand beside its name: `{"tool": "readFile", "path": "a.py"}`. None that is needed may be
-    /// missing.
+    /// Returns a call whose arguments stand beside its name: `{"tool": "readFile", "path": "a.py"}`. None that is
+    /// needed may be missing.
     fn flat(&self, name: &str, object: &Map<String, Value>) -> Option<(String, Value)> {
         let beside =
             |(key, _): &(&String, &Value)| !NAMES.contains(&key.as_str()) && !["type", "id"].contains(&key.as_str());
@@ -94,13 +94,13 @@ impl CallTable {
         self.called(name, given)
     }
 
-    /// A call under the name of its tool: `{"readFile": {"path": "a.py"}}`.
+    /// Returns a call under the name of its tool: `{"readFile": {"path": "a.py"}}`.
     fn keyed(&self, object: &Map<String, Value>) -> Option<(String, Value)> {
         let (name, given) = object.iter().next().filter(|_| object.len() == 1)?;
         self.called(name, given.as_object()?.clone())
     }
 
-    /// The call of that tool with these arguments, where none that is needed is missing.
+    /// Returns the call of that tool with these arguments, where none that is needed is missing.
     fn called(&self, name: &str, given: Map<String, Value>) -> Option<(String, Value)> {
         let arguments =
             Map::from_iter([("name".to_string(), name.into()), ("arguments".to_string(), Value::Object(given))]);
@@ -109,23 +109,23 @@ impl CallTable {
         shape.parameters.iter().all(|(name, _)| fitted.get(name).is_some()).then_some((tool, fitted))
     }
 
-    /// Whether this is a parameter of that tool, under its own name or another.
+    /// Returns whether this is a parameter of that tool, under its own name or another.
     pub(super) fn is_parameter(&self, tool: &str, name: &str) -> bool {
         self.tool(tool).is_some_and(|tool| tool.own_parameter(name).is_some())
     }
 
-    /// Whether a tool's name, or one that means it, begins so.
+    /// Returns whether a tool's name, or one that means it, begins so.
     pub(super) fn may_be_tool(&self, beginning: &str) -> bool {
         let beginning = bare(beginning);
         self.names.iter().any(|(name, _)| name.starts_with(&beginning))
     }
 
-    /// Whether this is a tool's name, or one that other programs give to such a tool.
+    /// Returns whether this is a tool's name, or one that other programs give to such a tool.
     pub(super) fn is_tool(&self, name: &str) -> bool {
         self.tool(name).is_some() || (!self.tools.is_empty() && (is_shell(name) || is_editor(name)))
     }
 
-    /// The tool's own name for itself.
+    /// Returns the tool's own name for itself.
     pub(super) fn own_name(&self, name: &str) -> Option<&str> {
         self.tool(name).map(|tool| tool.name.as_str())
     }
@@ -136,13 +136,13 @@ impl CallTable {
         self.tools.get(*at)
     }
 
-    /// The tool that the command of another program's editor is.
+    /// Returns the tool that the command of another program's editor is.
     fn commanded(&self, given: &Map<String, Value>) -> Option<&CallShape> {
         let command = given.get("command")?.as_str()?;
         self.tools.iter().find(|tool| tool.commands.iter().any(|c| c == command))
     }
 
-    /// A patch that is handed to `apply_patch` in a shell. Nothing else that a shell does is a tool of ours.
+    /// Returns a patch that is handed to `apply_patch` in a shell. Nothing else that a shell does is a tool of ours.
     fn handed_over(&self, given: &Map<String, Value>) -> Option<(String, Value)> {
         let tool = self.tools.iter().find(|tool| tool.takes_patch)?;
         let (parameter, _) = tool.parameters.first()?;
@@ -159,8 +159,9 @@ impl CallTable {
         Some((tool.name.clone(), Value::Object(arguments)))
     }
 
-    /// What the beginning of a JSON object says of its being a call: the tool, and where its arguments begin. Only once a
-    /// parameter of the tool is among them, so that nothing else is taken for a call; more text changes nothing of it.
+    /// Returns what the beginning of a JSON object says of its being a call: the tool, and where its arguments begin.
+    /// Only once a parameter of the tool is among them, so that nothing else is taken for a call; more text changes
+    /// nothing of it.
     pub(super) fn begun(&self, text: &str) -> Option<(&str, usize)> {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let mut at = head.find('{')?;
@@ -184,7 +185,7 @@ impl CallTable {
         None
     }
 
-    /// Whether a text that cannot be read as JSON was meant to be a call: it names a tool where a call does.
+    /// Returns whether a text that cannot be read as JSON was meant to be a call: it names a tool where a call does.
     pub(super) fn was_meant(&self, text: &str) -> bool {
         if self.begun(text).is_some() {
             return true;
@@ -194,13 +195,13 @@ impl CallTable {
     }
 }
 
-/// A tool's name without what models change in it.
+/// Returns a tool's name without what models change in it.
 fn bare(name: &str) -> String {
     let name = ["functions.", "default_api.", "tools."].iter().find_map(|p| name.strip_prefix(p)).unwrap_or(name);
     name.replace(['_', '-'], "").to_lowercase()
 }
 
-/// Whether this is a tool of other programs that edits by a `command`.
+/// Returns whether this is a tool of other programs that edits by a `command`.
 fn is_editor(name: &str) -> bool {
     ["strreplaceeditor", "strreplacebasededittool", "texteditor"].contains(&bare(name).as_str())
 }
@@ -209,7 +210,7 @@ fn is_shell(name: &str) -> bool {
     ["shell", "bash", "localshell", "exec"].contains(&bare(name).as_str())
 }
 
-/// The arguments under the tool's own names.
+/// Returns the arguments under the tool's own names.
 fn fit(given: &Map<String, Value>, tool: &CallShape) -> Map<String, Value> {
     let mut fitted = Map::new();
     for (name, value) in given {
@@ -226,7 +227,7 @@ const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
 /// A call says what it is within so many bytes.
 pub(super) const HEAD: usize = 4 << 10;
 
-/// The next `"key":` of a text: the key, and where its value begins.
+/// Returns the next `"key":` of a text: the key, and where its value begins.
 fn member(text: &str) -> Option<(&str, usize)> {
     let mut from = 0;
     loop {

@@ -22,7 +22,7 @@ impl Format {
     pub const ALL: [Format; 6] =
         [Format::Tools, Format::Xml, Format::Whole, Format::Blocks, Format::Patch, Format::Lines];
 
-    /// The word for it in the configuration, in `/format` and in memory.
+    /// Returns the word for it in the configuration, in `/format` and in memory.
     pub fn name(self) -> &'static str {
         match self {
             Format::Tools => "tools",
@@ -34,12 +34,12 @@ impl Format {
         }
     }
 
-    /// The format of that name.
+    /// Returns the format of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Format::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// What a model that shall write this format is told about it (Markdown). Nothing for [`Format::Tools`] but
+    /// Returns what a model that shall write this format is told about it (Markdown). Nothing for [`Format::Tools`] but
     /// how to use the tools well.
     pub fn prompt(self) -> &'static str {
         match self {

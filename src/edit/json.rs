@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    /// After a member: a comma, or the closing bracket or the end of the text, which are left in place.
+    /// Reads what follows a member: a comma, or the closing bracket or the end of the text, which are left.
     fn parted(&mut self, close: char) -> Result<(), String> {
         self.space();
         match self.peek() {
@@ -199,7 +199,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The rest of a `"""` string: raw text up to the `"""` that a comma, a bracket or the end follows.
+    /// Returns the rest of a `"""` string: raw text up to the `"""` that a comma, a bracket or the end follows.
     fn triple(&mut self) -> Result<String, String> {
         let (start, mut inner) = (self.at, 0);
         while let Some(stop) = self.text[self.at..].find("\"\"\"") {
@@ -224,7 +224,7 @@ impl Reader<'_> {
         Err("it ends inside a string".into())
     }
 
-    /// What may follow the value: space, closing brackets too many, the fence around it.
+    /// Checks what may follow the value: space, closing brackets too many, the fence around it.
     fn rest(&mut self) -> Result<(), String> {
         let rest = self.text[self.at..].trim_start_matches(|c: char| c.is_whitespace() || "}]);`".contains(c));
         if rest.is_empty() { Ok(()) } else { Err("text follows after the value".into()) }

@@ -41,12 +41,12 @@ impl<'t> Lines<'t> {
         &self.text[span.start..span.end]
     }
 
-    /// The line that holds the byte at `offset`; the last one for an offset at the end.
+    /// Returns the line that holds the byte at `offset`; the last one for an offset at the end.
     pub fn at(&self, offset: usize) -> usize {
         self.spans.partition_point(|s| s.next <= offset).min(self.len().saturating_sub(1))
     }
 
-    /// The byte range of the lines `first..last`, without the ending of the last one.
+    /// Returns the byte range of the lines `first..last`, without the ending of the last one.
     pub fn range(&self, lines: std::ops::Range<usize>) -> std::ops::Range<usize> {
         match (self.spans.get(lines.start), lines.end.checked_sub(1).and_then(|i| self.spans.get(i))) {
             (Some(first), Some(last)) if lines.start < lines.end => first.start..last.end,
@@ -56,7 +56,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The 1-based number of the line that holds `offset`.
+/// Returns the 1-based number of the line that holds `offset`.
 pub(super) fn number(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let count = memchr::memchr_iter(b'\n', before).count();

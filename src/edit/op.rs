@@ -88,17 +88,17 @@ pub struct PatchHunk {
 }
 
 impl Edit {
-    /// A complete edit. `by` is the name of the tool, or of the format.
+    /// Creates a complete edit. `by` is the name of the tool, or of the format.
     pub fn new(path: impl Into<String>, op: Op, format: Format, by: impl Into<String>) -> Self {
         Edit { path: Some(path.into()), op, format, by: by.into(), whole: true }
     }
 
-    /// The same edit of a file under its normalised path.
+    /// Returns the same edit of a file under its normalised path.
     pub fn of(self, path: &str) -> Self {
         Edit { path: Some(path.to_string()), ..self }
     }
 
-    /// Whether it means a link itself, not the file that the link leads to.
+    /// Returns whether it means a link itself, not the file that the link leads to.
     pub fn is_of_entry(&self) -> bool {
         matches!(self.op, Op::Delete | Op::DeleteText(_) | Op::Move { .. })
     }

@@ -32,12 +32,12 @@ pub struct EditResult {
 }
 
 impl EditResult {
-    /// Whether it is in the changes, or changes nothing.
+    /// Returns whether it is in the changes, or changes nothing.
     pub fn ok(&self) -> bool {
         matches!(self.status, EditStatus::Landed(_) | EditStatus::Same | EditStatus::Example)
     }
 
-    /// The rung that found its place, if it landed.
+    /// Returns the rung that found its place, if it landed.
     pub fn rung(&self) -> Option<Rung> {
         match &self.status {
             EditStatus::Landed(found) => Some(found.rung),
@@ -45,7 +45,7 @@ impl EditResult {
         }
     }
 
-    /// What the model is told of it.
+    /// Returns what the model is told of it.
     pub fn text(&self) -> String {
         match &self.status {
             EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
@@ -82,12 +82,12 @@ pub struct EditOutcome {
 }
 
 impl EditOutcome {
-    /// Whether every edit could be placed.
+    /// Returns whether every edit could be placed.
     pub fn ok(&self) -> bool {
         self.results.iter().all(EditResult::ok)
     }
 
-    /// What the model is told, edit by edit.
+    /// Returns what the model is told, edit by edit.
     pub fn text(&self) -> String {
         let lines: Vec<String> = match self.results.as_slice() {
             [one] => vec![one.text()],

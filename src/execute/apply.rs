@@ -83,7 +83,7 @@ pub enum ApplyError {
 }
 
 impl ApplyError {
-    /// Whether the work was stopped before anything was written.
+    /// Returns whether the work was stopped before anything was written.
     pub fn is_stopped(&self) -> bool {
         match self {
             ApplyError::Archive(error) => error.is_stopped(),
@@ -149,7 +149,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
     })
 }
 
-/// What is archived of a file before it is written or removed.
+/// Returns what is archived of a file before it is written or removed.
 fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
     Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
 }
@@ -219,7 +219,7 @@ pub fn archive_as_is(
     Ok(archive.record(&mut lock, &states, None)?)
 }
 
-/// Whether files of this workspace can be exchanged in one step.
+/// Returns whether files of this workspace can be exchanged in one step.
 ///
 /// # Errors
 /// When its root cannot be written.
@@ -270,7 +270,7 @@ fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError>
     if file.restores() { workspace.read_archived(file.path()) } else { workspace.read(file.path()) }
 }
 
-/// Whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.
+/// Returns whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.
 fn same(expected: &State, found: &State) -> bool {
     match (expected, found) {
         (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
@@ -279,8 +279,8 @@ fn same(expected: &State, found: &State) -> bool {
     }
 }
 
-/// Whether a file must not be written because its mode says so: it became read-only since the proposal was made, or was
-/// so all along and the change is to its text alone. Taking back a file that was made read-only is fine.
+/// Returns whether a file must not be written because its mode says so: it became read-only since the proposal was
+/// made, or was so all along and the change is to its text alone. Taking back a file that was made read-only is fine.
 fn is_read_only(before: &State, now: &State, after: &State) -> bool {
     let locked = |state: &State| state.mode().is_some_and(|mode| mode & 0o222 == 0);
     let keeps_mode = match (now, after) {
@@ -290,7 +290,7 @@ fn is_read_only(before: &State, now: &State, after: &State) -> bool {
     locked(now) && (keeps_mode || !locked(before))
 }
 
-/// What a file could not keep, or will not have again once an undo brings it back, in a line.
+/// Returns what a file could not keep, or will not have again once an undo brings it back, in a line.
 fn not_kept(file: &DecidedFile, lost: &[String]) -> String {
     let (path, lost) = (file.path(), lost.join(", "));
     match file.after().is_absent() {
@@ -308,7 +308,7 @@ enum Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// The same with files that were removed before and are not put back.
+    /// Returns the record, with files that were removed before and are not put back.
     fn and_gone(self, gone: &[(&DecidedFile, &Read)]) -> Self {
         if gone.is_empty() {
             return self;

@@ -29,7 +29,7 @@ pub struct Stores<'a> {
 }
 
 impl Stores<'_> {
-    /// The workspace's root, as memory names projects.
+    /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
     }

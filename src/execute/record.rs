@@ -6,7 +6,7 @@ use crate::archive::restore::state_sha;
 use crate::memory::{self, ChangesetFile, Memory, PendingId, WillWrite};
 use crate::proposal::{Decided, count_changed};
 
-/// What a decided proposal is about to write, for [`Memory::will_write`].
+/// Returns what a decided proposal is about to write, for [`Memory::will_write`].
 pub fn intent(decided: &Decided) -> Vec<WillWrite> {
     let will = decided.files().iter().map(|file| {
         let counts = count_changed(file.before(), file.after());

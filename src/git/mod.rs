@@ -93,7 +93,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository around a folder: that of the nearest `.git`.
+    /// Returns the repository around a folder: that of the nearest `.git`.
     ///
     /// # Errors
     /// When there is none, or no git.
@@ -103,12 +103,12 @@ impl Repository {
         Ok(Repository { top, program: program()? })
     }
 
-    /// The folder that holds `.git`.
+    /// Returns the folder that holds `.git`.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// What differs from the last commit, as `git status --porcelain` prints it.
+    /// Returns what differs from the last commit, as `git status --porcelain` prints it.
     ///
     /// # Errors
     /// When git fails or takes longer.
@@ -116,7 +116,7 @@ impl Repository {
         self.read(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"], limit)
     }
 
-    /// The diff of what is staged, its beginning where it is very long.
+    /// Returns the diff of what is staged, its beginning where it is very long.
     ///
     /// # Errors
     /// When git fails or takes longer.
@@ -124,7 +124,7 @@ impl Repository {
         self.diff(&[], limit)
     }
 
-    /// The staged files with their counts, `most` at most.
+    /// Returns the staged files with their counts, `most` at most.
     ///
     /// # Errors
     /// When git fails or takes longer.
@@ -145,7 +145,7 @@ impl Repository {
         self.read(&[&fixed, more].concat(), limit)
     }
 
-    /// The first lines of the newest messages, newest first.
+    /// Returns the first lines of the newest messages, newest first.
     ///
     /// # Errors
     /// When git fails or takes longer, or nothing was ever committed.
@@ -191,7 +191,7 @@ impl Repository {
         Err(Error::Failed(if error.is_empty() { out } else { error }))
     }
 
-    /// Whether the repository has hooks that a commit would run.
+    /// Returns whether the repository has hooks that a commit would run.
     pub fn has_commit_hooks(&self) -> bool {
         // Asked without the settings that name no folder for hooks. It runs nothing.
         let mut command = self.command();
@@ -201,7 +201,7 @@ impl Repository {
         COMMIT_HOOKS.iter().any(|hook| folder.join(hook).exists())
     }
 
-    /// What a subcommand that only reads prints, without running anything that the repository names.
+    /// Returns what a subcommand that only reads prints, without running anything that the repository names.
     fn read(&self, arguments: &[&str], limit: Duration) -> Result<String, Error> {
         let begun = Instant::now();
         let mut command = self.guarded(limit)?;
@@ -218,7 +218,7 @@ impl Repository {
         Err(Error::Failed(said.lines().next().unwrap_or("it failed without a word").to_string()))
     }
 
-    /// A command that runs nothing of the repository; the subcommand follows.
+    /// Returns a command that runs nothing of the repository; the subcommand follows.
     fn guarded(&self, limit: Duration) -> Result<Command, Error> {
         let mut command = self.with_settings();
         for name in self.filters(limit)? {
@@ -229,7 +229,7 @@ impl Repository {
         Ok(command)
     }
 
-    /// The names of the filters that the configuration holds.
+    /// Returns the names of the filters that the configuration holds.
     fn filters(&self, limit: Duration) -> Result<Vec<String>, Error> {
         let mut command = self.with_settings();
         let asked = command.args(["config", "--null", "--name-only", "--get-regexp", r"^filter\..*"]);
@@ -265,7 +265,8 @@ impl Repository {
         command
     }
 
-    /// A command as the person would type it in that folder, without what the environment says of other repositories.
+    /// Returns a command as the person would type it in that folder, without what the environment says of other
+    /// repositories.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.top).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -294,14 +295,14 @@ fn unusable_filter() -> Error {
     Error::Failed("the repository names filters in a way that cannot be switched off: see `git config -l`".into())
 }
 
-/// Where git is: in a folder of `PATH` that does not depend on the current one, which is not ours.
+/// Returns where git is: in a folder of `PATH` that does not depend on the current one, which is not ours.
 fn program() -> Result<PathBuf, Error> {
     let path: OsString = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).filter(|f| f.is_absolute()).map(|f| f.join("git"));
     places.find(|p| p.is_file()).ok_or_else(|| Error::Failed("there is none on the PATH".into()))
 }
 
-/// What a command prints until it ends, the beginning of each; it is ended when the time is over.
+/// Returns what a command prints until it ends, the beginning of each; it is ended when the time is over.
 fn limited(mut child: Child, limit: Duration) -> Result<Output, Error> {
     let end = Instant::now() + limit;
     let (out, err) = (collect(child.stdout.take(), MAX_OUTPUT), collect(child.stderr.take(), MAX_COMPLAINT));

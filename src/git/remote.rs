@@ -33,14 +33,14 @@ pub struct Remote {
     program: PathBuf,
 }
 
-/// Whether a name is an address by itself.
+/// Returns whether a name is an address by itself.
 fn is_address(name: &str) -> bool {
     name.contains('/') || name.contains(':')
 }
 
 impl Remote {
-    /// The remote that a name stands for in the repository around a folder, or that is named by its address. `bare` is
-    /// made if it is not there.
+    /// Returns the remote that a name stands for in the repository around a folder, or that is named by its address.
+    /// `bare` is made if it is not there.
     ///
     /// # Errors
     /// When there is no such remote, or no git.
@@ -92,7 +92,7 @@ impl Remote {
         Ok(Some(text(&commit)))
     }
 
-    /// The files of a commit that was fetched, by name.
+    /// Returns the files of a commit that was fetched, by name.
     ///
     /// # Errors
     /// When git cannot read them.
@@ -166,7 +166,7 @@ impl Remote {
         command
     }
 
-    /// A git that asks nobody anything.
+    /// Returns a git that asks nobody anything.
     fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -187,7 +187,7 @@ impl Remote {
     }
 }
 
-/// Whether an address is a path on this machine.
+/// Returns whether an address is a path on this machine.
 fn is_path(url: &str) -> bool {
     let before = url.split('/').next().unwrap_or_default();
     !url.contains("://") && !before.contains(':')
@@ -197,7 +197,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
-/// What a git that succeeded printed.
+/// Returns what a git that succeeded printed.
 fn succeeded(output: Output) -> Result<Vec<u8>, Error> {
     if output.status.success() {
         return Ok(output.stdout);

@@ -41,7 +41,7 @@ impl Hostile {
         fs::write(self.top().join(name), text).expect("written");
     }
 
-    /// Git as it is, which runs what it is told to.
+    /// Returns git as it is, which runs what it is configured to run.
     fn git(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command.current_dir(self.top()).args(arguments).stdin(Stdio::null());
@@ -53,7 +53,7 @@ impl Hostile {
         self.git(&["config", key, &format!("{} {more}", self.canary.display())]);
     }
 
-    /// Whether the canary was run since it was asked last.
+    /// Returns whether the canary was run since it was asked last.
     fn ran(&self) -> bool {
         fs::remove_file(self.dir.path().join("ran")).is_ok()
     }
@@ -62,7 +62,7 @@ impl Hostile {
         Repository::find(&self.top()).expect("a repository")
     }
 
-    /// Everything that only looks.
+    /// Runs everything that only reads.
     fn look(&self) {
         let repository = self.repository();
         // What fails because a program is not run is refused, which is what is wanted.

@@ -29,7 +29,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What this one offers.
+    /// Returns what this one offers.
     pub fn of(toolbox: &dyn Toolbox) -> Offer {
         Offer {
             name: toolbox.name(),
@@ -91,7 +91,7 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// One that hands requests on.
+    /// Creates a handler that passes requests on.
     pub fn new(offer: Offer, worker: mpsc::Sender<Request>) -> Handler {
         Handler { offer, worker: Mutex::new(worker) }
     }

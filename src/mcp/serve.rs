@@ -33,7 +33,7 @@ pub fn serve(open: impl FnOnce() -> Result<Box<dyn Toolbox>, (String, u8)> + Sen
     if worker.join().is_err() { BROKEN } else { code }
 }
 
-/// A line on stderr. Whoever does not read it is no concern.
+/// Prints a line on stderr; a failure is ignored. Whoever does not read it is no concern.
 fn tell(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }

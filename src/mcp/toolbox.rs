@@ -41,23 +41,23 @@ pub struct Listing {
 
 /// Tools and resources of one place. All calls are made by one thread, one after the other.
 pub trait Toolbox {
-    /// What the server is called.
+    /// Returns what the server is called.
     fn name(&self) -> &'static str;
-    /// What an agent should know before it calls anything.
+    /// Returns what an agent should know before it calls anything.
     fn instructions(&self) -> &'static str;
-    /// The tools.
+    /// Returns the tools.
     fn tools(&self) -> Vec<ToolSpec>;
-    /// Calls a tool for a client of a name. None: there is no such tool.
+    /// Returns calls a tool for a client of a name. None: there is no such tool.
     fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Option<Answer>;
-    /// How the addresses of the resources are made: template, name.
+    /// Returns how the addresses of the resources are made: template, name.
     fn templates(&self) -> Vec<(&'static str, &'static str)>;
-    /// The resources from where a page ended.
+    /// Returns the resources from where a page ended.
     ///
     /// # Errors
     /// Why they cannot be told.
     fn resources(&mut self, cursor: Option<&str>) -> Result<Listing, String>;
-    /// The text of a resource. None: there is no such resource.
+    /// Returns the text of a resource. None: there is no such resource.
     fn read(&mut self, address: &str) -> Option<String>;
-    /// The client is gone.
+    /// Handles the end of the client.
     fn close(self: Box<Self>) {}
 }

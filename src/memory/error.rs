@@ -87,7 +87,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// What it is, in a few words: `memory is locked by another program`.
+    /// Returns what it is, in a few words: `memory is locked by another program`.
     pub fn word(self) -> &'static str {
         match self {
             Trouble::Locked => "memory is locked by another program",
@@ -104,7 +104,7 @@ impl Trouble {
 }
 
 impl Trouble {
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn hint(self) -> &'static str {
         match self {
             Trouble::Locked => "end the other program, or try again later",
@@ -121,7 +121,7 @@ impl Trouble {
 }
 
 impl Error {
-    /// What it says about the database as a whole; `None`: the request itself was wrong.
+    /// Returns what it says about the database as a whole; `None`: the request itself was wrong.
     pub fn trouble(&self) -> Option<Trouble> {
         let Error::Sql(e) = self else {
             return match self {

@@ -89,8 +89,8 @@ impl MemoryHandle {
         id
     }
 
-    /// The answer to `work`, which is done after everything that was posted before. Dropping the future gives up the answer,
-    /// not the work.
+    /// Returns the answer to `work`, which is done after everything that was posted before. Dropping the future gives
+    /// up the answer, not the work.
     ///
     /// # Errors
     /// Those of `work`; [`Error::Stopped`] when the thread is gone.
@@ -119,24 +119,25 @@ impl MemoryHandle {
         self.0.memory.get_or_init(|| Memory::open(Options::nowhere()).0)
     }
 
-    /// What was read failed with this error: where it says that the file is damaged, the next start reads all of it.
+    /// Handles an error of a read: where it says that the file is damaged, the next start reads all of it.
     pub fn suspect(&self, error: &Error) {
         if error.trouble() == Some(Trouble::Corrupt) {
             self.post_job(Box::new(Memory::suspect_damage));
         }
     }
 
-    /// Why memory lives in RAM at present; `None` while the file is written, and while it is being opened. Never waits.
+    /// Returns why memory lives in RAM at present; `None` while the file is written, and while it is being opened.
+    /// Never waits.
     pub fn banner(&self) -> Option<Trouble> {
         self.0.memory.get().and_then(Memory::banner)
     }
 
-    /// Whether a process, this one or another, has the session open. Looks at its lock alone.
+    /// Returns whether a process, this one or another, has the session open. Looks at its lock alone.
     pub fn in_use(&self, id: &str) -> bool {
         locks::is_held(&self.0.locks, id)
     }
 
-    /// Whom to tell from now on.
+    /// Sets the listener to notify from now on.
     pub fn listen(&self, listener: Listener) {
         *self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
     }

@@ -63,7 +63,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// `memory.db` and `locks/` in nebula's own folder, and five seconds.
+    /// Opens `memory.db` and `locks/` in nebula's own folder, with a timeout of five seconds.
     pub fn in_folder(home: &Path) -> Self {
         Options {
             path: home.join("memory.db"),
@@ -73,7 +73,7 @@ impl Options {
         }
     }
 
-    /// For a person without a home: nothing can be kept, and memory lives in RAM.
+    /// Opens memory for a person without a home: nothing can be stored, and memory lives in RAM.
     pub fn nowhere() -> Self {
         let none = Path::new(store::NOWHERE);
         Options { wait: Duration::ZERO, ..Options::in_folder(none) }
@@ -141,7 +141,7 @@ impl Memory {
         Self::opened(options, None)
     }
 
-    /// The same with somebody to tell meanwhile: a locked database is waited for here too.
+    /// Opens memory with a listener to notify meanwhile: a locked database is waited for here.
     pub fn open_telling(options: Options, listener: Listener) -> (Memory, Vec<Notice>) {
         Self::opened(options, Some(listener))
     }
@@ -152,12 +152,12 @@ impl Memory {
         (Memory { options, store: Mutex::new(store), banner }, notices)
     }
 
-    /// Whom to tell about waiting for a locked database, and about going on in RAM.
+    /// Sets the listener that hears of waiting for a locked database, and of going on in RAM.
     pub fn listen(&self, listener: Listener) {
         self.store().listener = Some(listener);
     }
 
-    /// Why memory lives in RAM at present; `None` while the file is written.
+    /// Returns why memory lives in RAM at present; `None` while the file is written.
     pub fn banner(&self) -> Option<Trouble> {
         *self.banner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,8 +178,8 @@ impl Memory {
         self.store().writable()
     }
 
-    /// What was read or written failed with this error: where it says that the file is damaged, the next start reads
-    /// all of it, and moves it aside if that is so.
+    /// Handles an error of a read or write: where it says that the file is damaged, the next start reads all of it, and
+    /// moves it aside if that is so.
     pub fn suspect(&self, error: &Error) {
         if error.trouble() == Some(Trouble::Corrupt) {
             self.suspect_damage();
@@ -212,23 +212,23 @@ impl Memory {
         }
     }
 
-    /// The same before the program ends, for a last try that keeps nobody waiting.
+    /// Tries once more before the program ends, without keeping anyone waiting.
     pub fn reconnect_now(&self) -> Result<Vec<Notice>, Error> {
         self.store().reconnect(&Options { wait: LAST_WAIT, ..self.options.clone() })
     }
 
-    /// The lock on the store. A panic elsewhere while it was held left no transaction open: it was rolled back.
+    /// Returns the lock on the store. A panic elsewhere while it was held left no transaction open: it was rolled back.
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A count as SQLite keeps it.
+/// Returns a count as SQLite keeps it.
 fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// A count as SQLite kept it.
+/// Returns a count as SQLite kept it.
 fn count(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }

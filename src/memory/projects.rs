@@ -15,7 +15,7 @@ pub struct StoredArchiveSize {
 }
 
 impl Memory {
-    /// How large a project's archive was when it was last measured; `None`: it never was.
+    /// Returns how large a project's archive was when it was last measured; `None`: it never was.
     pub fn archive_size(&self, project: &str) -> Result<Option<StoredArchiveSize>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached("SELECT bytes, at_ms FROM archives WHERE project_path = ?1")?;
@@ -54,7 +54,7 @@ impl Memory {
         })
     }
 
-    /// The folders above a file that nebula made, innermost first, as far as there is no other between them.
+    /// Returns the folders above a file that nebula made, innermost first, as far as there is no other between them.
     pub fn folders_made(&self, project: &str, path: &str) -> Result<Vec<String>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached("SELECT 1 FROM folders WHERE project_path = ?1 AND path = ?2")?;

@@ -95,7 +95,8 @@ pub struct Summary {
     pub upto: i64,
 }
 
-/// A new session's id. A clock before 1970 counts as standing at its beginning: the crate would end the program.
+/// Returns a new session's id. A clock before 1970 counts as standing at its beginning: the crate would end the
+/// program.
 pub(super) fn new_id() -> String {
     let id = match now_ms() {
         0 => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
@@ -116,7 +117,7 @@ impl Memory {
         Ok(id)
     }
 
-    /// The same with an id that was made before.
+    /// Creates a session with an id that was made before.
     pub(super) fn create_as(&self, id: &str, new: &NewSession) -> Result<(), Error> {
         let mut store = self.store();
         store.take(self, id)?;
@@ -155,7 +156,7 @@ impl Memory {
         Ok(())
     }
 
-    /// This project's sessions in which something was said, newest first.
+    /// Returns this project's sessions in which something was said, newest first.
     pub fn list(&self, project: &str) -> Result<Vec<Session>, Error> {
         let store = self.store();
         let sql = format!(
@@ -167,12 +168,12 @@ impl Memory {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// One session.
+    /// Returns one session.
     pub fn get(&self, id: &str) -> Result<Session, Error> {
         self.store().session(self, id)
     }
 
-    /// The session of this project whose id begins so, in full.
+    /// Returns the session of this project whose id begins so, in full.
     pub fn find(&self, project: &str, beginning: &str) -> Result<String, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
@@ -234,8 +235,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A new session, taken, that begins with another's messages: all, or those up to and with one. The other may be
-    /// in use.
+    /// Creates a new session, taken, that begins with another's messages: all, or those up to and with one. The other
+    /// may be in use.
     pub fn fork(&self, id: &str, upto: Option<i64>) -> Result<String, Error> {
         let new = new_id();
         let mut store = self.store();
@@ -292,7 +293,7 @@ impl Memory {
         })
     }
 
-    /// The text that stands for the beginning of the conversation, if someone asked for one.
+    /// Returns the text that stands for the beginning of the conversation, if someone asked for one.
     pub fn summary(&self, id: &str) -> Result<Option<Summary>, Error> {
         let found = self
             .store()
@@ -340,7 +341,7 @@ impl Memory {
         Ok(gone.len())
     }
 
-    /// Whether a process, this one or another, has the session open.
+    /// Returns whether a process, this one or another, has the session open.
     pub fn in_use(&self, id: &str) -> bool {
         locks::is_held(&self.options.locks, id)
     }
@@ -420,7 +421,7 @@ impl Store {
     }
 }
 
-/// An update that must have met its row.
+/// Runs an update that must have met its row.
 fn one(changed: usize, id: &str) -> Result<(), Error> {
     if changed == 0 { Err(Error::NoSession(id.to_string())) } else { Ok(()) }
 }

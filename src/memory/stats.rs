@@ -55,8 +55,8 @@ struct KeptEdit {
 }
 
 impl Memory {
-    /// How edits fared by model and format, in this project or (`None`) everywhere; and how many messages hold results that
-    /// cannot be read.
+    /// Returns how edits fared by model and format, in this project or (`None`) everywhere; and how many messages hold
+    /// results that cannot be read.
     pub fn stats(&self, project: Option<&str>) -> Result<(Vec<StatsRow>, u64), Error> {
         let store = self.store();
         let mut statement = store.conn.prepare(

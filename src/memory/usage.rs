@@ -59,7 +59,8 @@ impl UsageRow {
 }
 
 impl Memory {
-    /// What answers took, in this project or (`None`) everywhere, of one session or of all; in the order of time.
+    /// Returns what answers took, in this project or (`None`) everywhere, of one session or of all; in the order of
+    /// time.
     pub fn usage(&self, project: Option<&str>, session: Option<&str>, by: UsageBy) -> Result<Vec<UsageRow>, Error> {
         let key = match by {
             UsageBy::Session => "session",
@@ -108,8 +109,8 @@ impl Memory {
     }
 }
 
-/// A line for each row and one for all; the column of keys is as wide as the longest. `as_of` is the date of the built-in
-/// prices.
+/// Returns a line for each row and one for all; the column of keys is as wide as the longest. `as_of` is the date of
+/// the built-in prices.
 pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str) -> String {
     let wide = rows.iter().map(|r| r.key.chars().count()).max().unwrap_or(0).max("total".len());
     let mut text = format!("{}\n\n", head(total));
@@ -139,7 +140,7 @@ pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str) -> String {
     text
 }
 
-/// `12.4k in · 3.1k out · 81% cached`.
+/// Formats as `12.4k in · 3.1k out · 81% cached`.
 fn head(row: &UsageRow) -> String {
     format!("{} in · {} out · {}% cached", tokens(row.input), tokens(row.output), cached(row))
 }

@@ -52,7 +52,7 @@ impl PartialEq for LargeFile {
 impl Eq for LargeFile {}
 
 impl State {
-    /// The permission bits, if it is a file and they are known.
+    /// Returns the permission bits, if it is a file and they are known.
     pub fn mode(&self) -> Option<u32> {
         match self {
             State::File { mode, .. } => *mode,
@@ -62,12 +62,12 @@ impl State {
         }
     }
 
-    /// A file with these bytes whose mode is left as it is.
+    /// Creates a file with these bytes whose mode is left as it is.
     pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
         State::File { bytes: bytes.into(), mode: None }
     }
 
-    /// The bytes, if it is a file.
+    /// Returns the bytes, if it is a file.
     pub fn bytes(&self) -> Option<&Arc<[u8]>> {
         match self {
             State::File { bytes, .. } => Some(bytes),
@@ -75,12 +75,12 @@ impl State {
         }
     }
 
-    /// The text, if it is a file of valid UTF-8.
+    /// Returns the text, if it is a file of valid UTF-8.
     pub fn text(&self) -> Option<&str> {
         self.bytes().and_then(|b| std::str::from_utf8(b).ok())
     }
 
-    /// Whether nothing is there.
+    /// Returns whether nothing is there.
     pub fn is_absent(&self) -> bool {
         matches!(self, State::Absent)
     }
@@ -106,14 +106,14 @@ pub enum Rung {
 }
 
 impl Rung {
-    /// The rung with this [`Rung::word`].
+    /// Returns the rung with this [`Rung::word`].
     pub fn named(word: &str) -> Option<Rung> {
         use Rung::{Elided, Exact, Indentation, Inexact, LineEndings, LookAlikes, TrailingSpace};
         let all = [Exact, LineEndings, TrailingSpace, Indentation, LookAlikes, Elided, Inexact];
         all.into_iter().find(|rung| rung.word() == word)
     }
 
-    /// The word for it on the screen after `found:` and in memory: `exact`, `by line endings`, ….
+    /// Returns the word for it on the screen after `found:` and in memory: `exact`, `by line endings`, ….
     pub fn word(self) -> &'static str {
         match self {
             Rung::Exact => "exact",

@@ -17,7 +17,7 @@ pub enum Consent {
 }
 
 impl fmt::Display for Consent {
-    /// `person`, `policy edits`, `flag --yes`.
+    /// Writes `person`, `policy edits`, `flag --yes`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Consent::Person => f.write_str("person"),

@@ -45,17 +45,17 @@ pub struct HunkCount {
 }
 
 impl Decision {
-    /// The choices of `consent`: one entry a file of the proposal, in their order.
+    /// Creates the choices of `consent`: one entry a file of the proposal, in their order.
     pub fn new(files: Vec<FileDecision>, consent: Consent) -> Self {
         Decision { files, consent: Some(consent), reason: None, for_session: false }
     }
 
-    /// `consent` accepts every hunk of `proposal`.
+    /// Creates the decision in which `consent` accepts every hunk of `proposal`.
     pub fn accept(proposal: &Proposal, consent: Consent) -> Self {
         Self::new(proposal.choices(Choice::Accept), consent)
     }
 
-    /// Every hunk of `proposal` is refused.
+    /// Creates the decision that refuses every hunk of `proposal`.
     pub fn refuse(proposal: &Proposal) -> Self {
         Decision { files: proposal.choices(Choice::Reject), consent: None, reason: None, for_session: false }
     }
@@ -67,12 +67,12 @@ impl Decision {
         self
     }
 
-    /// The choices, one entry a file of the proposal, in their order.
+    /// Returns the choices, one entry a file of the proposal, in their order.
     pub fn files(&self) -> &[FileDecision] {
         &self.files
     }
 
-    /// Accepted and refused hunks.
+    /// Counts accepted and refused hunks.
     pub fn count(&self) -> HunkCount {
         let mut n = HunkCount::default();
         for f in &self.files {
@@ -106,23 +106,23 @@ pub struct DecidedFile {
 }
 
 impl DecidedFile {
-    /// Normalised path.
+    /// Returns the normalised path.
     pub fn path(&self) -> &str {
         &self.path
     }
-    /// What must still be on disk.
+    /// Returns what must still be on disk.
     pub fn before(&self) -> &State {
         &self.before
     }
-    /// What is to be written.
+    /// Returns what is to be written.
     pub fn after(&self) -> &State {
         &self.after
     }
-    /// Folders that go once the file is gone, innermost first, as far as they are empty then.
+    /// Returns folders that go once the file is gone, innermost first, as far as they are empty then.
     pub fn folders(&self) -> &[String] {
         &self.folders
     }
-    /// Whether it brings an archived state back.
+    /// Returns whether it brings an archived state back.
     pub fn restores(&self) -> bool {
         self.restores
     }
@@ -136,19 +136,19 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// The files in which something was accepted, in order; never empty.
+    /// Returns the files in which something was accepted, in order; never empty.
     pub fn files(&self) -> &[DecidedFile] {
         &self.files
     }
 
-    /// Who accepted it.
+    /// Returns who accepted it.
     pub fn consent(&self) -> Consent {
         self.consent
     }
 }
 
 impl Proposal {
-    /// The same choice for every hunk, to be changed one by one: what [`Decision::new`] takes.
+    /// Returns the same choice for every hunk, to be changed one by one: what [`Decision::new`] takes.
     pub fn choices(&self, choice: Choice) -> Vec<FileDecision> {
         self.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect()
     }
@@ -193,7 +193,7 @@ impl Proposal {
     }
 }
 
-/// The state a file gets, or none when it stays as it is.
+/// Returns the state a file gets, or none when it stays as it is.
 fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
     let mode_refused =
         change.hunks.iter().zip(&said.hunks).any(|(h, c)| h.kind == HunkKind::Mode && *c == Choice::Reject);
@@ -213,7 +213,7 @@ fn result(change: &FileChange, said: &FileDecision) -> Option<State> {
     keep(change, &said.hunks).map(|bytes| State::File { bytes, mode })
 }
 
-/// The after-bytes with refused hunks as they were before; `None` where a state is no file.
+/// Returns the after-bytes with refused hunks as they were before; `None` where a state is no file.
 pub(super) fn keep(change: &FileChange, choices: &[Choice]) -> Option<Arc<[u8]>> {
     let (old, new) = (change.before.bytes()?, change.after.bytes()?);
     let about_bytes = || change.hunks.iter().zip(choices).filter(|(h, _)| h.kind != HunkKind::Mode);

@@ -3,7 +3,7 @@
 
 use crate::text::clean::{is_hidden, joins_emoji};
 
-/// The characters of a text that hide what it says, by their byte positions, ascending.
+/// Returns the characters of a text that hide what it says, by their byte positions, ascending.
 pub fn hidden(text: &str) -> Vec<(usize, char)> {
     if text.is_ascii() {
         return Vec::new();
@@ -22,12 +22,12 @@ pub fn hidden(text: &str) -> Vec<(usize, char)> {
     found
 }
 
-/// A hidden character parts no word: it is not seen.
+/// Returns whether a hidden character is harmless because it parts no word.
 fn in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_hidden(c)
 }
 
-/// The letters of another script in the word at these bytes, if it holds Latin ones too.
+/// Returns the letters of another script in the word at these bytes, if it holds Latin ones too.
 fn look_alikes(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, char)> + '_ {
     let word = &text[start..end];
     let mixed = !word.is_ascii() && word.contains(|c: char| c.is_ascii_alphabetic());
@@ -35,8 +35,8 @@ fn look_alikes(text: &str, start: usize, end: usize) -> impl Iterator<Item = (us
     letters.char_indices().filter(|(_, c)| looks_latin(*c)).map(move |(at, c)| (start + at, c))
 }
 
-/// Whether a letter can pass for a Latin one. Of the Greek letters, which stand beside Latin ones in formulas, only those
-/// that look the same.
+/// Returns whether a letter can pass for a Latin one. Of the Greek letters, which stand beside Latin ones in formulas,
+/// only those that look the same.
 pub fn looks_latin(c: char) -> bool {
     matches!(c,
         '\u{400}'..='\u{52f}' | '\u{1c80}'..='\u{1c8f}' | '\u{2de0}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}' // Cyrillic

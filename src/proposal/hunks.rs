@@ -29,7 +29,7 @@ pub struct Word {
     pub changed: bool,
 }
 
-/// The lines of a text with their endings, or `None` for bytes that are no text.
+/// Returns the lines of a text with their endings, or `None` for bytes that are no text.
 pub fn lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     match Wide::of(bytes) {
         Some(wide) => Some(wide.lines(bytes)),
@@ -38,8 +38,8 @@ pub fn lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     }
 }
 
-/// The text to show for bytes, line by line as [`lines`] cuts them: UTF-16 is decoded, bytes that are no UTF-8 are
-/// replaced by U+FFFD; `None` for bytes that are no text.
+/// Returns the text to show for bytes, line by line as [`lines`] cuts them: UTF-16 is decoded, bytes that are no UTF-8
+/// are replaced by U+FFFD; `None` for bytes that are no text.
 pub fn display_text(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match Wide::of(bytes) {
         Some(wide) => Some(Cow::Owned(wide.decode(bytes))),
@@ -153,7 +153,7 @@ pub(super) fn count_hidden(hunks: &mut [Hunk], before: &State, after: &State) {
     }
 }
 
-/// Lines added and removed between two states, as a proposal of that change would count them.
+/// Counts lines added and removed between two states, as a proposal of that change would count them.
 pub fn count_changed(before: &State, after: &State) -> Counts {
     cut(before, after, &[]).1
 }
@@ -209,7 +209,7 @@ fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     ops.iter().filter(|op| op.tag() != DiffTag::Equal).map(shift).collect()
 }
 
-/// Whether enough lines occur once on each side for the stretches between them to stay small.
+/// Returns whether enough lines occur once on each side for the stretches between them to stay small.
 fn share_rare_lines(old: &[&[u8]], new: &[&[u8]]) -> bool {
     let mut seen: std::collections::HashMap<&[u8], [u32; 2]> = std::collections::HashMap::new();
     for (side, lines) in [old, new].into_iter().enumerate() {
@@ -221,8 +221,8 @@ fn share_rare_lines(old: &[&[u8]], new: &[&[u8]]) -> bool {
     rare * 4 >= old.len().min(new.len())
 }
 
-/// The edits that touch `range` of the after-bytes (`None`: all of it), and the lowest rung of them. What was only
-/// taken out has an empty range and touches what it borders on.
+/// Returns the edits that touch `range` of the after-bytes (`None`: all of it), and the lowest rung of them. What was
+/// only taken out has an empty range and touches what it borders on.
 fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<PlaceMatch>, Vec<usize>) {
     let touches = |p: &&Placed| {
         range.as_ref().is_none_or(|r| {
@@ -237,8 +237,8 @@ fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<PlaceMatch
     (found, edits)
 }
 
-/// Words that changed between two lines: each side's stretches, which cover it whole. `None` when the lines have too
-/// little in common for that to help, or are very long.
+/// Returns the words that changed between two lines: each side's stretches, which cover it whole. `None` when the lines
+/// have too little in common for that to help, or are very long.
 pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)> {
     if before.len().max(after.len()) > LONG_LINE {
         return None;

@@ -30,7 +30,8 @@ const FILES: &[&str] = &[
 /// Files that act later in a folder of this name.
 const FILES_IN: &[(&str, &str)] = &[(".cargo", "config.toml"), (".cargo", "config")];
 
-/// Whether the file at a path acts later. Letters count in either case: on some disks `agents.md` is `AGENTS.md`.
+/// Returns whether the file at a path acts later. Letters count in either case: on some disks `agents.md` is
+/// `AGENTS.md`.
 pub fn acts_later(path: &str) -> bool {
     let mut parts: Vec<&str> = path.split('/').collect();
     let Some(file) = parts.pop() else { return false };

@@ -42,7 +42,7 @@ pub struct Proposal {
 }
 
 impl FileChange {
-    /// A change of one file, cut into hunks.
+    /// Creates a change of one file, cut into hunks.
     pub fn new(path: impl Into<String>, before: State, after: State, by: impl Into<String>, placed: &[Placed]) -> Self {
         let (mut hunks, counts) = hunks::cut(&before, &after, placed);
         hunks::count_hidden(&mut hunks, &before, &after);
@@ -59,7 +59,7 @@ impl FileChange {
         }
     }
 
-    /// The two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at
+    /// Returns the two ends of a move: the old path vanishes, the new one appears with `after`, in which edits stand at
     /// `placed`.
     pub fn moved(from: &str, to: &str, before: State, after: State, by: &str, placed: &[Placed]) -> [Self; 2] {
         let end = |path: &str, other: &str, before, after| {
@@ -73,14 +73,14 @@ impl FileChange {
         ends
     }
 
-    /// Whether its content acts later, without anyone looking at it again: see [`acts_later()`].
+    /// Returns whether its content acts later, without anyone looking at it again: see [`acts_later()`].
     pub fn acts_later(&self) -> bool {
         acts_later(&self.path)
     }
 }
 
 impl Proposal {
-    /// Lines added and removed in all files.
+    /// Counts lines added and removed in all files.
     pub fn counts(&self) -> Counts {
         self.files.iter().fold(Counts::default(), |sum, f| Counts {
             added: sum.added + f.counts.added,
@@ -88,7 +88,7 @@ impl Proposal {
         })
     }
 
-    /// What in it no policy and no flag may approve, if there is something.
+    /// Returns what in it no policy and no flag may approve, if there is something.
     pub fn needs_person(&self) -> Option<NeedsPerson<'_>> {
         let of = |file: &'_ FileChange| {
             let inexact = |h: &Hunk| h.found.as_ref().is_some_and(|f| f.rung == Rung::Inexact);

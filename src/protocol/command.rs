@@ -94,7 +94,7 @@ impl ApiKey {
         ApiKey(text.into())
     }
 
-    /// The key itself.
+    /// Returns the key itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -254,7 +254,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// `plan` or `agent`.
+    /// Returns `plan` or `agent`.
     pub fn word(self) -> &'static str {
         match self {
             Mode::Plan => "plan",
@@ -278,7 +278,7 @@ pub enum Approval {
 }
 
 impl Approval {
-    /// `ask`, `edits`, `all` or `none`.
+    /// Returns `ask`, `edits`, `all` or `none`.
     pub fn word(self) -> &'static str {
         match self {
             Approval::Ask => "ask",

@@ -136,7 +136,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// One that is known by its kind alone.
+    /// Creates a call that is known by its kind alone.
     pub fn of(kind: &'static str) -> Self {
         Cause { kind, ..Cause::default() }
     }

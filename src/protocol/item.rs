@@ -137,7 +137,7 @@ pub enum CallState {
 }
 
 impl CallState {
-    /// Whether it will not change any more.
+    /// Returns whether it will not change any more.
     pub fn is_final(self) -> bool {
         matches!(self, CallState::Done | CallState::Refused | CallState::Failed | CallState::Interrupted)
     }
@@ -198,7 +198,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// One that offers nothing.
+    /// Creates a notice that offers nothing.
     pub fn new(level: Level, title: impl Into<String>, detail: impl Into<String>) -> Self {
         Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() }
     }

@@ -29,7 +29,7 @@ pub enum Keeper {
 }
 
 impl Keeper {
-    /// `scan` or `none`.
+    /// Returns `scan` or `none`.
     pub fn word(self) -> &'static str {
         match self {
             Keeper::Scan => "scan",
@@ -143,13 +143,13 @@ impl std::fmt::Debug for Commands {
 }
 
 impl Commands {
-    /// Those of a session that has run none yet. `session` names its folder of logs.
+    /// Creates the commands of a session that has run none yet. `session` names its folder of logs.
     pub fn new(shell: Arc<Shell>, session: &str) -> Self {
         let folder = shell.workspace.root().to_path_buf();
         Commands { shell, session: session.into(), state: Mutex::new(State { folder, ..State::default() }) }
     }
 
-    /// What all sessions share.
+    /// Returns what all sessions share.
     pub fn shell(&self) -> &Shell {
         &self.shell
     }
@@ -237,22 +237,22 @@ impl Commands {
         }
     }
 
-    /// The command of that id.
+    /// Returns the command of that id.
     pub fn find(&self, id: &str) -> Option<Arc<Command>> {
         self.state().all.iter().find(|command| command.id == id).cloned()
     }
 
-    /// All commands so far, oldest first.
+    /// Returns all commands so far, oldest first.
     pub fn all(&self) -> Vec<Arc<Command>> {
         self.state().all.clone()
     }
 
-    /// Those that still run.
+    /// Returns those that still run.
     pub fn jobs(&self) -> Vec<Arc<Command>> {
         self.state().all.iter().filter(|command| !command.running.progress().is_over()).cloned().collect()
     }
 
-    /// Those whose states are staged still: jobs, and what was not sealed for some reason.
+    /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<Command>> {
         self.state().all.iter().filter(|command| command.kept().staging.is_some()).cloned().collect()
     }
@@ -301,7 +301,7 @@ impl Commands {
 }
 
 impl Shell {
-    /// One that runs nothing: for what is left of commands.
+    /// Creates a shell that runs nothing: for what is left of commands.
     pub fn for_archive(workspace: &Workspace, archive: &Archive) -> Self {
         Shell {
             workspace: workspace.clone(),
@@ -313,7 +313,7 @@ impl Shell {
         }
     }
 
-    /// What paths are.
+    /// Returns what paths are.
     pub fn places(&self) -> PathClasses {
         PathClasses::new(&self.workspace, &self.archive, &self.places)
     }
@@ -357,29 +357,29 @@ impl Command {
         Ok(Some(sealed))
     }
 
-    /// What is known of it for whoever seals it; nothing where nothing is kept.
+    /// Returns what is known of it for whoever seals it; nothing where nothing is kept.
     pub fn info(&self) -> CommandInfo {
         let kept = self.kept();
         kept.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
     }
 
-    /// Paths that were not archived, each with why.
+    /// Returns paths that were not archived, each with why.
     pub fn left_out(&self) -> Vec<(String, String)> {
         self.kept().left_out.clone()
     }
 
-    /// Its end, or its running on, was told to the model.
+    /// Marks its end, or its running on, as reported to the model.
     pub fn set_told(&self) {
         self.kept().told = true;
     }
 
-    /// How its shell ended, if it did.
+    /// Returns how its shell ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
         self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
     }
 }
 
-/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+/// Returns the shell to run texts with: `bash`, else `sh`, on the command's own PATH.
 fn find_shell(variables: &[(String, String)]) -> Result<(PathBuf, Vec<String>), StartError> {
     let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
     let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));

@@ -41,8 +41,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Of nebula's own variables without those that are secrets: `named` ones, and those whose names look so unless
-    /// `keep` (globs) gives them back.
+    /// Creates the environment of nebula's own variables without those that are secrets: `named` ones, and those whose
+    /// names or values say so.
     pub fn new(own: impl IntoIterator<Item = (String, String)>, named: &[String], keep: &[String]) -> Self {
         let keep = keep.iter().filter_map(|glob| matcher(glob)).collect();
         let mut all = Environment { keep, named: named.to_vec(), ..Environment::default() };
@@ -66,12 +66,12 @@ impl Environment {
         !kept && (looks_so || self.named.iter().any(|named| named == name))
     }
 
-    /// What was left out and is long enough to be told from other text: name and value.
+    /// Returns what was left out and is long enough to be told from other text: name and value.
     pub fn secrets(&self) -> &[(String, String)] {
         &self.secrets
     }
 
-    /// The variables of command `id`, with those that commands before it left.
+    /// Returns the variables of command `id`, with those that commands before it left.
     pub fn of(&self, id: &str, left: &BTreeMap<String, String>) -> Vec<(String, String)> {
         let mut all = self.passed.clone();
         all.extend(SET.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
@@ -80,7 +80,8 @@ impl Environment {
         all.into_iter().collect()
     }
 
-    /// What a shell left that differs from what it was given: it goes on to the next command. Too much is left out.
+    /// Returns what a shell left that differs from what it was given: it goes on to the next command. Too much is left
+    /// out.
     pub fn left(&self, given: &[(String, String)], exported: &[(String, String)]) -> BTreeMap<String, String> {
         let given: BTreeMap<&str, &str> = given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut bytes = 0;

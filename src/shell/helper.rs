@@ -158,7 +158,7 @@ impl Helper {
         }
     }
 
-    /// How long to wait for an event before looking.
+    /// Returns how long to wait for an event before looking.
     fn pause(&self) -> Option<Duration> {
         let until = |at: Instant| at.saturating_duration_since(Instant::now());
         if let Some(kill_at) = self.ending {

@@ -11,7 +11,7 @@ use super::message::{ShellState, Start};
 /// The longest that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The file that the shell writes into.
+/// Returns the file that the shell writes into.
 ///
 /// # Errors
 /// Whatever the system says.
@@ -20,7 +20,7 @@ pub fn file() -> io::Result<File> {
     Ok(rustix::fs::memfd_create("left", rustix::fs::MemfdFlags::CLOEXEC)?.into())
 }
 
-/// The file that the shell writes into.
+/// Returns the file that the shell writes into.
 ///
 /// # Errors
 /// Whatever the system says.
@@ -29,13 +29,13 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// The text that the shell runs: the command's, after the trap that writes what is left into `descriptor`.
+/// Returns the text that the shell runs: the command's, after the trap that writes what is left into `descriptor`.
 pub fn script(start: &Start, descriptor: i32) -> String {
     let trap = format!("trap 'printf \"%s\\0\" \"$PWD\" >&{descriptor}; export -p >&{descriptor}' EXIT");
     format!("{trap}; {}", start.text)
 }
 
-/// What the shell wrote; none where it wrote nothing whole.
+/// Returns what the shell wrote; none where it wrote nothing whole.
 pub fn read(file: &File) -> Option<ShellState> {
     let mut bytes = vec![0; LONGEST];
     let mut length = 0;
@@ -51,8 +51,8 @@ pub fn read(file: &File) -> Option<ShellState> {
     Some(ShellState { folder: PathBuf::from(folder), variables: exported_of(exported) })
 }
 
-/// The variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. Those written in any
-/// other way are left out.
+/// Parses the variables that `export -p` lists: `declare -x NAME="…"` of bash, `export NAME='…'` of others. Those
+/// written in any other way are left out.
 fn exported_of(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -79,7 +79,7 @@ fn next_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
-/// A value in quotes of either kind, and what follows it.
+/// Parses a value in quotes of either kind; returns what follows it too.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut chars = text.char_indices();

@@ -30,7 +30,8 @@ use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
-/// The commands that were cut off, oldest first: what they changed is in their staging folders, ready to be sealed.
+/// Returns the commands that were cut off, oldest first: what they changed is in their staging folders, ready to be
+/// sealed.
 ///
 /// # Errors
 /// When the staging folders cannot be listed.

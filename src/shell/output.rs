@@ -69,12 +69,12 @@ impl Cleaner {
         }
     }
 
-    /// The line that is not over yet; none where it is empty.
+    /// Returns the line that is not over yet; none where it is empty.
     pub fn rest(&self) -> Option<String> {
         (!self.line.is_empty() || !self.under.is_empty()).then(|| shown(&self.line, &self.under))
     }
 
-    /// The same, which is over now.
+    /// Ends the line that is not over yet and returns it; `None` where it is empty.
     pub fn finish(&mut self) -> Option<String> {
         let rest = self.rest();
         self.end_line();
@@ -128,7 +128,7 @@ fn after(escape: Escape, byte: u8) -> Escape {
     }
 }
 
-/// A line over another: what is longer of the lower one shows.
+/// Returns a line over another: what is longer of the lower one shows.
 fn shown(line: &[u8], under: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(line).into_owned();
     if !under.is_empty() {
@@ -166,7 +166,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// With a log at `path`. A value of `secrets` (name, value) is replaced by its name.
+    /// Creates the output with a log at `path`. A value of `secrets` (name, value) is replaced by its name.
     pub fn new(path: Option<&Path>, secrets: Vec<(String, String)>) -> Self {
         let mut output = Output { secrets, ..Output::default() };
         match path.map(Log::open).transpose() {
@@ -185,7 +185,7 @@ impl Output {
         self.cleaner = cleaner;
     }
 
-    /// Nothing more will come.
+    /// Records that nothing more will come.
     pub fn finish(&mut self) {
         if let Some(rest) = self.cleaner.finish() {
             self.add(rest);
@@ -221,34 +221,34 @@ impl Output {
         }
     }
 
-    /// Whole lines so far.
+    /// Counts whole lines so far.
     pub fn line_count(&self) -> usize {
         self.lines
     }
 
-    /// What was printed so far, in bytes.
+    /// Returns what was printed so far, in bytes.
     pub fn byte_count(&self) -> u64 {
         self.bytes
     }
 
-    /// Why the log is not whole, if it is not.
+    /// Returns why the log is not whole, if it is not.
     pub fn log_error(&self) -> Option<&str> {
         self.log_error.as_deref()
     }
 
-    /// Where the log is.
+    /// Returns where the log is.
     pub fn log_path(&self) -> Option<&Path> {
         self.log.as_ref().map(|log| log.path.as_path())
     }
 
-    /// The last lines, at most so many, the unfinished one among them.
+    /// Returns the last lines, at most so many, the unfinished one among them.
     pub fn last(&self, count: usize) -> Vec<String> {
         let rest = self.cleaner.rest();
         let whole = count.saturating_sub(usize::from(rest.is_some()));
         self.tail.iter().skip(self.tail.len().saturating_sub(whole)).cloned().chain(rest).collect()
     }
 
-    /// The lines from `first` (counted from 0) on that are still held.
+    /// Returns the lines from `first` (counted from 0) on that are still held.
     pub fn since(&self, first: usize) -> Vec<String> {
         let held = self.lines - self.tail.len();
         self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.cleaner.rest()).collect()
@@ -262,7 +262,7 @@ impl Output {
         }
     }
 
-    /// What the model gets: the beginning and the end, and how to see the rest of command `id`.
+    /// Returns what the model gets: the beginning and the end, and how to see the rest of command `id`.
     pub fn for_model(&self, id: &str) -> String {
         if self.binary {
             return format!(
@@ -293,7 +293,7 @@ impl Output {
     }
 }
 
-/// A line as long as the model gets one.
+/// Returns a line as long as the model gets one.
 fn cut(line: &str) -> String {
     match line.char_indices().nth(COLUMNS) {
         None => line.to_string(),
@@ -336,8 +336,8 @@ impl Log {
     }
 }
 
-/// Lines of a log, counted from 1, that hold `search` where it is given: number and text, at most as many as fit into
-/// what the model gets.
+/// Returns lines of a log, counted from 1, that hold `search` where it is given: number and text, at most as many as
+/// fit into what the model gets.
 ///
 /// # Errors
 /// When it cannot be read.

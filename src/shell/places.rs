@@ -51,7 +51,7 @@ pub struct PathClasses {
 }
 
 impl PathClasses {
-    /// Of a workspace.
+    /// Creates the classes of a workspace.
     pub fn new(workspace: &Workspace, archive: &Archive, settings: &PlaceSettings) -> Self {
         let root = workspace.root().to_path_buf();
         PathClasses {
@@ -65,12 +65,12 @@ impl PathClasses {
         }
     }
 
-    /// The workspace's root.
+    /// Returns the workspace's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
+    /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
         if self.own.iter().any(|own| path.starts_with(own)) {
             return PathClass::Refused;
@@ -85,7 +85,7 @@ impl PathClasses {
         }
     }
 
-    /// The outermost derived folder that holds a path or is it.
+    /// Returns the outermost derived folder that holds a path or is it.
     fn derived_above(&self, inside: &Path, is_folder: bool) -> Option<PathBuf> {
         let mut folder = PathBuf::new();
         let parts: Vec<_> = inside.components().collect();
@@ -99,7 +99,7 @@ impl PathClasses {
         None
     }
 
-    /// Whether a folder, by its path below the root, can be rebuilt.
+    /// Returns whether a folder, by its path below the root, can be rebuilt.
     fn is_derived(&self, folder: &Path) -> bool {
         let known = |map: &HashMap<PathBuf, Option<PathBuf>>| map.get(folder).map(Option::is_some);
         if let Some(known) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -135,7 +135,7 @@ impl PathClasses {
     }
 }
 
-/// A set of globs; broken ones are left out, which the reading of the configuration has said.
+/// Returns a set of globs; broken ones are left out, which the reading of the configuration has said.
 fn globs(texts: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for text in texts {

@@ -50,12 +50,12 @@ pub struct CommandProgress {
 }
 
 impl CommandProgress {
-    /// Whether the call that started it can be answered.
+    /// Returns whether the call that started it can be answered.
     pub fn is_answerable(&self) -> bool {
         self.failed.is_some() || self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some())
     }
 
-    /// Whether nothing of it runs any more.
+    /// Returns whether nothing of it runs any more.
     pub fn is_over(&self) -> bool {
         self.failed.is_some() || self.ended
     }
@@ -109,12 +109,12 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
 }
 
 impl RunningCommand {
-    /// How far it is.
+    /// Returns how far it is.
     pub fn progress(&self) -> MutexGuard<'_, CommandProgress> {
         lock(&self.shared.progress)
     }
 
-    /// What it printed.
+    /// Returns what it printed.
     pub fn output(&self) -> MutexGuard<'_, Output> {
         lock(&self.shared.output)
     }

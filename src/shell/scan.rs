@@ -187,7 +187,7 @@ impl Scan {
     }
 }
 
-/// Every kept path below the root, by its path.
+/// Returns every kept path below the root, by its path.
 fn look(places: &PathClasses) -> Result<(BTreeMap<String, Entry>, Vec<(String, String)>), ScanError> {
     let (mut found, mut left_out) = (BTreeMap::new(), Vec::new());
     let mut folders = vec![PathBuf::new()];

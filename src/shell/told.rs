@@ -44,7 +44,7 @@ pub struct CommandReport {
 }
 
 impl CommandReport {
-    /// Of a command as it is now.
+    /// Creates the report of a command as it is now.
     pub fn new(
         command: &Command,
         stopped: Option<Stopped>,
@@ -87,7 +87,7 @@ impl CommandReport {
         CommandReport { line: line.join(" · "), summary: ended, notes, files: files(&sealed.changes) }
     }
 
-    /// As the model gets it, its output after it.
+    /// Formats the report as the model gets it, its output after it.
     pub fn text(&self, output: &str) -> String {
         let lines = std::iter::once(&self.line).chain(&self.notes).map(String::as_str);
         let files = self.files.iter().map(|line| format!("  {line}"));
@@ -97,7 +97,7 @@ impl CommandReport {
     }
 }
 
-/// A line a changed path, at most [`LISTED`], and how many more.
+/// Returns a line a changed path, at most [`LISTED`], and how many more.
 fn files(changes: &[CommandChange]) -> Vec<String> {
     let line = |change: &CommandChange| {
         let sign = match change.kind {
@@ -121,7 +121,7 @@ fn files(changes: &[CommandChange]) -> Vec<String> {
     lines
 }
 
-/// The name of a signal.
+/// Returns the name of a signal.
 fn signal_name(number: i32) -> String {
     const NAMES: &[(i32, &str)] = &[
         (1, "SIGHUP"),

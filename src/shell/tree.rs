@@ -5,7 +5,7 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// The descendants of this process.
+/// Returns the descendants of this process.
 pub fn descendants() -> Vec<Pid> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -25,7 +25,8 @@ pub fn descendants() -> Vec<Pid> {
     found
 }
 
-/// The parent of a living process; a zombie is over. Its name, which may hold anything, ends at the last bracket.
+/// Returns the parent of a living process; a zombie is over. Its name, which may hold anything, ends at the last
+/// bracket.
 fn parent_of(pid: i32) -> Option<i32> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after = stat.iter().rposition(|b| *b == b')')? + 2;

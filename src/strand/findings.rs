@@ -27,7 +27,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The finding in the shape of a diagnostic.
+    /// Returns the finding in the shape of a diagnostic.
     pub fn to_json(&self) -> Value {
         json!({
             "code": self.code, "kind": self.kind, "location": self.location, "message": self.message,
@@ -36,13 +36,13 @@ impl Finding {
         })
     }
 
-    /// Its identity: code and place.
+    /// Returns its identity: code and place.
     pub fn id(&self) -> String {
         format!("{}@{}", self.code, self.location)
     }
 }
 
-/// Every finding of a state, by definition. With `all`, those too that say little by themselves.
+/// Returns every finding of a state, by definition. With `all`, those too that say little by themselves.
 pub fn findings(state: &State, all: bool) -> Vec<Finding> {
     let mut views: Vec<&View> = if all {
         state.views().filter(|view| view.live()).collect()
@@ -120,7 +120,7 @@ fn concurrent(state: &State, a: OpId, b: OpId) -> bool {
     a != b && !state.graph().is_ancestor(a, b) && !state.graph().is_ancestor(b, a)
 }
 
-/// Whether some op on a definition has both ops among its ancestors.
+/// Returns whether some op on a definition has both ops among its ancestors.
 fn acknowledged(state: &State, def: DefId, a: OpId, b: OpId) -> bool {
     let heads = state.graph().lattice(def).map(|lattice| &lattice.heads);
     let below = |old: OpId, head: OpId| old == head || state.graph().is_ancestor(old, head);
@@ -168,8 +168,8 @@ fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
     out
 }
 
-/// Names of what changed concurrently with the op that refers to it. That says little by itself: an op names the heads
-/// of its own definition, so a change made long after cannot be told from one made at the same time.
+/// Returns names of what changed concurrently with the op that refers to it. That says little by itself: an op names
+/// the heads of its own definition, so a change made long after cannot be told from one made at the same time.
 fn stale(state: &State, view: &View) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for edge in &view.edges {

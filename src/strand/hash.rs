@@ -15,7 +15,7 @@ impl Hash {
     /// Stands for a definition of the same cycle before the first round.
     pub const ZERO: Hash = Hash([0; 32]);
 
-    /// The 64 hexadecimal digits.
+    /// Returns the 64 hexadecimal digits.
     pub fn hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
@@ -53,12 +53,12 @@ pub fn encode(id: DefId, body: &Body) -> Encoded {
 }
 
 impl Encoded {
-    /// One of which only the dependencies are known. It has no hash of its own.
+    /// Creates the encoding of a definition of which only the dependencies are known. It has no hash of its own.
     pub fn of_deps(deps: Vec<DefId>) -> Encoded {
         Encoded { deps, ..Encoded::default() }
     }
 
-    /// The hash, given that of each dependency in the order of `deps`.
+    /// Returns the hash, given that of each dependency in the order of `deps`.
     pub fn hash(&self, of: impl Fn(DefId) -> Hash) -> Hash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.bytes);
@@ -70,7 +70,7 @@ impl Encoded {
     }
 }
 
-/// The hashes of a cycle's members after its last round: own value, then all values sorted.
+/// Returns the hashes of a cycle's members after its last round: own value, then all values sorted.
 pub fn cycle_hash(own: Hash, all: &[Hash]) -> Hash {
     let mut sorted = all.to_vec();
     sorted.sort_unstable();
@@ -111,7 +111,7 @@ impl Encoder {
         self.str(text);
     }
 
-    /// A leaf of a number, mostly a small one.
+    /// Encodes a leaf of a number, mostly a small one.
     fn numbered(&mut self, kind: &str, number: u32) {
         match u8::try_from(number) {
             Ok(digit @ 0..=9) => self.leaf(kind, &"0123456789"[usize::from(digit)..=usize::from(digit)]),
@@ -154,7 +154,7 @@ impl Encoder {
         ty.args.iter().for_each(|arg| self.ty(arg));
     }
 
-    /// A field whose name is meaning.
+    /// Encodes a field whose name is meaning.
     fn field(&mut self, field: &Field) {
         self.node("field", 2);
         self.leaf("name", &field.name);
@@ -254,7 +254,7 @@ impl Encoder {
         self.leaf("event", &selector.event);
     }
 
-    /// Arguments in place, then named ones by name; each is a child of the node begun before.
+    /// Encodes arguments in place, then named ones by name; each is a child of the node begun before.
     fn args(&mut self, args: &[Arg]) {
         let mut sorted: Vec<&Arg> = args.iter().collect();
         sorted.sort_by(|a, b| a.name.cmp(&b.name));

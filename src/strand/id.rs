@@ -30,7 +30,7 @@ impl Layer {
     /// Every layer, in the order of listings.
     pub const ALL: [Layer; 6] = [Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Tile, Layer::Fn];
 
-    /// The word that names the layer in text and on the wire.
+    /// Returns the word that names the layer in text and on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Layer::Type => "type",
@@ -42,18 +42,18 @@ impl Layer {
         }
     }
 
-    /// The layer of a word, if it is one.
+    /// Returns the layer of a word, if it is one.
     pub fn parse(word: &str) -> Option<Layer> {
         Layer::ALL.into_iter().find(|layer| layer.word() == word)
     }
 
-    /// The layer of a word, or what to tell whoever wrote another.
+    /// Returns the layer of a word, or what to tell whoever wrote another.
     pub fn named(word: &str) -> Result<Layer, String> {
         let all = || Layer::ALL.map(Layer::word).join(", ");
         Layer::parse(word).ok_or_else(|| format!("there is no layer '{word}'; there are {}", all()))
     }
 
-    /// The folder that holds the layer's files in a projection.
+    /// Returns the folder that holds the layer's files in a projection.
     pub fn folder(self) -> &'static str {
         match self {
             Layer::Type => "types",
@@ -119,28 +119,28 @@ impl OpId {
         ulid.iter().try_fold(start, digit).map(OpId::new)
     }
 
-    /// The 26 characters of its ULID.
+    /// Returns the 26 characters of its ULID.
     fn digits(self) -> [u8; 26] {
         let value = self.value();
         std::array::from_fn(|at| DIGITS[(value >> (5 * (25 - at))) as usize & 31])
     }
 
-    /// An op-id of the given time (unix milliseconds) and random part.
+    /// Returns an op-id of the given time (unix milliseconds) and random part.
     pub fn from_parts(ms: i64, random: u128) -> OpId {
         OpId::new(Ulid::from_parts(ms.max(0) as u64, random).0)
     }
 
-    /// The identity as sixteen bytes that sort as its text does.
+    /// Returns the identity as sixteen bytes that sort as its text does.
     pub fn to_bytes(self) -> [u8; 16] {
         self.value().to_be_bytes()
     }
 
-    /// The identity of sixteen bytes.
+    /// Returns the identity of sixteen bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> OpId {
         OpId::new(u128::from_be_bytes(bytes))
     }
 
-    /// The last `n` characters in lower case, for labels and file names.
+    /// Returns the last `n` characters in lower case, for labels and file names.
     pub fn tail(self, n: usize) -> String {
         let text = Ulid(self.value()).to_string().to_lowercase();
         text[text.len() - n.min(26)..].to_owned()
@@ -250,7 +250,7 @@ impl fmt::Display for QName {
 /// The last ULID this process made: the next one is always greater.
 static LAST: Mutex<u128> = Mutex::new(0);
 
-/// A new ULID, greater than every one this process made before.
+/// Creates a new ULID, greater than every one this process made before.
 pub fn new_ulid() -> u128 {
     let random = uuid::Uuid::new_v4().as_u128() >> 48;
     let fresh = Ulid::from_parts(now_ms().max(0) as u64, random).0;
@@ -260,7 +260,7 @@ pub fn new_ulid() -> u128 {
     *last
 }
 
-/// A new op-id, greater than every one this process made before.
+/// Creates a new op-id, greater than every one this process made before.
 pub fn new_op_id() -> OpId {
     OpId::new(new_ulid())
 }
@@ -270,13 +270,13 @@ pub fn new_op_id() -> OpId {
 pub struct Clock(Option<std::sync::Arc<Mutex<(i64, u64)>>>);
 
 impl Clock {
-    /// A clock that starts at a time (unix milliseconds), goes on by one at each reading, and makes
-    /// its op-ids from a seed.
+    /// Creates a clock that starts at a time (unix milliseconds), goes on by one at each reading, and makes its op-ids
+    /// from a seed.
     pub fn fixed(ms: i64, seed: u64) -> Clock {
         Clock(Some(std::sync::Arc::new(Mutex::new((ms, seed)))))
     }
 
-    /// The present moment in unix milliseconds.
+    /// Returns the present moment in unix milliseconds.
     pub fn now(&self) -> i64 {
         match &self.0 {
             None => now_ms(),
@@ -288,7 +288,7 @@ impl Clock {
         }
     }
 
-    /// A new op-id.
+    /// Creates a new op-id.
     pub fn op_id(&self) -> OpId {
         let Some(held) = &self.0 else { return new_op_id() };
         let mut held = held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -298,7 +298,7 @@ impl Clock {
     }
 }
 
-/// A new identity of another kind: its prefix and a ULID, as `bnd_01J…`.
+/// Creates a new identity of another kind: its prefix and a ULID, as `bnd_01J…`.
 pub fn new_id(prefix: &str) -> String {
     format!("{prefix}{}", Ulid(new_ulid()))
 }

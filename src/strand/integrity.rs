@@ -11,8 +11,8 @@ use super::lang::print;
 use super::op::{HEALER, Kind, Op};
 use super::state::State;
 
-/// The name and the stub body that bring a removed definition back: its interface kept, its
-/// content the default.
+/// Returns the name and the stub body that bring a removed definition back: its interface kept, its content the
+/// default.
 pub fn stub(state: &State, def: DefId) -> Option<(QName, String)> {
     use super::check::types::{Ty, Types};
     let view = state.view(def)?;
@@ -48,7 +48,7 @@ pub fn stub(state: &State, def: DefId) -> Option<(QName, String)> {
     Some((QName::new(view.layer, view.name.clone()), print::body(&body)))
 }
 
-/// An empty column, with a button for each event some reducer selects.
+/// Returns an empty column, with a button for each event some reducer selects.
 fn stub_tile(state: &State, types: &super::check::types::Types, def: DefId) -> Element {
     let element = |name: &str| Element {
         head: Ref { to: To::Builtin, ..Ref::new(super::id::Layer::Tile, name) },
@@ -99,15 +99,15 @@ pub struct Dangling {
 }
 
 impl Dangling {
-    /// The referring place and what it refers to, as records have them.
+    /// Returns the referring place and what it refers to, as records have them.
     pub fn edge(&self, state: &State) -> (String, String) {
         let name = |id: DefId| state.view(id).map_or_else(|| id.to_string(), |view| view.qname().to_string());
         (format!("{}:{}", name(self.from), self.place), name(self.removed))
     }
 }
 
-/// The danglings around some new ops that nobody intended: each written concurrently with every
-/// removal of what it refers to.
+/// Returns the danglings around some new ops that nobody intended: each written concurrently with every removal of what
+/// it refers to.
 pub fn new_danglings(state: &State, fresh: &BTreeSet<OpId>) -> Vec<Dangling> {
     let mut near: BTreeSet<DefId> = BTreeSet::new();
     for node in fresh.iter().filter_map(|id| state.graph().node(*id)) {
@@ -143,13 +143,13 @@ pub fn new_danglings(state: &State, fresh: &BTreeSet<OpId>) -> Vec<Dangling> {
     out
 }
 
-/// The dead definition that held a name last.
+/// Returns the dead definition that held a name last.
 fn last_holder(state: &State, layer: Layer, name: &str) -> Option<DefId> {
     let holders = state.graph().holders(layer, name).into_iter().filter_map(|def| state.view(def));
     holders.filter(|view| !view.live() && view.name == name).map(|view| view.id).max()
 }
 
-/// The op that brings a removed definition back as a stub. Equal states make equal ops.
+/// Returns the op that brings a removed definition back as a stub. Equal states make equal ops.
 pub fn heal(state: &State, def: DefId) -> Option<Op> {
     let (qname, text) = stub(state, def)?;
     let mut body = parse_body(qname.layer, &text).ok()?;
@@ -182,7 +182,7 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
     Some(op)
 }
 
-/// The id of a heal op: what it says, and nothing else, makes it.
+/// Returns the id of a heal op: what it says, and nothing else, makes it.
 fn heal_id(op: &Op) -> OpId {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"heal\0");
@@ -191,8 +191,8 @@ fn heal_id(op: &Op) -> OpId {
     OpId::from_parts(op.ts, random)
 }
 
-/// Whether an op is what [`heal`] makes, whoever sends it: its id comes of its content, and it follows nothing but
-/// removes of the definition it brings back. `find` tells kind and target of an op that is known or comes with it.
+/// Returns whether an op is what [`heal`] makes, whoever sends it: its id comes of its content, and it follows nothing
+/// but removes of the definition it brings back. `find` tells kind and target of an op that is known or comes with it.
 pub fn is_heal(op: &Op, find: impl Fn(OpId) -> Option<(Kind, DefId)>) -> bool {
     let Some(def) = op.def else { return false };
     let made =

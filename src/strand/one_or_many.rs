@@ -112,7 +112,7 @@ impl<T: Ord> OneOrMany<T> {
 }
 
 impl<T: Ord> FromIterator<T> for OneOrMany<T> {
-    /// A sorted list, each item once.
+    /// Creates a sorted list, each item once.
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> OneOrMany<T> {
         let mut few = OneOrMany::None;
         items.into_iter().for_each(|item| {

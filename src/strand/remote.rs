@@ -40,7 +40,7 @@ pub struct RemoteRef {
     reference: String,
 }
 
-/// What of a word may stand in the name of a ref and of a file.
+/// Returns what of a word may stand in the name of a ref and of a file.
 fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' };
     word.chars().map(fits).collect()
@@ -51,7 +51,8 @@ fn failed(error: crate::git::Error) -> Error {
 }
 
 impl RemoteRef {
-    /// The ref of a store in a remote, which is named as the repository around the store names it, or by its address.
+    /// Returns the ref of a store in a remote, which is named as the repository around the store names it, or by its
+    /// address.
     ///
     /// # Errors
     /// When there is no such remote.
@@ -142,7 +143,7 @@ impl RemoteRef {
     }
 }
 
-/// How long to wait after a number of tries: longer each time, and not the same as everybody else.
+/// Returns how long to wait after a number of tries: longer each time, and not the same as everybody else.
 fn pause(tried: u32) -> Duration {
     let spread = std::process::id().wrapping_mul(7_919).wrapping_add(tried.wrapping_mul(104_729));
     LONGEST_PAUSE.min(Duration::from_millis(u64::from(spread % (20 * (tried + 1)))))

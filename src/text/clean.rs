@@ -6,23 +6,24 @@
 
 use std::borrow::Cow;
 
-/// `text` as a terminal may be given it. Line breaks and tabs stay.
+/// Returns `text` as a terminal may be given it. Line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
     cleaned(text, |c| c == '\n' || c == '\t', mark)
 }
 
-/// `text` as a terminal may be given it inside a line: line breaks and tabs are shown too (`^J`, `^I`).
+/// Returns `text` as a terminal may be given it inside a line: line breaks and tabs are shown too.
 pub fn clean_line(text: &str) -> Cow<'_, str> {
     cleaned(text, |_| false, mark)
 }
 
-/// JSON as a terminal may be given it: the same value, with what would act or hide written as `\u202e`.
+/// Returns JSON as a terminal may be given it: the same value, with what would act or hide written as `\u202e`.
 pub fn clean_json(json: &str) -> Cow<'_, str> {
     // Outside of its strings JSON holds no such character but line breaks and tabs, and inside it escapes those.
     cleaned(json, |c| c == '\n' || c == '\t', escape)
 }
 
-/// Whether a character takes no cell, or turns the direction of the text around it, and so can hide what a text says.
+/// Returns whether a character takes no cell, or turns the direction of the text around it, and so can hide what a text
+/// says.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -30,7 +31,7 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a zero-width joiner between these two texts makes one emoji of several, and so hides nothing.
+/// Returns whether a zero-width joiner between these two texts makes one emoji of several, and so hides nothing.
 pub fn joins_emoji(before: &str, after: &str) -> bool {
     // What may follow an emoji before the joiner: the mark that asks for its picture.
     let before = before.strip_suffix('\u{fe0f}').unwrap_or(before).chars().next_back();
@@ -38,7 +39,7 @@ pub fn joins_emoji(before: &str, after: &str) -> bool {
     before.is_some_and(emoji) && after.chars().next().is_some_and(emoji)
 }
 
-/// How a control or hidden character is shown.
+/// Returns how a control or hidden character is shown.
 pub fn mark(c: char) -> String {
     match u8::try_from(c) {
         // The caret names the key that types it.
@@ -51,7 +52,7 @@ fn escape(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
-/// A character that selects how the one before it is drawn.
+/// Returns whether a character selects how the one before it is drawn.
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }

@@ -1,6 +1,6 @@
 //! How far one word is from another, and which word was probably meant.
 
-/// The word nearest to `word`, if one is near enough to be what was meant.
+/// Returns the word nearest to `word`, if one is near enough to be what was meant.
 pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let small = |text: &str| text.to_lowercase().replace(['_', '-'], "");
     let meant = small(word);
@@ -11,7 +11,7 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be added, removed or changed to make one word of the other.
+/// Returns how many letters must be added, removed or changed to make one word of the other.
 pub fn distance(a: &str, b: &str) -> usize {
     // Nobody means a known word by one this long, and the table below is quadratic.
     if a.len() > 64 {

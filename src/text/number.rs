@@ -1,6 +1,6 @@
 //! Numbers in words.
 
-/// A number with its thousands apart: `1,204`.
+/// Formats a number with its thousands apart: `1,204`.
 pub fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -13,7 +13,7 @@ pub fn thousands(n: usize) -> String {
     out
 }
 
-/// `1 line`, `38 lines`, `2 patches`.
+/// Formats as `1 line`, `38 lines`, `2 patches`.
 pub fn plural(n: usize, word: &str) -> String {
     let end = match n {
         1 => "",
@@ -23,7 +23,7 @@ pub fn plural(n: usize, word: &str) -> String {
     format!("{} {word}{end}", thousands(n))
 }
 
-/// Tokens in short: `812`, `12.4k`, `1.2M`.
+/// Formats tokens in short: `812`, `12.4k`, `1.2M`.
 pub fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),

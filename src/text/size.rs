@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Option<u64> {
     (bytes.is_finite() && bytes <= (1u64 << 63) as f64).then_some(bytes as u64)
 }
 
-/// A size as people read it: `1.7 GiB`.
+/// Formats a size as people read it: `1.7 GiB`.
 pub fn words(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1 << 10 {

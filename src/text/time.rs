@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, Offset, SecondsFormat, TimeZone, Timelike};
 
-/// Unix milliseconds now; 0 for a clock before 1970.
+/// Returns the time now in unix milliseconds; 0 for a clock before 1970.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
@@ -16,17 +16,17 @@ pub fn zone() -> i32 {
     Local.timestamp_millis_opt(now()).earliest().map_or(0, |time| time.offset().fix().local_minus_utc())
 }
 
-/// RFC 3339 in UTC, to the second: `2025-11-05T12:07:00Z`. A time outside of the calendar is its beginning.
+/// Formats as RFC 3339 in UTC, to the second: `2025-11-05T12:07:00Z`. A time outside of the calendar is its beginning.
 pub fn utc(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The same to the millisecond.
+/// Formats as RFC 3339 in UTC, to the millisecond.
 pub fn utc_millis(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Local time to the second: `2025-11-05 12:07:00`; empty outside of the calendar.
+/// Formats local time to the second: `2025-11-05 12:07:00`; empty outside of the calendar.
 pub fn local(ms: i64) -> String {
     let Some(t) = Local.timestamp_millis_opt(ms).single() else { return String::new() };
     // By hand: chrono's patterns take longer than all else in a long listing.
@@ -34,7 +34,7 @@ pub fn local(ms: i64) -> String {
     format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
 }
 
-/// A duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
+/// Formats a duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
 pub fn duration(took: Duration) -> String {
     match took.as_millis() {
         ms @ 0..100 => format!("{ms} ms"),
@@ -61,12 +61,12 @@ impl Clock {
         DateTime::from_timestamp_millis(at).unwrap_or_default().naive_utc()
     }
 
-    /// The day of `at`.
+    /// Returns the day of `at`.
     pub fn day(&self, at: i64) -> NaiveDate {
         self.local(at).date()
     }
 
-    /// The heading of a day: `today`, `yesterday`, `Mon 3 Nov`, `3 Nov 2024`.
+    /// Returns the heading of a day: `today`, `yesterday`, `Mon 3 Nov`, `3 Nov 2024`.
     pub fn day_name(&self, day: NaiveDate) -> String {
         let today = self.day(self.now);
         match today.signed_duration_since(day).num_days() {
@@ -77,18 +77,18 @@ impl Clock {
         }
     }
 
-    /// `12:04`.
+    /// Formats as `12:04`.
     pub fn minute(&self, at: i64) -> String {
         let t = self.local(at);
         format!("{:02}:{:02}", t.hour(), t.minute())
     }
 
-    /// `12:04:31`.
+    /// Formats as `12:04:31`.
     pub fn second(&self, at: i64) -> String {
         self.local(at).format("%H:%M:%S").to_string()
     }
 
-    /// A point in time, short enough for the time axis.
+    /// Formats a point in time, short enough for the time axis.
     pub fn point(&self, at: i64) -> String {
         let (t, today) = (self.local(at), self.day(self.now));
         match today.signed_duration_since(t.date()).num_days() {
@@ -99,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// A point in time to the second.
+    /// Formats a point in time to the second.
     pub fn exact(&self, at: i64) -> String {
         let (t, today) = (self.local(at), self.day(self.now));
         match today.signed_duration_since(t.date()).num_days() {

@@ -4,17 +4,17 @@ use unicode_width::UnicodeWidthStr;
 
 use super::clean::clean_line;
 
-/// How many cells `text` takes as it is shown: control and hidden characters as their marks.
+/// Returns how many cells `text` takes as it is shown: control and hidden characters as their marks.
 pub fn cells(text: &str) -> usize {
     if is_printable(text) { text.len() } else { clean_line(text).width() }
 }
 
-/// Whether every byte is one cell.
+/// Returns whether every byte is one cell.
 pub fn is_printable(text: &str) -> bool {
     text.bytes().all(|b| (0x20..0x7f).contains(&b))
 }
 
-/// `text` with spaces behind it up to `width` cells.
+/// Returns `text` with spaces behind it up to `width` cells.
 pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(cells(text))))
 }

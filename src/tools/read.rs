@@ -89,7 +89,7 @@ struct Part {
     lines: usize,
 }
 
-/// The lines that were asked for, as far as they fit.
+/// Returns the lines that were asked for, as far as they fit.
 fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<Part, String> {
     let whole = first.is_none() && last.is_none();
     if whole && text.len() <= CAP {
@@ -130,7 +130,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
     Ok(Part { text: shown, lines: taken })
 }
 
-/// What to do where no file is: a name like it elsewhere, if there is one.
+/// Returns what to do where no file is: a name like it elsewhere, if there is one.
 fn missing(path: &str, run: &Run) -> String {
     let context = &run.context;
     let name = Path::new(path).file_name().unwrap_or_default();

@@ -6,8 +6,8 @@ use super::Workspace;
 const MOST: usize = 20_000;
 
 impl Workspace {
-    /// The files that a normalised path where nothing is may mean: all that end with it, or that it ends with. None in a
-    /// workspace too large to look at.
+    /// Returns the files that a normalised path where nothing is may mean: all that end with it, or that it ends with.
+    /// None in a workspace too large to look at.
     pub fn meant_by(&self, path: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (count, entry) in self.walk("").build().flatten().enumerate() {
@@ -23,7 +23,7 @@ impl Workspace {
     }
 }
 
-/// Whether a path is that of the file but for folders in front of one of them.
+/// Returns whether a path is that of the file but for folders in front of one of them.
 pub fn may_mean(path: &str, file: &str) -> bool {
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|front| front.ends_with('/'));
     ends(file, path) || ends(path, file)

@@ -42,7 +42,7 @@ pub struct Hits {
 }
 
 impl Files {
-    /// An empty index.
+    /// Creates an empty index.
     pub fn new() -> Self {
         Self::default()
     }
@@ -113,13 +113,13 @@ impl Files {
         }
     }
 
-    /// Paths that match fuzzily, best first, at most `limit`. An empty query gives the shallowest.
+    /// Returns paths that match fuzzily, best first, at most `limit`. An empty query gives the shallowest.
     pub fn find(&self, query: &str, limit: usize) -> Hits {
         self.find_within(query, limit, Duration::MAX)
     }
 
-    /// As [`Files::find`], but answers with what is found when `patience` is over or another search is asked for.
-    /// Asked the same again, it goes on.
+    /// Finds as [`Files::find`] does, but answers with what is found when `patience` is over or another search is asked
+    /// for. Asked the same again, it goes on.
     pub fn find_within(&self, query: &str, limit: usize, patience: Duration) -> Hits {
         let mine = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         let end = Instant::now().checked_add(patience);

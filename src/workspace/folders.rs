@@ -22,7 +22,7 @@ pub struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    /// Of these paths, each with its state now and after. Those of files are left out.
+    /// Collects these paths, each with its state now and after. Those of files are left out.
     pub fn new(workspace: &'a Workspace, states: impl Iterator<Item = (&'a str, &'a State, &'a State)>) -> Self {
         let mode = |state: &State| match state {
             State::Folder { mode } => Some(*mode),
@@ -35,12 +35,12 @@ impl<'a> Folders<'a> {
         Folders { workspace, all: folders.collect() }
     }
 
-    /// Whether a folder of this path is made or removed.
+    /// Returns whether a folder of this path is made or removed.
     pub fn comes_or_goes(&self, path: &str) -> bool {
         self.all.get(path).is_some_and(|(now, after)| now.is_some() != after.is_some())
     }
 
-    /// Whether a path lies in a folder that is removed, or names one.
+    /// Returns whether a path lies in a folder that is removed, or names one.
     pub fn is_in_removed(&self, path: &str) -> bool {
         let gone = |folder: &str| matches!(self.all.get(folder), Some((Some(_), None)));
         gone(path) || path.match_indices('/').any(|(end, _)| gone(&path[..end]))

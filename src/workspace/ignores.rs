@@ -38,7 +38,7 @@ struct Patterns {
 }
 
 impl Ignores {
-    /// Those of a workspace.
+    /// Reads the ignore rules of a workspace.
     pub fn new(root: &Path) -> Self {
         let top = root.ancestors().find(|f| f.join(".git").symlink_metadata().is_ok()).unwrap_or(root);
         Ignores {
@@ -49,8 +49,8 @@ impl Ignores {
         }
     }
 
-    /// Whether something at an absolute path is left out. Folders above it are not looked at: a walk does not enter what is
-    /// left out.
+    /// Returns whether something at an absolute path is left out. Folders above it are not looked at: a walk does not
+    /// enter what is left out.
     pub fn leaves_out(&self, path: &Path, is_folder: bool) -> bool {
         let Some(folder) = path.parent().filter(|f| f.starts_with(&self.top)) else { return false };
         let patterns = self.patterns(folder);
@@ -59,7 +59,8 @@ impl Ignores {
         matched.is_ignore()
     }
 
-    /// A walk from a folder, hidden files among what is found; links are named, not followed. `skip` leaves out more.
+    /// Returns a walk from a folder, hidden files among what is found; links are named, not followed. `skip` leaves out
+    /// more.
     pub fn walk(
         self: &Arc<Self>,
         from: &Path,
@@ -74,7 +75,7 @@ impl Ignores {
         walk
     }
 
-    /// Files of patterns that were not read, each with why, so far.
+    /// Returns files of patterns that were not read, each with why, so far.
     pub fn complaints(&self) -> Vec<String> {
         self.complaints.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -113,7 +114,7 @@ impl Ignores {
         }
     }
 
-    /// The patterns in a file, for what lies in `folder`; `None`: there are none.
+    /// Returns the patterns in a file, for what lies in `folder`; `None`: there are none.
     fn patterns_in(&self, folder: &Path, file: &Path) -> Option<Gitignore> {
         // Most folders have none: that is told by one look.
         file.symlink_metadata().ok()?;
@@ -137,7 +138,7 @@ impl Ignores {
 }
 
 impl Patterns {
-    /// `.ignore` before `.gitignore` before `.git/info/exclude`; of each, the nearest folder's.
+    /// Matches `.ignore` before `.gitignore` before `.git/info/exclude`; of each, the nearest folder's.
     fn matched(&self, path: &Path, is_folder: bool) -> Match<()> {
         let of = |patterns: &Option<Gitignore>| {
             patterns.as_ref().map_or(Match::None, |p| p.matched(path, is_folder).map(|_| ()))

@@ -54,7 +54,7 @@ struct Name {
 }
 
 impl Index {
-    /// An index of these paths alone.
+    /// Creates an index of these paths alone.
     pub fn of<S: AsRef<str>>(paths: &[S]) -> Self {
         let mut sorted: Vec<&str> = paths.iter().map(AsRef::as_ref).collect();
         sorted.sort_unstable();
@@ -120,12 +120,12 @@ impl Index {
         &self.text[self.start(i)..self.ends[i] as usize]
     }
 
-    /// Paths there are.
+    /// Counts paths.
     pub fn count(&self) -> usize {
         self.left
     }
 
-    /// The entry of a path, also of one that is gone.
+    /// Returns the entry of a path, also of one that is gone.
     pub fn position(&self, path: &str) -> Option<usize> {
         let ends = self.runs.iter().skip(1).map(|r| *r as usize).chain([self.ends.len()]);
         for (start, end) in self.runs.iter().map(|r| *r as usize).zip(ends) {
@@ -159,7 +159,7 @@ impl Index {
         }
     }
 
-    /// The shallowest paths, at most so many, by depth and name.
+    /// Returns the shallowest paths, at most so many, by depth and name.
     pub fn shallowest(&self, limit: usize) -> Vec<Hit> {
         let hit = |path: &str| Hit { path: path.into(), at: Vec::new() };
         if self.shallow.len() >= limit.min(self.left) {
@@ -201,7 +201,7 @@ pub struct RunningSearch {
 }
 
 impl RunningSearch {
-    /// A search that has not begun.
+    /// Creates a search that has not begun.
     pub fn new(query: &str, limit: usize, index: &Index) -> Self {
         RunningSearch {
             query: query.into(),
@@ -217,12 +217,12 @@ impl RunningSearch {
         }
     }
 
-    /// Whether it is the search for this in this state of the index.
+    /// Returns whether it is the search for this in this state of the index.
     pub fn is_of(&self, query: &str, limit: usize, index: &Index) -> bool {
         (self.query.as_str(), self.limit, self.changes) == (query, limit, index.changes)
     }
 
-    /// Whether there are hits enough, or no entries left.
+    /// Returns whether there are hits enough, or no entries left.
     pub fn is_over(&self) -> bool {
         self.found.len() >= self.limit || (self.matched == self.next.len() && self.below == 0)
     }
@@ -239,7 +239,7 @@ impl RunningSearch {
         !self.is_over()
     }
 
-    /// The hits so far, best first.
+    /// Returns the hits so far, best first.
     pub fn hits(&self, index: &Index) -> Vec<Hit> {
         let mut found = self.found.clone();
         let key = |(score, i): &(u32, u32)| (std::cmp::Reverse(*score), index.path(*i as usize).len(), *i);
@@ -252,7 +252,7 @@ impl RunningSearch {
         found.into_iter().map(|(_, i)| hit(&self.pattern, index.path(i as usize), &mut matcher)).collect()
     }
 
-    /// How likely an entry is to be meant; `None`: it lacks a letter, or is gone.
+    /// Returns how likely an entry is to be meant; `None`: it lacks a letter, or is gone.
     fn class(&self, index: &Index, i: usize) -> Option<usize> {
         if index.letters[i] & self.wanted != self.wanted || index.gone[i] {
             return None;
@@ -287,7 +287,7 @@ impl RunningSearch {
         (self.matched, self.below) = (0, from);
     }
 
-    /// The class down to which there are entries enough for a round.
+    /// Returns the class down to which there are entries enough for a round.
     fn first_class(&self, index: &Index) -> usize {
         let counted = in_parts(index.ends.len(), |part| {
             let mut counts = vec![0_u32; CLASSES];
@@ -302,7 +302,7 @@ impl RunningSearch {
         (0..CLASSES).rev().find(enough).unwrap_or(0)
     }
 
-    /// The scores of those among the entries that match.
+    /// Returns the scores of those among the entries that match.
     fn matches(&self, index: &Index, entries: &[u32]) -> Vec<(u32, u32)> {
         in_parts(entries.len(), |part| {
             let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
@@ -339,7 +339,7 @@ fn in_parts<T: Send>(len: usize, act: impl Fn(std::ops::Range<usize>) -> Vec<T> 
     })
 }
 
-/// The letters of a text as a set: one bit each for `a`–`z` and `0`–`9`, the other bits shared by all else.
+/// Returns the letters of a text as a set: one bit each for `a`–`z` and `0`–`9`, the other bits shared by all else.
 fn letters(text: &str) -> u64 {
     let bit = |c: char| match c {
         'a'..='z' => 1 << (c as u32 - 'a' as u32),
@@ -357,7 +357,7 @@ fn letters(text: &str) -> u64 {
     })
 }
 
-/// A path with the places where it matches.
+/// Returns a path with the places where it matches.
 fn hit(pattern: &Pattern, path: &str, matcher: &mut Matcher) -> Hit {
     let (mut buffer, mut indices) = (Vec::new(), Vec::new());
     pattern.indices(Utf32Str::new(path, &mut buffer), matcher, &mut indices);

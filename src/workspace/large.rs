@@ -15,8 +15,8 @@ use crate::proposal::{LargeFile, State};
 /// The largest file that is held whole, in bytes.
 pub(super) const LARGEST_WHOLE: u64 = 64 << 20;
 
-/// The state of an open file and its stamp of before the bytes were read: a change while they are shows. `source` is where
-/// it lies.
+/// Returns the state of an open file and its stamp of before the bytes were read: a change while they are shows.
+/// `source` is where it lies.
 ///
 /// # Errors
 /// Whatever the disk says, or when it is stopped.
@@ -49,7 +49,7 @@ pub fn copy_large(from: &LargeFile, to: &File, stop: &CancellationToken) -> io::
     }
 }
 
-/// Whether an open file holds the bytes of a large one.
+/// Returns whether an open file holds the bytes of a large one.
 ///
 /// # Errors
 /// Whatever the disk says, or when it is stopped.
@@ -57,12 +57,12 @@ pub fn holds_large(file: &File, large: &LargeFile, stop: &CancellationToken) -> 
     Ok(file.metadata()?.len() == large.size && digest(file, stop)? == (large.size, large.sha256))
 }
 
-/// The size and SHA-256 of an open file.
+/// Returns the size and SHA-256 of an open file.
 fn digest(file: &File, stop: &CancellationToken) -> io::Result<(u64, [u8; 32])> {
     summed(|each| disk::read_pieces(file, stop, each))
 }
 
-/// The size and SHA-256 of what goes by, piece by piece.
+/// Returns the size and SHA-256 of what goes by, piece by piece.
 fn summed(run: impl FnOnce(&mut dyn FnMut(&[u8])) -> io::Result<u64>) -> io::Result<(u64, [u8; 32])> {
     let mut sum = Sha256::new();
     let size = run(&mut |piece| sum.update(piece))?;

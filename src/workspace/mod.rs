@@ -50,8 +50,8 @@ pub struct OpenError {
 }
 
 impl Workspace {
-    /// The workspace around `start`: the nearest ancestor with `.shaft`, `.nebula` or `.git` (the home folder's own
-    /// `.nebula` does not count), else `start` itself.
+    /// Finds the workspace around `start`: the nearest ancestor with `.shaft`, `.nebula` or `.git` (the home folder's
+    /// own `.nebula` does not count), else `start` itself.
     ///
     /// # Errors
     /// When `start` is no folder that can be opened.
@@ -68,7 +68,7 @@ impl Workspace {
         Ok(Workspace { root: root.unwrap_or_else(|| start.root.clone()), ..start })
     }
 
-    /// The workspace with this very root.
+    /// Opens the workspace with this very root.
     ///
     /// # Errors
     /// When it is no folder that can be opened.
@@ -88,34 +88,34 @@ impl Workspace {
         self
     }
 
-    /// The same workspace, whose large files are read and copied no further once `stop` is cancelled.
+    /// Returns the same workspace, whose large files are read and copied no further once `stop` is cancelled.
     #[must_use]
     pub fn stopped_by(&self, stop: &CancellationToken) -> Self {
         Workspace { stop: stop.clone(), ..self.clone() }
     }
 
-    /// Its root, canonical and absolute.
+    /// Returns its root, canonical and absolute.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Name of the root folder, for the screen.
+    /// Returns the name of the root folder, for the screen.
     pub fn name(&self) -> String {
         self.root.file_name().map_or_else(|| "/".into(), |n| n.to_string_lossy().to_string())
     }
 
-    /// Where a normalised path lies on disk.
+    /// Returns where a normalised path lies on disk.
     pub fn full(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// A walk over files and folders from `folder` (normalised; empty: the root): `.gitignore` honoured, hidden files
-    /// among them, without `.git`, `.shaft` and protected folders; links are named, not followed.
+    /// Returns a walk over files and folders from `folder` (normalised; empty: the root): `.gitignore` honoured, hidden
+    /// files among them, without `.git`, `.shaft` and protected folders; links are named, not followed.
     pub fn walk(&self, folder: &str) -> WalkBuilder {
         self.walk_with(folder, &Arc::new(Ignores::new(&self.root)))
     }
 
-    /// As [`Workspace::walk`], with what files of patterns leave out handed in.
+    /// Walks as [`Workspace::walk`] does, with what files of patterns leave out handed in.
     pub fn walk_with(&self, folder: &str, ignores: &Arc<Ignores>) -> WalkBuilder {
         let protected = self.protected.clone();
         ignores.walk(&self.full(folder), move |e| {

@@ -86,7 +86,7 @@ pub enum PathError {
 }
 
 impl Workspace {
-    /// The normalised path of what `path` (relative to the root, or absolute) means.
+    /// Returns the normalised path of what `path` (relative to the root, or absolute) means.
     ///
     /// # Errors
     /// When it leaves the workspace, points at what is protected, or is not what `access` wants.
@@ -94,7 +94,7 @@ impl Workspace {
         self.resolve_from(&self.root, path, access)
     }
 
-    /// As [`Workspace::resolve`], for a path relative to `base`, such as a shell's current folder.
+    /// Resolves as [`Workspace::resolve`] does, for a path relative to `base`, such as a shell's current folder.
     ///
     /// # Errors
     /// As there.
@@ -125,8 +125,7 @@ impl Workspace {
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
     }
 
-    /// As [`Workspace::resolve`] with [`Access::Entry`], for what an archived state brings back: files of the repository
-    /// too, folders by a path that ends in `/`, and whatever is there now.
+    /// Resolves as [`Workspace::resolve`] does with [`Access::Entry`], for what an archived state brings back.
     ///
     /// # Errors
     /// When it leaves the workspace, points at what is protected, or its name is not UTF-8.
@@ -167,7 +166,7 @@ impl Workspace {
     }
 }
 
-/// An absolute path with `.` and `..` taken out by their words alone.
+/// Returns an absolute path with `.` and `..` taken out by their words alone.
 pub fn lexical(base: &Path, path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in base.join(path).components() {
@@ -180,8 +179,8 @@ pub fn lexical(base: &Path, path: &Path) -> PathBuf {
     clean
 }
 
-/// A path's normalised form by its words alone: relative to `root`, absolute if it lies outside; on Windows lower case
-/// and `\`.
+/// Returns a path's normalised form by its words alone: relative to `root`, absolute if it lies outside; on Windows
+/// lower case and `\`.
 pub fn normalise(root: &Path, path: &Path) -> String {
     let absolute = lexical(root, path);
     let relative = absolute.strip_prefix(root).unwrap_or(&absolute).to_string_lossy();
@@ -228,7 +227,7 @@ fn follow(given: &str, path: &Path, last: bool) -> Result<PathBuf, PathError> {
     Ok(real)
 }
 
-/// The names in a path, `..` among them.
+/// Returns the names in a path, `..` among them.
 fn parts(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
     path.components().filter(|c| matches!(c, Component::Normal(_) | Component::ParentDir)).map(|c| c.as_os_str().into())
 }

@@ -57,7 +57,7 @@ pub enum ReadError {
 }
 
 impl Workspace {
-    /// What is at a normalised path now. A link there is read as a link; nothing there is [`State::Absent`].
+    /// Returns what is at a normalised path now. A link there is read as a link; nothing there is [`State::Absent`].
     ///
     /// # Errors
     /// When it is neither file nor link, a folder above it is a link, or it cannot be read.
@@ -71,7 +71,8 @@ impl Workspace {
         }
     }
 
-    /// As [`Workspace::read`], for whoever wants the bytes: a file that is too large to be held is not read at all.
+    /// Reads as [`Workspace::read`] does, for whoever wants the bytes: a file that is too large to be held is not read
+    /// at all.
     ///
     /// # Errors
     /// As there, and when it is too large.
@@ -82,8 +83,8 @@ impl Workspace {
         }
     }
 
-    /// What is at a path that [`Workspace::resolve_archived`] gives: a path that ends in `/` is of the folder itself, and
-    /// any other is not of a folder, which counts as [`State::Absent`], as does what lies below a link.
+    /// Returns what is at a path that [`Workspace::resolve_archived`] gives: a path that ends in `/` is of the folder
+    /// itself, and any other is not of a folder, which counts as [`State::Absent`], as does what lies below a link.
     ///
     /// # Errors
     /// As [`Workspace::read`].
@@ -114,7 +115,7 @@ impl Workspace {
         }
     }
 
-    /// The folder at a normalised path, opened without following a link.
+    /// Returns the folder at a normalised path, opened without following a link.
     ///
     /// # Errors
     /// When there is none, or it or one on the way is a link.
@@ -122,7 +123,7 @@ impl Workspace {
         Folder::open(&self.root)?.descend(Path::new(path))
     }
 
-    /// What is at an absolute path, outside the workspace too: for reads that the person approved.
+    /// Returns what is at an absolute path, outside the workspace too: for reads that the person approved.
     ///
     /// # Errors
     /// As [`Workspace::read_whole`].
@@ -142,8 +143,8 @@ impl Workspace {
         }
     }
 
-    /// The text of a small file that nebula itself reads for its work: rules, templates, prompts. `None` where there is
-    /// none.
+    /// Returns the text of a small file that nebula itself reads for its work: rules, templates, prompts. `None` where
+    /// there is none.
     ///
     /// # Errors
     /// When it leads out of the workspace or into what is protected, is no regular file, is larger than `cap` bytes or
@@ -162,7 +163,7 @@ impl Workspace {
         }
     }
 
-    /// The names in a folder that nebula itself reads files from, sorted; none where there is no such folder.
+    /// Returns the names in a folder that nebula itself reads files from, sorted; none where there is no such folder.
     ///
     /// # Errors
     /// When it leads out of the workspace or into what is protected, or cannot be listed.
@@ -183,8 +184,8 @@ impl Workspace {
         Ok(names)
     }
 
-    /// Whether a path is meant by its words alone, without a link in it, in the workspace's own `.nebula`: protected where the
-    /// workspace is the home folder, and nebula's to read all the same.
+    /// Returns whether a path is meant by its words alone, without a link in it, in the workspace's own `.nebula`:
+    /// protected where the workspace is the home folder, and nebula's to read all the same.
     fn is_own(&self, path: &str) -> bool {
         let full = self.full(path);
         // What is not there yet is told by the nearest folder that is.
@@ -192,7 +193,7 @@ impl Workspace {
         path.starts_with(".nebula/") && there.is_some_and(|a| a.canonicalize().is_ok_and(|real| real == *a))
     }
 
-    /// The stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
+    /// Returns the stamp of a normalised path; `None` when nothing is there or it cannot be looked at.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
         let (folder, name) = split(path);
         self.folder(folder).ok()?.stat(name).ok()?.map(|stat| Stamp::of_stat(&stat))
@@ -202,12 +203,12 @@ impl Workspace {
 /// Nothing there.
 const ABSENT: Read = Read { state: State::Absent, stamp: None };
 
-/// A normalised path's folder and name; the folder of a name alone is empty.
+/// Returns a normalised path's folder and name; the folder of a name alone is empty.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// What has a name in a folder; `path` is how it is called in errors.
+/// Returns what has a name in a folder; `path` is how it is called in errors.
 fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) -> Result<Read, ReadError> {
     let fail = |source| ReadError::Io { path: path.into(), source };
     if name.is_empty() {
@@ -233,12 +234,13 @@ fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) 
     Ok(Read { state, stamp: Some(stamp) })
 }
 
-/// Nothing is there, or below a file, which comes to the same. Below a linked folder something may be.
+/// Returns whether the error says that nothing is there, or below a file, which comes to the same. Below a linked
+/// folder something may be.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) && !disk::is_linked_folder(error)
 }
 
-/// Whether bytes look like text, by their beginning: UTF-16 with a byte order mark, or no NUL byte.
+/// Returns whether bytes look like text, by their beginning: UTF-16 with a byte order mark, or no NUL byte.
 pub fn is_text(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(PROBE)];
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) || !start.contains(&0)

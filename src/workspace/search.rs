@@ -102,7 +102,7 @@ impl Workspace {
 
 /// Who waits for a search.
 pub trait SearchObserver {
-    /// Whether the search is to end.
+    /// Returns whether the search is to end.
     fn stopped(&self) -> bool;
 
     /// Is told of each file that is looked at.

@@ -26,7 +26,7 @@ impl Stamp {
         }
     }
 
-    /// The stamp that a `stat` tells.
+    /// Creates the stamp that a `stat` tells.
     pub(super) fn of_stat(stat: &Stat) -> Self {
         Stamp {
             device: stat.st_dev,
@@ -37,23 +37,24 @@ impl Stamp {
         }
     }
 
-    /// Whether two stamps are of the same file with the same bytes: renaming a file changes its stamp, but not that.
+    /// Returns whether two stamps are of the same file with the same bytes: renaming a file changes its stamp, but not
+    /// that.
     pub(super) fn is_same_file(&self, other: &Stamp) -> bool {
         Stamp { changed: other.changed, ..*self } == *other
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// When its bytes were changed last: unix milliseconds.
+    /// Returns when its bytes were changed last, in unix milliseconds.
     pub fn modified(&self) -> i64 {
         self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
     }
 }
 
-/// Numbers of a `stat`, whose types differ from system to system.
+/// Widens numbers of a `stat`, whose types differ from system to system.
 pub(super) fn wide<T: TryInto<i64>>(number: T) -> i64 {
     number.try_into().unwrap_or(0)
 }

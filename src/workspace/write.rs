@@ -154,7 +154,7 @@ impl<'a> Staging<'a> {
         }
     }
 
-    /// The folder at a normalised path. Missing ones are made where `made` is there to name them.
+    /// Returns the folder at a normalised path. Missing ones are made where `made` is there to name them.
     fn folder(&mut self, path: &str, made: &mut Option<&mut Vec<(Arc<Folder>, String)>>) -> io::Result<Arc<Folder>> {
         if let Some(folder) = self.folders.get(path) {
             return Ok(Arc::clone(folder));
@@ -176,7 +176,7 @@ impl<'a> Staging<'a> {
         Ok(folder)
     }
 
-    /// The workspace that is written.
+    /// Returns the workspace that is written.
     pub fn workspace(&self) -> &Workspace {
         self.workspace
     }
@@ -288,7 +288,7 @@ impl Staged {
         Ok(())
     }
 
-    /// Whether what came out of the way is what was read.
+    /// Returns whether what came out of the way is what was read.
     fn is_aside(&self, now: &Read) -> io::Result<bool> {
         let stamp = self.folder.stat(self.temp())?.map(|stat| Stamp::of_stat(&stat));
         let same = stamp.zip(now.stamp).is_some_and(|(aside, read)| aside.is_same_file(&read));
@@ -296,7 +296,7 @@ impl Staged {
         Ok(same && (matches!(now.state, State::Large(_)) || self.holds(self.temp(), &now.state)))
     }
 
-    /// Whether what has this name in the folder is this state, but for its mode.
+    /// Returns whether what has this name in the folder is this state, but for its mode.
     fn holds(&self, name: &str, state: &State) -> bool {
         match state {
             State::Absent => self.folder.stat(name).is_ok_and(|stat| stat.is_none()),
@@ -314,7 +314,7 @@ impl Staged {
         }
     }
 
-    /// Whether the folder still lies where the path leads.
+    /// Returns whether the folder still lies where the path leads.
     fn is_in_place(&self) -> io::Result<bool> {
         match self.root.descend(Path::new(&self.folder_path)) {
             Ok(found) => found.is_same(&self.folder),
@@ -397,17 +397,18 @@ impl Staged {
         }
     }
 
-    /// What the new file could not keep of the one it replaces, in a few words each.
+    /// Returns what the new file could not keep of the one it replaces, in a few words each.
     pub fn lost(&self) -> &[String] {
         &self.lost
     }
 
-    /// Whether the file was replaced without looking at what came out: a save by someone else in that very moment is lost.
+    /// Returns whether the file was replaced without looking at what came out: a save by someone else in that very
+    /// moment is lost.
     pub fn was_unguarded(&self) -> bool {
         self.unguarded
     }
 
-    /// The folders that were made for it, outermost first, as normalised paths.
+    /// Returns the folders that were made for it, outermost first, as normalised paths.
     pub fn made(&self) -> impl Iterator<Item = String> + '_ {
         self.made.iter().map(|(_, path)| path.clone())
     }
@@ -422,7 +423,7 @@ impl Staged {
     }
 }
 
-/// Whether the file system of the root can exchange two files in one step, tried with two of its own.
+/// Returns whether the file system of the root can exchange two files in one step, tried with two of its own.
 ///
 /// # Errors
 /// When they cannot be made there.

@@ -32,7 +32,7 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
     Ok(lines)
 }
 
-/// The same, told to the person.
+/// Archives the same and reports it to the person.
 pub fn adopt_and_say(services: &Services) {
     match adopt(&services.shell, services.stores()) {
         Ok(found) => found.into_iter().for_each(|line| services.say(Level::Warning, line, "")),

@@ -31,12 +31,13 @@ struct Size {
 const GOOD_FOR: i64 = 60 * 60 * 1000;
 
 impl ArchiveSize {
-    /// Nothing is known yet.
+    /// Creates the state in which nothing is known yet.
     pub fn new(services: &Arc<Services>) -> Self {
         ArchiveSize { services: Arc::clone(services), size: Arc::default() }
     }
 
-    /// At the start: measures the archive, unless that was done a short while ago. Waits for memory, not for the measure.
+    /// Measures the archive at the start, unless that was done a short while ago. Waits for memory, not for the
+    /// measure.
     pub fn look(&self) {
         let services = &self.services;
         let known = services.memory.sync().archive_size(&services.project()).ok().flatten();
@@ -57,7 +58,7 @@ impl ArchiveSize {
         }
     }
 
-    /// The archive has grown by at most so many bytes.
+    /// Records that the archive has grown by at most `bytes` bytes.
     pub fn grew(&self, bytes: u64) {
         let max = self.max();
         let again = {
@@ -113,7 +114,7 @@ impl ArchiveSize {
 }
 
 impl Size {
-    /// Whether it may be nearly full by now. Equal states share storage, so that only a measure is believed.
+    /// Returns whether it may be nearly full by now. Equal states share storage, so that only a measure is believed.
     fn must_be_measured(&self, max: u64) -> bool {
         let reckoned = self.bytes.map(|bytes| bytes + self.joined);
         !self.told && reckoned.is_some_and(|bytes| size::nearly_full(bytes, max).is_some())

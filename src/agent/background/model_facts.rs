@@ -20,7 +20,7 @@ const FRESH: i64 = 60 * 60 * 1_000;
 /// A server on this computer says what it knows from memory.
 const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
-/// All that is known of a model at the connected provider.
+/// Returns all that is known of a model at the connected provider.
 pub fn known(services: &Services, model: &str) -> Known {
     let configured = lock(&services.config).model_config(model);
     let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn known(services: &Services, model: &str) -> Known {
     Known::new(model, &configured, models.listed(&place, model), models.learnt(&place, model))
 }
 
-/// What holds for a model, with the window that is counted with where nobody says one.
+/// Returns what holds for a model, with the window that is counted with where nobody says one.
 pub fn facts(services: &Services, model: &str) -> Facts {
     let known = known(services, model);
     let mut facts = known.facts();
@@ -39,12 +39,12 @@ pub fn facts(services: &Services, model: &str) -> Facts {
     facts
 }
 
-/// The context window of a model, in tokens.
+/// Returns the context window of a model, in tokens.
 pub fn window(facts: &Facts) -> u32 {
     facts.window.unwrap_or(DEFAULT_WINDOW)
 }
 
-/// A server refused a request for its length, and named the window.
+/// Records the window that a server named when it refused a request for its length.
 pub fn learn_window(services: &Services, model: &str, window: u32) {
     let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
     let facts = Facts { window: Some(window), ..Facts::default() };

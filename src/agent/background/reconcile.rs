@@ -33,7 +33,7 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<us
     Ok(mended)
 }
 
-/// Whether a changeset can be the one that was announced: made after it, of its files and no others.
+/// Returns whether a changeset can be the one that was announced: made after it, of its files and no others.
 fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
     if id.at() < record.at {
         return false;

@@ -56,7 +56,7 @@ fn keep(services: &Services, watch: FileWatch) {
     *lock(&services.watch) = Some(watch);
 }
 
-/// What may have changed before the watch stood: whatever the agent knew of by then.
+/// Returns what may have changed before the watch stood: whatever the agent knew of by then.
 fn meanwhile(services: &Services) -> Changes {
     Changes { paths: lock(&services.known).keys().cloned().collect(), archive: true, all: services.index.is_used() }
 }
@@ -86,7 +86,7 @@ async fn take(services: &Arc<Services>, changes: Changes) {
     }
 }
 
-/// Files that the agent knows and that are different now. Each is told once, until it is read again.
+/// Returns files that the agent knows and that are different now. Each is told once, until it is read again.
 fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
     let mut known = lock(&services.known);
     let candidates: Vec<String> = if changes.all {
@@ -103,7 +103,7 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
     drifted
 }
 
-/// Changesets that were not told yet, oldest first.
+/// Returns changesets that were not told yet, oldest first.
 fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
     // What this nebula archived itself is told already; then nothing need be listed.
     if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.newest)) {

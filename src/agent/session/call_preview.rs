@@ -10,7 +10,7 @@ use crate::tools::{self, ToolSet};
 /// How many lines of the file before are looked through for one of the new ones.
 const AHEAD: usize = 400;
 
-/// What an edit in text is called on the screen.
+/// Returns what an edit in text is called on the screen.
 pub fn tag(format: Format) -> &'static str {
     match format {
         Format::Tools => "edit",
@@ -19,14 +19,14 @@ pub fn tag(format: Format) -> &'static str {
     }
 }
 
-/// A call of a tool of which nothing is known but its name.
+/// Returns a call of a tool of which nothing is known but its name.
 pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
     let verb = tools.verb(name).map(|v| shown(name, v));
     let blank = blank(name, state);
     Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
 }
 
-/// What an edit written in the text did; of what has no verb, its name says it.
+/// Returns what an edit written in the text did; of what has no verb, its name says it.
 fn verb(name: &str) -> Verb {
     let (done, one) = match name {
         "write_file" => ("wrote", "file"),
@@ -36,7 +36,7 @@ fn verb(name: &str) -> Verb {
     shown(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
 }
 
-/// A verb as it is shown, with its other forms; where none are known the name stands for them.
+/// Returns a verb as it is shown, with its other forms; where none are known the name stands for them.
 fn shown(name: &str, verb: tools::Verb) -> Verb {
     let (short, doing) = match verb.forms() {
         Some((short, doing)) => (short.to_string(), doing.to_string()),
@@ -45,7 +45,7 @@ fn shown(name: &str, verb: tools::Verb) -> Verb {
     Verb { short, doing, done: verb.done.into_owned(), one: verb.one.into_owned() }
 }
 
-/// A call of which nothing is known but its name.
+/// Returns a call of which nothing is known but its name.
 pub fn blank(name: &str, state: CallState) -> Call {
     Call {
         name: name.to_string(),
@@ -65,7 +65,7 @@ pub fn blank(name: &str, state: CallState) -> Call {
     }
 }
 
-/// An edit as a small diff, as far as it can be told without its file.
+/// Returns an edit as a small diff, as far as it can be told without its file.
 pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
     match &edit.op {
         Op::Replace { search: old, replace, .. } | Op::Lines { expect: old, replace, .. } => {
@@ -90,7 +90,7 @@ pub fn preview(edit: &Edit) -> Vec<PreviewLine> {
     }
 }
 
-/// The lines that go and come where a whole file is given a new text.
+/// Returns the lines that go and come where a whole file is given a new text.
 pub fn changed(change: &FileChange) -> Vec<PreviewLine> {
     let text = |state: &State| state.bytes().and_then(|b| proposal::display_text(b)).unwrap_or_default().into_owned();
     let (before, after) = (text(&change.before), text(&change.after));
@@ -106,7 +106,7 @@ fn part<'a>(lines: &'a [&'a str], range: &Range<usize>) -> impl Iterator<Item = 
     lines.iter().skip(range.start).take(range.len()).copied()
 }
 
-/// The lines that go and come where `after` takes the place of `before`; those that stay are left out.
+/// Appends the lines removed and added where `after` takes the place of `before`; unchanged lines are left out.
 fn differing<'a>(
     before: impl Iterator<Item = &'a str>,
     after: impl Iterator<Item = &'a str>,
@@ -119,7 +119,7 @@ fn differing<'a>(
     before.end(out);
 }
 
-/// Lines added and removed in a preview.
+/// Returns lines added and removed in a preview.
 pub fn signs(preview: &[PreviewLine]) -> Counts {
     let count = |sign| preview.iter().filter(|l| l.sign == sign).count();
     Counts { added: count('+'), removed: count('-') }
@@ -135,12 +135,12 @@ pub struct ReplacedFile {
 }
 
 impl ReplacedFile {
-    /// A text of these lines.
+    /// Creates a text of these lines.
     pub fn new(lines: Vec<String>) -> Self {
         ReplacedFile { lines, at: 0, new: 0 }
     }
 
-    /// The line at an index.
+    /// Returns the line at an index.
     pub fn line(&self, at: usize) -> Option<&str> {
         self.lines.get(at).map(String::as_str)
     }
@@ -165,12 +165,12 @@ impl ReplacedFile {
         Some(gone)
     }
 
-    /// The new text is whole: what it has not come to is gone.
+    /// Ends the comparison once the new text is whole: lines it has not reached are removed.
     pub fn end(mut self, out: &mut Vec<PreviewLine>) {
         self.take_out(self.lines.len() - self.at, out);
     }
 
-    /// So many lines are gone; they stand before the new ones in their place.
+    /// Marks the next `count` lines as removed; they stand before the new ones in their place.
     fn take_out(&mut self, count: usize, out: &mut Vec<PreviewLine>) {
         let place = out.len() - self.new;
         let gone = self.lines[self.at..self.at + count].iter();

@@ -62,7 +62,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As the configuration says.
+    /// Creates the settings that the configuration names.
     pub fn new(config: &Config, mode: Mode) -> Self {
         let approval = Approval::parse(&config.approval).unwrap_or_default();
         Settings {
@@ -89,7 +89,7 @@ impl Settings {
         format.is_some() || name == AUTO
     }
 
-    /// The format's name, as a session keeps it.
+    /// Returns the format's name, as a session keeps it.
     pub fn format_name(&self) -> &'static str {
         if self.auto_format { AUTO } else { self.format.name() }
     }
@@ -105,7 +105,7 @@ impl Settings {
     }
 }
 
-/// In whose name a configured policy accepts: the flag's, where one was given.
+/// Returns in whose name a configured policy accepts: the flag's, where one was given.
 pub fn consent(config: &Config, approval: Approval) -> Consent {
     match (config.origin("approval"), approval) {
         (ValueSource::Flag, Approval::All) => Consent::Flag("--approve all"),
@@ -125,7 +125,7 @@ struct StatusData {
 }
 
 impl SessionContext {
-    /// That of a session, or of none.
+    /// Creates the context of a session, or of none.
     pub fn new(services: &Arc<Services>, session: Option<SessionId>, settings: Settings) -> Self {
         let events = match &session {
             Some(id) => services.events.of(id.clone()),
@@ -146,12 +146,13 @@ impl SessionContext {
         }
     }
 
-    /// The session's id in memory.
+    /// Returns the session's id in memory.
     pub fn id(&self) -> Option<String> {
         self.session.as_ref().map(|id| id.to_string())
     }
 
-    /// What the model must hear of with the next message: what happened beside the conversation, and jobs that ended.
+    /// Returns what the model must hear of with the next message: what happened beside the conversation, and jobs that
+    /// ended.
     pub fn take_notes(&self) -> Vec<String> {
         const LAST: usize = 20;
         let ended = self.commands.ended_untold().into_iter().map(|job| {
@@ -161,7 +162,7 @@ impl SessionContext {
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
     }
 
-    /// The settings now.
+    /// Returns the settings now.
     pub fn settings(&self) -> Settings {
         lock(&self.settings).clone()
     }
@@ -171,19 +172,19 @@ impl SessionContext {
         change(&mut lock(&self.settings));
     }
 
-    /// The model's name: the session's own, or that of the connection.
+    /// Returns the model's name: the session's own, or that of the connection.
     pub fn model(&self) -> String {
         let own = lock(&self.settings).model.clone();
         own.unwrap_or_else(|| self.services.connection().model)
     }
 
-    /// The model that is asked now; the session keeps it until another is chosen in it.
+    /// Returns the model that is asked now; the session keeps it until another is chosen in it.
     pub fn keep_model(&self) -> String {
         let model = self.model();
         lock(&self.settings).model.get_or_insert(model).clone()
     }
 
-    /// Whether this tool may be used now.
+    /// Returns whether this tool may be used now.
     pub fn allows(&self, tool: &dyn Tool) -> bool {
         !matches!(tool.kind(), ToolKind::Write | ToolKind::Run) || self.settings().mode == Mode::Agent
     }
@@ -205,13 +206,13 @@ impl SessionContext {
         lock(&self.shown).context = Some((parts, window));
     }
 
-    /// Tokens of the last request that are the same in every one: system prompt and tools.
+    /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
         let shown = lock(&self.shown);
         shown.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(2).map(|(_, tokens)| tokens).sum())
     }
 
-    /// What the last request held, by part, as a table.
+    /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
         let Some((parts, window)) = lock(&self.shown).context.clone() else {
             return "Nothing was asked in this session yet.".into();
@@ -236,7 +237,7 @@ impl SessionContext {
         changed
     }
 
-    /// The status line as it is now.
+    /// Returns the status line as it is now.
     pub fn status(&self) -> Status {
         let settings = self.settings();
         let connection = self.services.connection();

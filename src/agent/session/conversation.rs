@@ -56,7 +56,7 @@ pub struct Conversation {
 const MAX_TEXT: usize = 256 << 10;
 
 impl Conversation {
-    /// A session with nothing in it.
+    /// Creates a session with nothing in it.
     pub fn new(id: String, tools: Arc<ToolSet>) -> Self {
         Conversation {
             id,
@@ -79,7 +79,7 @@ impl Conversation {
         }
     }
 
-    /// What the model is told of the tools it may use.
+    /// Returns what the model is told of the tools it may use.
     pub fn tool_specs(&self, writes: bool) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs[usize::from(writes)])
     }
@@ -106,7 +106,7 @@ impl Conversation {
         sha
     }
 
-    /// The files whose text is known, for recognising edits in prose.
+    /// Returns the files whose text is known, for recognising edits in prose.
     pub fn known(&self) -> Vec<KnownFile> {
         let known = self
             .seen
@@ -115,13 +115,13 @@ impl Conversation {
         known.collect()
     }
 
-    /// What the tools may know of what was read.
+    /// Returns what the tools may know of what was read.
     pub fn shas(&self) -> HashMap<String, Sha> {
         self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
     }
 
-    /// Calls of the last answer that have no result. Ids are told apart only since that answer: some servers count
-    /// anew in every one.
+    /// Returns calls of the last answer that have no result. Ids are told apart only since that answer: some servers
+    /// count anew in every one.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         let Some(last) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
         let mut open: Vec<ToolCall> = self.messages[last].calls().cloned().collect();
@@ -133,7 +133,7 @@ impl Conversation {
         open
     }
 
-    /// The result of a call, for memory and for the model.
+    /// Returns the result of a call, for memory and for the model.
     pub fn result(&self, result: ResultRecord, text: &str) -> (NewMessage, Message) {
         let mut kept = NewMessage::text(memory::Role::Tool, text);
         kept.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
@@ -142,7 +142,7 @@ impl Conversation {
         (kept, told)
     }
 
-    /// The words of the prompt that began the present turn: the cause of what it changes.
+    /// Returns the words of the prompt that began the present turn: the cause of what it changes.
     pub fn prompt_words(&self) -> Option<String> {
         let at = self.rows.iter().rposition(|r| Some(*r) == self.turn)?;
         let message = self.messages.get(at).filter(|m| m.role == Role::User)?;
@@ -158,7 +158,7 @@ impl Conversation {
     }
 }
 
-/// The beginning of a text in one line of at most so many characters.
+/// Returns the beginning of a text in one line of at most so many characters.
 pub fn first_words(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

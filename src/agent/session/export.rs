@@ -9,7 +9,7 @@ use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
 use crate::text::time::utc;
 
-/// A proposal that writes a session's document to a new file in the workspace's root.
+/// Returns a proposal that writes a session's document to a new file in the workspace's root.
 ///
 /// # Errors
 /// When memory does not have the session, or no name is free.
@@ -28,7 +28,7 @@ pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Res
     Ok(Proposal { id: context.events.proposal(), title: format!("export to {path}"), files: vec![change] })
 }
 
-/// The document.
+/// Returns the document.
 pub fn document(session: &memory::Session, messages: &[Message], format: ExportFormat) -> String {
     match format {
         ExportFormat::Markdown => markdown(session, messages),
@@ -37,7 +37,7 @@ pub fn document(session: &memory::Session, messages: &[Message], format: ExportF
     }
 }
 
-/// The ending of a file that holds it.
+/// Returns the ending of a file that holds it.
 pub fn extension(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Markdown => "md",
@@ -46,7 +46,7 @@ pub fn extension(format: ExportFormat) -> &'static str {
     }
 }
 
-/// The format of that word.
+/// Returns the format of that word.
 pub fn parse(word: &str) -> Option<ExportFormat> {
     [ExportFormat::Markdown, ExportFormat::Json, ExportFormat::Html].into_iter().find(|f| extension(*f) == word)
 }
@@ -91,12 +91,12 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
     out
 }
 
-/// Who says a user message: what nobody typed is nebula's word to the model.
+/// Returns who says a user message: text that nobody typed is nebula's own.
 fn speaker(typed: Option<usize>) -> &'static str {
     if typed == Some(0) { "nebula to the model" } else { "you" }
 }
 
-/// A fence longer than any inside.
+/// Returns a fence longer than any inside.
 fn fenced(text: &str) -> String {
     let longest = text.lines().map(|l| l.trim_start().chars().take_while(|c| *c == '`').count()).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

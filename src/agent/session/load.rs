@@ -12,8 +12,8 @@ use crate::provider::{Message, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
 
 impl Conversation {
-    /// A stored session, as it was, and its entries for the front end. Calls that never got their result, because the
-    /// process died, get one that says so.
+    /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
+    /// because the process died, get one that says so.
     ///
     /// # Errors
     /// When memory cannot be read.

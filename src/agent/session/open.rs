@@ -64,7 +64,7 @@ pub fn open(
     Ok(OpenedSession { context: Arc::new(context), session, items })
 }
 
-/// The conversation of an open session as memory has it.
+/// Returns the conversation of an open session as memory has it.
 ///
 /// # Errors
 /// When memory cannot be read.
@@ -74,7 +74,7 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     Ok(Conversation::load(memory, &record, &context.services.tools())?.0)
 }
 
-/// Whether another process has it open.
+/// Returns whether another process has it open.
 fn is_elsewhere(session: &memory::Session) -> bool {
     matches!(session.state, memory::SessionUse::InUse { mine: false })
 }

@@ -44,12 +44,12 @@ pub struct PromptFacts {
 }
 
 impl PromptState {
-    /// For the next message of the person: what is true now is looked at again.
+    /// Marks the facts as out of date, so that the next message of the person reads them again.
     pub fn look_again(&mut self) {
         self.now = None;
     }
 
-    /// As it was kept in memory; anything else begins anew.
+    /// Reads the state as memory stored it; anything unreadable begins anew.
     pub fn read(kept: Option<&str>) -> Self {
         let Some(kept) = kept.and_then(|text| serde_json::from_str::<PromptRecord>(text).ok()) else {
             return Self::default();
@@ -64,7 +64,7 @@ impl PromptState {
         }
     }
 
-    /// As memory keeps it; none before the first request.
+    /// Returns the state as memory stores it; `None` before the first request.
     pub fn kept(&self) -> Option<String> {
         let base = self.base.as_ref()?;
         let told = (self.told != *base).then(|| FactsRecord::of(&self.told));
@@ -120,7 +120,7 @@ struct ChipRecord {
 }
 
 impl JoinedRecord {
-    /// As memory keeps it.
+    /// Returns the record as memory stores it.
     pub fn write(chips: &[RuleChip]) -> String {
         let chip = |c: &RuleChip| ChipRecord { path: c.path.clone(), reason: c.reason.clone(), bytes: c.bytes };
         // A record of strings and numbers always serialises.
@@ -128,7 +128,7 @@ impl JoinedRecord {
     }
 }
 
-/// The rules that joined with a stored message, from what was kept beside it.
+/// Returns the rules that joined with a stored message, from what was kept beside it.
 pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
     let record = extra.and_then(|json| serde_json::from_str::<JoinedRecord>(json).ok());
     let chip = |c: ChipRecord| RuleChip { path: c.path, reason: c.reason, bytes: c.bytes };

@@ -21,7 +21,7 @@ const MANY: usize = 500;
 /// How often it is said how far it is.
 const OFTEN: Duration = Duration::from_millis(250);
 
-/// The passages that fit the words. `stop` ends an update of the index that takes too long.
+/// Returns the passages that fit the words. `stop` ends an update of the index that takes too long.
 ///
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.

@@ -13,7 +13,7 @@ use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
-/// An attachment as memory keeps it.
+/// Returns an attachment as memory keeps it.
 pub fn blob_record(blob: &Blob) -> memory::Blob {
     memory::Blob { name: blob.name.clone(), kind: blob.mime.clone(), bytes: blob.bytes.to_vec() }
 }
@@ -82,7 +82,7 @@ pub struct CallDisplayRecord {
 const MAX_PREVIEW: usize = 4 << 10;
 
 impl CallDisplayRecord {
-    /// What is kept of a call that is over.
+    /// Returns what is kept of a call that is over.
     pub fn of(call: &Call) -> Self {
         let state = match call.state {
             CallState::Refused => Some("refused"),
@@ -152,19 +152,19 @@ pub struct KnownFileRecord {
 }
 
 impl ResultRecord {
-    /// A call that did not do what was asked.
+    /// Creates a call that did not do what was asked.
     pub fn failed(id: &str, name: &str) -> Self {
         ResultRecord { id: id.into(), name: name.into(), ..Self::default() }
     }
 
-    /// The same, counted as an edit that was asked for.
+    /// Returns the same, counted as an edit that was asked for.
     pub fn and_edit(mut self, path: &str, format: Format) -> Self {
         self.edits = vec![EditRecord { path: path.into(), format: format.name().into(), rung: None, ok: Some(false) }];
         self
     }
 }
 
-/// The calls of a message as memory keeps them; none for an empty list.
+/// Returns the calls of a message as memory keeps them; none for an empty list.
 pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
     let records: Vec<_> = calls
         .iter()
@@ -179,7 +179,8 @@ pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
     records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
 }
 
-/// Whether what was kept beside a message can be read; [`read_calls`] and [`read_results`] take what cannot for none.
+/// Returns whether what was kept beside a message can be read; [`read_calls`] and [`read_results`] take what cannot for
+/// none.
 pub fn is_readable(message: &NewMessage) -> bool {
     let calls = message.tool_calls.as_deref().filter(|text| !text.trim().is_empty());
     let results = message.tool_results.as_deref().filter(|text| !text.trim().is_empty());
@@ -187,7 +188,7 @@ pub fn is_readable(message: &NewMessage) -> bool {
         && results.is_none_or(|text| serde_json::from_str::<Vec<ResultRecord>>(text).is_ok())
 }
 
-/// Results as memory keeps them.
+/// Returns results as memory keeps them.
 pub fn results_json(results: &[ResultRecord]) -> String {
     to_json(&results)
 }
@@ -197,7 +198,7 @@ pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
     text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
 }
 
-/// A message of the model, as memory keeps it.
+/// Returns a message of the model, as memory keeps it.
 pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
     let mut record = NewMessage::text(memory::Role::Assistant, message.text());
     let calls: Vec<ToolCall> = message.calls().cloned().collect();
@@ -238,7 +239,7 @@ pub fn read_answer(record: &NewMessage) -> Message {
     message
 }
 
-/// SHA-256 of bytes.
+/// Returns SHA-256 of bytes.
 pub fn sha(bytes: &[u8]) -> Sha {
     Sha256::digest(bytes).into()
 }
@@ -260,7 +261,7 @@ pub fn parse_sha(hex: &str) -> Option<Sha> {
     Some(sha)
 }
 
-/// An attachment as memory keeps it.
+/// Returns an attachment as memory keeps it.
 pub fn blob(kept: &memory::Blob) -> Blob {
     Blob { mime: kept.kind.clone(), bytes: kept.bytes.clone().into(), name: kept.name.clone() }
 }
@@ -270,7 +271,7 @@ fn to_json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A call's arguments: as they are, or repaired where their meaning is certain.
+/// Returns a call's arguments: as they are, or repaired where their meaning is certain.
 ///
 /// # Errors
 /// What is wrong with them, for the model.
@@ -295,19 +296,19 @@ pub struct AttachedRecord {
 }
 
 impl AttachedRecord {
-    /// That of an attachment.
+    /// Creates the record of an attachment.
     pub fn new(a: &Attachment, sha: Option<Sha>) -> Self {
         let sha256 = sha.map(|sha| hex(&sha));
         AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
     }
 
-    /// As the screen shows it.
+    /// Returns the attachment as the screen shows it.
     pub fn shown(&self) -> Attached {
         Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
     }
 }
 
-/// What was attached, as memory keeps it.
+/// Returns what was attached, as memory keeps it.
 pub fn write_attached(records: &[AttachedRecord]) -> String {
     // Records of strings and numbers always serialise.
     serde_json::to_string(records).unwrap_or_default()
@@ -322,7 +323,7 @@ pub fn read_attached(text: &str) -> Vec<Attached> {
     attached_records(text).iter().map(AttachedRecord::shown).collect()
 }
 
-/// The files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
+/// Returns the files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
 pub fn attached_files(text: &str) -> Vec<(String, Option<String>)> {
     attached_records(text).into_iter().map(|r| (r.path, r.sha256)).collect()
 }

@@ -68,7 +68,7 @@ pub async fn say(
     Ok(())
 }
 
-/// A message with what it mentions, read on a thread that may block.
+/// Returns a message with what it mentions, read on a thread that may block.
 async fn composed(
     context: &Arc<SessionContext>,
     prompt: &Prompt,
@@ -100,7 +100,7 @@ fn attached(context: &SessionContext, session: &mut Conversation, composed: &Com
     composed.attached.iter().map(record).collect()
 }
 
-/// What is kept of a message.
+/// Returns what is kept of a message.
 fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
     let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
     record.meta = MessageMeta {
@@ -112,13 +112,13 @@ fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
     record
 }
 
-/// A local server that is being looked for may be the model: the search takes two seconds at most.
+/// Waits for a local server that is being looked for: the search takes two seconds at most.
 async fn wait_for_server(context: &SessionContext, stop: &CancellationToken) {
     let mut looking = context.services.looking.subscribe();
     let _ = stop.run_until_cancelled(looking.wait_for(|looking| !looking)).await;
 }
 
-/// What was typed, or, for `/prompt NAME arguments`, what that stands for.
+/// Returns what was typed, or, for `/prompt NAME arguments`, what that stands for.
 fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
     let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
     let rest = rest.trim_start();
@@ -128,7 +128,7 @@ fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
     known.expand(name, arguments).map_err(|e| e.to_string())
 }
 
-/// On from where the last turn stopped: where that was in the middle of an answer, the model is told so.
+/// Continues where the last turn stopped: where that was in the middle of an answer, the model is told so.
 pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
     session.granted = session.totals;
     if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
@@ -137,7 +137,7 @@ pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
     }
 }
 
-/// The last request again: what came of it is taken back out of the conversation.
+/// Sends the last request again; what came of it is taken back out of the conversation.
 pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
@@ -148,18 +148,18 @@ pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation
     }
 }
 
-/// The context window of the model in use, for people.
+/// Returns the context window of the model in use, for people.
 pub fn window_words(context: &SessionContext) -> String {
     number::thousands(window(context) as usize)
 }
 
-/// How large the facts of a summary may be, in bytes: half of what system prompt and tools leave of the window.
+/// Returns how large the facts of a summary may be, in bytes: half of what system prompt and tools leave of the window.
 pub fn facts_room(context: &SessionContext, session: &Conversation) -> usize {
     let room = Budget::of_window(u64::from(window(context))).room();
     session.window.bytes(room.saturating_sub(context.fixed_tokens()) / 2)
 }
 
-/// The context window of the model in use, in tokens.
+/// Returns the context window of the model in use, in tokens.
 fn window(context: &SessionContext) -> u32 {
     model_facts::window(&model_facts::facts(&context.services, &context.model()))
 }
@@ -172,7 +172,7 @@ pub enum Unbuilt {
     Stopped(TurnEnd),
 }
 
-/// The end of a turn whose session has used up its budget; going on after it grants as much again.
+/// Returns the end of a turn whose session has used up its budget; going on after it grants as much again.
 async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Option<TurnEnd> {
     let (dollars, tokens) = {
         let config = lock(&context.services.config);
@@ -210,7 +210,7 @@ pub fn learn_window(context: &SessionContext, session: &Conversation, error: &Er
     true
 }
 
-/// The next request: the whole conversation, as far as it fits, with the system prompt that holds now.
+/// Returns the next request: the whole conversation, as far as it fits, with the system prompt that holds now.
 pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, Unbuilt> {
     if let Some(end) = over_budget(context, session).await {
         return Err(Unbuilt::Stopped(end));
@@ -258,7 +258,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     })
 }
 
-/// What a request holds, in tokens, by part.
+/// Returns what a request holds, in tokens, by part.
 fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Message>]) -> Vec<(&'static str, u64)> {
     let of = |role: Role| -> usize {
         let own: Vec<Arc<Message>> = messages.iter().filter(|m| m.role == role).cloned().collect();
@@ -274,8 +274,8 @@ fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Me
     ]
 }
 
-/// A request with what holds for every one of the session's: what is known of the model, how much it is to think, and how
-/// long its answer may be where its window is known. `estimate` is the size of the request in tokens.
+/// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
+/// think, and how long its answer may be where its window is known. `estimate` is the size of the request in tokens.
 pub fn asked(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
     let model = context.model();
     let facts = model_facts::facts(&context.services, &model);
@@ -288,7 +288,7 @@ pub fn asked(context: &SessionContext, session: &Conversation, estimate: u64) ->
     Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
 }
 
-/// The conversation with `more` behind it, for a question beside it: nothing of it is kept.
+/// Returns the conversation with `more` behind it, for a question beside it: nothing of it is kept.
 pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
     let system = system_prompt::system(context, session).await;
     let (mut messages, _) = to_summarise(context, session, system.len());
@@ -300,7 +300,8 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     Request { model, system, messages, tools, skip_backoff, ..asked(context, session, estimate) }
 }
 
-/// The conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt of so many.
+/// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt
+/// of so many.
 pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system: usize) -> (Vec<Arc<Message>>, usize) {
     let budget = Budget::of_window(u64::from(window(context)));
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
@@ -310,7 +311,7 @@ pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system
     (takeable(session, fitted.messages, capabilities(context)), room)
 }
 
-/// What the model in force takes beside text: the configuration's word counts, then what its name tells.
+/// Returns what the model in force takes beside text: the configuration's word counts, then what its name tells.
 fn capabilities(context: &SessionContext) -> Capabilities {
     let (provider, model) = (context.services.connection().provider, context.model());
     let known = provider.map_or_else(|| Capabilities::by_name(&model), |p| p.capabilities(&model));
@@ -318,8 +319,8 @@ fn capabilities(context: &SessionContext) -> Capabilities {
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
-/// The messages as this model takes them: an attachment of an earlier message that it does not take, as after a change
-/// of the model, is named instead.
+/// Returns the messages as this model takes them: an attachment of an earlier message that it does not take, as after a
+/// change of the model, is named instead.
 fn takeable(session: &mut Conversation, messages: Vec<Arc<Message>>, capabilities: Capabilities) -> Vec<Arc<Message>> {
     let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);
@@ -346,8 +347,8 @@ fn takeable(session: &mut Conversation, messages: Vec<Arc<Message>>, capabilitie
     messages.into_iter().map(&mut plain).collect()
 }
 
-/// What a step cost, in dollars: by the configured price, else by the server's list or the table. A server on this computer
-/// costs nothing, and a model without a price nothing that is known.
+/// Returns what a step cost, in dollars: by the configured price, else by the server's list or the table. A server on
+/// this computer costs nothing, and a model without a price nothing that is known.
 pub fn cost_of(context: &SessionContext, model: &str, usage: &Usage) -> Option<f64> {
     let known = model_facts::known(&context.services, model);
     let local = context.services.connection().provider.is_some_and(|provider| provider.local());
@@ -355,7 +356,7 @@ pub fn cost_of(context: &SessionContext, model: &str, usage: &Usage) -> Option<f
     price.map(|price| models::cost(&price, usage))
 }
 
-/// What memory keeps of it: billionths of a dollar, 0 for a server on this computer.
+/// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
 pub fn cost_nanos(context: &SessionContext, model: &str, usage: &Usage) -> Option<u64> {
     let local = || context.services.connection().provider.is_some_and(|provider| provider.local());
     let cost = cost_of(context, model, usage).or_else(|| local().then_some(0.0));
@@ -379,7 +380,7 @@ pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Conversation
     context.tell_status().await;
 }
 
-/// The person's prompts.
+/// Returns the person's prompts.
 pub fn prompts(services: &Services) -> Vec<PromptRow> {
     let home = lock(&services.config).paths.folder().map(std::path::Path::to_path_buf);
     let root = services.workspace.root();

@@ -139,13 +139,13 @@ pub async fn choose_for_model(context: &SessionContext, session: &Conversation, 
     }
 }
 
-/// Whether the model in force is asked for edits as text.
+/// Returns whether the model in force is asked for edits as text.
 fn writes_text(context: &SessionContext) -> bool {
     let model = context.model();
     is_small(&model) || lock(&context.services.config).writes_edits_as_text(&model)
 }
 
-/// Whole files, or blocks where a file whose text the model knows is long.
+/// Returns whole files, or blocks where a file whose text the model knows is long.
 fn text_format(session: &Conversation) -> Format {
     let long = |text: &str| text.lines().nth(LONG - 1).is_some();
     match session.seen.values().filter_map(|file| file.text.as_deref()).any(long) {

@@ -13,7 +13,7 @@ const ENDS: usize = 4_000;
 /// So many refusals are told, the newest.
 const REFUSALS: usize = 12;
 
-/// The facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
+/// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
 pub fn facts(rows: &[Message], most: usize) -> String {
     let mut text = String::from("## What the person said, verbatim\n");
     for said in said(rows, most.min(SAID)) {
@@ -38,7 +38,7 @@ pub fn facts(rows: &[Message], most: usize) -> String {
     text
 }
 
-/// The messages of the person in their order: the newest that fit, each whole or with its head and tail.
+/// Returns the messages of the person in their order: the newest that fit, each whole or with its head and tail.
 fn said(rows: &[Message], most: usize) -> Vec<String> {
     let typed = |row: &Message| {
         let content = row.message.content.as_deref().unwrap_or_default();
@@ -68,7 +68,7 @@ fn ends(text: &str) -> String {
 
 type Happened = (BTreeMap<String, ()>, BTreeMap<String, Vec<String>>, Vec<String>);
 
-/// Files read, files changed with their changesets, and refusals.
+/// Returns files read, files changed with their changesets, and refusals.
 fn happened(rows: &[Message]) -> Happened {
     let (mut read, mut changed, mut refused): Happened = Default::default();
     for row in rows {

@@ -13,8 +13,8 @@ use crate::context::templates::{self, PromptPart};
 use crate::protocol::{Item, Level, RuleChip, RulePart, RulesView};
 use crate::provider::{Message, Role};
 
-/// The system prompt for the next request. Where something has changed since the model was told last, that joins the
-/// conversation first.
+/// Returns the system prompt for the next request. Where something has changed since the model was told last, that
+/// joins the conversation first.
 pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let fresh = session.prompt.now.is_none();
     if fresh {
@@ -40,7 +40,8 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
     text
 }
 
-/// The rules and the effective system prompt: those in force, outside a session what a first message would be sent with.
+/// Returns the rules and the effective system prompt: those in force, outside a session what a first message would be
+/// sent with.
 pub fn rules_now(context: &SessionContext) -> RulesView {
     let made = lock(&context.rules).clone();
     if !made.parts.is_empty() {
@@ -52,7 +53,7 @@ pub fn rules_now(context: &SessionContext) -> RulesView {
     RulesView { parts: shown(compose(context, &PromptFacts { live, rules: active.rules })), ..view }
 }
 
-/// All rules, without the prompt.
+/// Returns all rules, without the prompt.
 fn rules_view(rules: &Rules, active: &Active, in_play: &[String]) -> RulesView {
     let chip = |r: &ActiveRule| RuleChip { path: r.path.clone(), reason: r.reason.clone(), bytes: r.bytes };
     RulesView {
@@ -116,7 +117,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     }
 }
 
-/// What to tell the model, in words; none: nothing has changed.
+/// Returns what to tell the model, in words; none: nothing has changed.
 fn news(context: &SessionContext, told: &PromptFacts, now: &PromptFacts) -> Option<String> {
     let gone = |path: &str| !context.services.workspace.root().join(path).exists();
     let mut parts = rules::news(&told.rules, &now.rules, &gone);
@@ -164,7 +165,7 @@ async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<Prom
     parts
 }
 
-/// For a session that was opened again: the rules as they are, for the status line and whoever asks.
+/// Reads the rules anew for a session that was opened again, for the status line and for the rules view.
 pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
     let context2 = Arc::clone(&context);
     let looked = tokio::task::spawn_blocking(move || {
@@ -220,7 +221,7 @@ fn templates_of(context: &SessionContext) -> templates::Templates {
     templates::Templates::new(&context.services.workspace, lock(&context.services.config).paths.folder())
 }
 
-/// The parts of a system prompt with their origins.
+/// Returns the parts of a system prompt with their origins.
 fn compose(context: &SessionContext, facts: &PromptFacts) -> Vec<PromptPart> {
     let config = lock(&context.services.config).clone();
     let templates = templates_of(context);

@@ -16,7 +16,7 @@ use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
 use crate::tools::ToolSet;
 
-/// The entries of these messages, oldest first; `tools` are those of the session.
+/// Returns the entries of these messages, oldest first; `tools` are those of the session.
 pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
     let mut items = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
@@ -63,8 +63,8 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
     items
 }
 
-/// What the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote it, or
-/// it is no message of theirs.
+/// Returns what the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote
+/// it, or it is no message of theirs.
 pub fn typed(row: &memory::Message) -> Option<&str> {
     let text = row.message.content.as_deref().unwrap_or("");
     match row.message.meta.typed {
@@ -113,8 +113,8 @@ fn assistant(
     }
 }
 
-/// An answer with edits or calls in its text: prose and calls as they were shown when it came. None where what was kept
-/// of their results does not fit what the text is read as.
+/// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
+/// was kept of their results does not fit what the text is read as.
 fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     let results = read_results(m.tool_results.as_deref());
     if results.is_empty() {
@@ -140,7 +140,7 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
 /// So many blocks of an answer are tried at most.
 const BLOCKS: usize = 24;
 
-/// The insides of the fenced blocks of a text.
+/// Returns the insides of the fenced blocks of a text.
 fn fenced(text: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -160,7 +160,7 @@ fn fenced(text: &str) -> Vec<String> {
     blocks
 }
 
-/// The same with these files known.
+/// Returns the same with these files known.
 fn read(
     text: &str,
     m: &NewMessage,
@@ -237,7 +237,7 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     }
 }
 
-/// What was attached, as `records` kept it.
+/// Returns what was attached, as `records` kept it.
 fn attached(meta: &memory::MessageMeta) -> Vec<Attached> {
     meta.attached.as_deref().map(read_attached).unwrap_or_default()
 }

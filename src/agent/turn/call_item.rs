@@ -18,7 +18,7 @@ pub struct CallItem {
 }
 
 impl CallItem {
-    /// A new entry.
+    /// Creates a new entry.
     pub async fn add(events: &Events, call: Call) -> Self {
         let call = Call { step: events.step(), ..call };
         let id = events.add(Item::Call(call.clone())).await;
@@ -46,7 +46,7 @@ impl CallItem {
         self.call.result = Some(output.text.clone());
     }
 
-    /// What memory keeps of how it is shown.
+    /// Returns what memory keeps of how it is shown.
     pub fn record(&self) -> CallDisplayRecord {
         CallDisplayRecord::of(&self.call)
     }

@@ -121,7 +121,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
     });
 }
 
-/// What the person is asked.
+/// Returns what the person is asked.
 fn asked(call: &CommandCall) -> String {
     let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
     let limit =
@@ -132,7 +132,7 @@ fn asked(call: &CommandCall) -> String {
     )
 }
 
-/// A command's text for a question.
+/// Returns a command's text for a question.
 fn shown(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();

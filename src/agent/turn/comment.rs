@@ -45,7 +45,7 @@ pub async fn beside<T>(
     }
 }
 
-/// What the model is told: which hunk, and what the person asks.
+/// Returns what the model is told: which hunk, and what the person asks.
 fn question(proposal: &Proposal, comment: &Comment) -> String {
     let before = proposal.files.iter().take(comment.file).map(|f| f.hunks.len()).sum::<usize>();
     let number = before + comment.hunk + 1;
@@ -63,7 +63,7 @@ fn question(proposal: &Proposal, comment: &Comment) -> String {
     )
 }
 
-/// The conversation with what is asked in place of the results that wait.
+/// Returns the conversation with what is asked in place of the results that wait.
 async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, asked: &str) -> Request {
     let open = session.open_calls();
     let results = open.iter().map(|call| Message::tool(call.id.clone(), asked));

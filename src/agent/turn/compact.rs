@@ -109,7 +109,7 @@ async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> 
     Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause: Cause::of("context") })
 }
 
-/// The three largest things that would be sent, for the person.
+/// Returns the three largest things that would be sent, for the person.
 fn largest(session: &Conversation) -> String {
     let from = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let name = |message: &Message| match message.role {
@@ -126,7 +126,7 @@ fn largest(session: &Conversation) -> String {
     format!("The largest parts: {}.", told.join(", "))
 }
 
-/// The facts from memory in front of what the model wrote.
+/// Returns the facts from memory in front of what the model wrote.
 async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose: &str) -> String {
     let id = session.id.clone();
     let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
@@ -134,7 +134,7 @@ async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose
     format!("{}\n{prose}", summary_facts::facts(&rows, room))
 }
 
-/// The model's summary, and how many of the oldest messages did not fit and are not in it.
+/// Returns the model's summary, and how many of the oldest messages did not fit and are not in it.
 async fn summarise(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -175,7 +175,7 @@ async fn summarise(
     }
 }
 
-/// The answer to one request, or what there is of it when the person stops it.
+/// Returns the answer to one request, or what there is of it when the person stops it.
 pub async fn listen(
     context: &Arc<SessionContext>,
     request: Request,
@@ -251,7 +251,7 @@ async fn show(context: &SessionContext, text: &str, left_out: usize) {
     context.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
 }
 
-/// From here on the summary is sent in place of the conversation so far.
+/// Sends the summary in place of the conversation from here on.
 fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     let Some(upto) = session.rows.last().copied() else { return };
     let (id, summary) = (session.id.clone(), memory::Summary { text: text.clone(), upto });

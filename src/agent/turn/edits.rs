@@ -36,7 +36,7 @@ struct PendingEdits {
 }
 
 impl Edits {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -124,7 +124,7 @@ pub async fn edits(
     EditsResult { results: told, all_well }
 }
 
-/// Nothing was placed: the person stopped the turn.
+/// Creates the result of edits whose placing was interrupted by the person.
 async fn interrupted(context: &SessionContext, pending: Vec<PendingEdits>) -> EditsResult {
     let mut results = Vec::new();
     for mut p in pending {
@@ -137,7 +137,7 @@ async fn interrupted(context: &SessionContext, pending: Vec<PendingEdits>) -> Ed
     EditsResult { results, all_well: false }
 }
 
-/// Each call with the results of its edits.
+/// Returns each call with the results of its edits.
 fn each<'a>(
     pending: &'a mut [PendingEdits],
     results: &'a [EditResult],
@@ -150,7 +150,7 @@ fn each<'a>(
     })
 }
 
-/// The model's `undo`: a proposal from the archive that the person decides.
+/// Runs the model's `undo`: a proposal from the archive that the person decides.
 pub async fn undo(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
@@ -302,7 +302,7 @@ async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[
     p.item.set(&context.events, CallState::Waiting).await;
 }
 
-/// What the session and the chat learn from a settled proposal.
+/// Records what the session and the chat learn from a settled proposal.
 async fn after(context: &SessionContext, session: &mut Conversation, proposal: &Proposal, settled: &ProposalResult) {
     match &settled.outcome {
         Outcome::Applied { .. } => {
@@ -388,7 +388,7 @@ fn edit_record(result: &EditResult, settled: Option<(&Proposal, &ProposalResult)
     EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
 }
 
-/// Whether something of an edit was written.
+/// Returns whether something of an edit was written.
 fn was_written(result: &EditResult, proposal: &Proposal, settled: &ProposalResult) -> bool {
     let Some(decision) = settled.decision.as_ref().filter(|_| matches!(settled.outcome, Outcome::Applied { .. }))
     else {

@@ -42,7 +42,7 @@ impl Effect {
 const NO_FILES: [&str; 11] =
     ["bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "plaintext", "log", "mermaid"];
 
-/// Whether a text holds a fenced block of code of three lines or more.
+/// Returns whether a text holds a fenced block of code of three lines or more.
 fn holds_code(text: &str) -> bool {
     let mut open: Option<(&str, bool, usize)> = None;
     for line in text.lines().map(str::trim) {

@@ -222,7 +222,7 @@ async fn interrupted(context: &SessionContext) -> TurnEnd {
     TurnEnd::Interrupted
 }
 
-/// The answer is empty. At the beginning of a turn that is a failure; after work, many models end so.
+/// Ends the turn after an empty answer. At the beginning of a turn that is a failure; after work, many models end so.
 async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
     let message = "empty answer".to_string();
     let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();

@@ -41,7 +41,7 @@ impl RepeatedOutput {
     }
 }
 
-/// The shortest text, in bytes, that the end of `text` is a long enough run of.
+/// Returns the shortest text, in bytes, that the end of `text` is a long enough run of.
 fn period(text: &[u8], most: usize) -> Option<usize> {
     let tail = &text[text.len().saturating_sub(most)..];
     let back = |i: usize| tail[tail.len() - 1 - i];

@@ -20,7 +20,7 @@ pub struct Repeats {
 /// What makes two calls or edits the same: the tool or format, and everything that was asked for.
 pub type RepetitionKey = (String, String);
 
-/// The key of an act, and the path it names.
+/// Returns the key of an act, and the path it names.
 pub fn key(act: &Act) -> Option<(RepetitionKey, String)> {
     match act {
         Act::Edit(_, edit) => {
@@ -33,14 +33,14 @@ pub fn key(act: &Act) -> Option<(RepetitionKey, String)> {
 }
 
 impl Repeats {
-    /// Whether this is the third time in a row.
+    /// Returns whether this is the third time in a row.
     pub fn thrice(&mut self, key: &RepetitionKey) -> bool {
         self.times = if self.last.as_ref() == Some(key) { self.times + 1 } else { 1 };
         self.last = Some(key.clone());
         self.times == 3
     }
 
-    /// Whether the same edit was written in this turn, and its file is still as it was then.
+    /// Returns whether the same edit was written in this turn, and its file is still as it was then.
     pub fn is_done(&self, key: &RepetitionKey, session: &Conversation) -> bool {
         let now = |path: &str| session.seen.get(path).map(|seen| seen.sha);
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))

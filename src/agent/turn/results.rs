@@ -21,8 +21,8 @@ pub struct Verdict {
     pub told: Option<String>,
 }
 
-/// How a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which the whole
-/// new text was told already.
+/// Returns how a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which
+/// the whole new text was told already.
 pub fn verdict(
     results: &[EditResult],
     settled: Option<(&Proposal, &ProposalResult)>,
@@ -68,7 +68,7 @@ pub fn verdict(
     }
 }
 
-/// What was decided of the files that this call changes, hunk by hunk.
+/// Returns what was decided of the files that this call changes, hunk by hunk.
 fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, said: &mut HashSet<String>) -> Verdict {
     let (mut accepted, mut rejected, mut lines) = (0, 0, Vec::new());
     for (file, choices) in proposal.files.iter().zip(decision.files()) {
@@ -105,20 +105,20 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
     Verdict { state, summary, reason, told: Some(lines.join("\n")) }
 }
 
-/// `1 of 2 hunks written`: the same words in the tools pane, in the chat and for the model.
+/// Formats as `1 of 2 hunks written`: the same words in the tools pane, in the chat and for the model.
 fn written(accepted: usize, all: usize) -> String {
     format!("{accepted} of {} written", plural(all, "hunk"))
 }
 
-/// The hunks of a file in which the edits of one call had a part, by index. Where none is left that names them (a
-/// later edit rewrote their lines), they stand and fall with the whole file.
+/// Returns the hunks of a file in which the edits of one call had a part, by index. Where none is left that names them
+/// (a later edit rewrote their lines), they stand and fall with the whole file.
 pub fn own_hunks(file: &FileChange, results: &[EditResult]) -> Vec<usize> {
     let mine = |hunk: &crate::proposal::Hunk| results.iter().any(|r| hunk.edits.contains(&r.index));
     let own: Vec<usize> = (0..file.hunks.len()).filter(|i| mine(&file.hunks[*i])).collect();
     if own.is_empty() { (0..file.hunks.len()).collect() } else { own }
 }
 
-/// What was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.
+/// Returns what was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.
 fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     let path = &file.path;
     if let Some(edited) = &said.edited {
@@ -152,7 +152,7 @@ fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     format!("{path}: {what}:\n{}", hunks.collect::<Vec<_>>().join("\n"))
 }
 
-/// The one choice that all have, if there is one.
+/// Returns the one choice that all have, if there is one.
 fn uniform(mut choices: impl Iterator<Item = Choice>) -> Option<Choice> {
     let first = choices.next()?;
     choices.all(|c| c == first).then_some(first)

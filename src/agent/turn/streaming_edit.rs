@@ -40,7 +40,7 @@ pub struct StreamingEdit {
 }
 
 impl StreamingEdit {
-    /// One of which nothing is known yet.
+    /// Creates an edit of which nothing is known yet.
     pub fn new(format: Format, item: CallItem) -> Self {
         StreamingEdit {
             format,
@@ -85,7 +85,7 @@ impl StreamingEdit {
         self.item.tell(&context.events).await;
     }
 
-    /// All of it, as it is shown when nothing more comes; `edit` if it is complete.
+    /// Returns all of it, as it is shown when nothing more comes; `edit` if it is complete.
     pub fn end(mut self, edit: Option<&Edit>) -> CallItem {
         self.close();
         let call = &mut self.item.call;
@@ -121,7 +121,7 @@ impl StreamingEdit {
         }
     }
 
-    /// The open line is whole.
+    /// Completes the open line.
     fn close(&mut self) {
         let Some((part, text)) = self.open.take() else { return };
         match &mut self.before {
@@ -137,13 +137,13 @@ impl StreamingEdit {
         }
     }
 
-    /// Whether the beginning of a line may turn out to be the next one of the file before.
+    /// Returns whether the beginning of a line may turn out to be the next one of the file before.
     fn may_be_there(&self, text: &str) -> bool {
         matches!(&self.before, Some(Some(before)) if before.line(before.at).is_some_and(|l| l.starts_with(text)))
     }
 }
 
-/// A line of the diff; what stays is none.
+/// Returns a line of the diff; what stays is none.
 fn line(part: EditPart, text: &str) -> Option<PreviewLine> {
     let sign = match part {
         EditPart::Old => '-',
@@ -153,7 +153,7 @@ fn line(part: EditPart, text: &str) -> Option<PreviewLine> {
     Some(PreviewLine { sign, text: text.trim_end_matches('\r').to_string() })
 }
 
-/// The text of a file as it is on disk, if there is one.
+/// Returns the text of a file as it is on disk, if there is one.
 async fn present(context: &Arc<SessionContext>, path: &str) -> Option<String> {
     let (context, path) = (Arc::clone(context), path.to_string());
     let read = tokio::task::spawn_blocking(move || {

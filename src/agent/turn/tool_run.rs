@@ -66,7 +66,7 @@ impl StepNotes {
 }
 
 impl<'a> ToolRun<'a> {
-    /// Nothing done yet.
+    /// Creates a run in which nothing is done yet.
     pub fn new(
         context: &'a Arc<SessionContext>,
         session: &'a mut Conversation,
@@ -79,7 +79,7 @@ impl<'a> ToolRun<'a> {
 }
 
 impl ToolRun<'_> {
-    /// What came of an edit in the text that is not as the model wanted it.
+    /// Records the result of an edit in the text that differs from what the model wanted.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
         self.notes.add(&record.name, &record, record.told.as_deref().unwrap_or_default());
         self.texts.extend(record.told.clone());
@@ -87,7 +87,7 @@ impl ToolRun<'_> {
         self.go_on = true;
     }
 
-    /// An edit of an answer that began in agent mode, when plan mode was taken meanwhile.
+    /// Refuses an edit of an answer that began in agent mode when plan mode was chosen meanwhile.
     pub async fn not_planned(&mut self, mut item: CallItem, edit: &Edit) {
         let why = "this is plan mode, which only reads: nothing was written. Put the change into the plan.";
         item.end(&self.context.events, CallState::Refused, "plan mode", why).await;
@@ -106,7 +106,7 @@ impl ToolRun<'_> {
         self.go_on = true;
     }
 
-    /// One thing that the step asks for; of a halted turn nothing more is begun.
+    /// Performs one act of the step; once the turn is halted nothing more is begun.
     pub async fn act(&mut self, act: Act, halted: bool) {
         match act {
             Act::Edit(item, edit) if self.context.settings().mode == Mode::Plan => self.not_planned(item, &edit).await,
@@ -117,7 +117,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// The same call or edit as one that was written in this turn, whose file is still as it was then.
+    /// Answers a call or edit that repeats one written in this turn, whose file is still as it was then.
     pub async fn already_done(&mut self, act: Act) {
         let text = "already done: the file has this change. Go on with what is left, or say that you are done.";
         let (mut item, call, native) = match act {
@@ -141,7 +141,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// One call: what reads is answered, what changes joins its neighbours.
+    /// Performs one call: a read is answered at once, a change joins its neighbours.
     pub async fn call(&mut self, act: CallAct) {
         self.go_on = true;
         let CallAct { mut item, call, native, early } = act;
@@ -184,7 +184,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// A call that is not an edit.
+    /// Performs a call that is not an edit.
     async fn other(&mut self, item: CallItem, call: ToolCall, native: bool, result: RunResult) {
         match result {
             RunResult::Output(output) => self.answered(item, &call, native, output).await,
@@ -216,7 +216,7 @@ impl ToolRun<'_> {
         self.result_with(item.id, call, native, record, &output.text, images);
     }
 
-    /// A read outside the workspace: path by path, by the person.
+    /// Asks the person about each path of a read outside the workspace, then runs it.
     async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
         let text = format!("Read {} outside the workspace?", path.display());
         let no = "default; the model is told and continues without it";
@@ -256,7 +256,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// A command: asked for, run, sealed, told.
+    /// Asks for, runs and seals a command, and records its result.
     async fn command(&mut self, mut item: CallItem, call: ToolCall, native: bool, wanted: CommandCall) {
         let info = CommandInfo {
             session: Some(self.session.id.clone()),
@@ -302,7 +302,7 @@ impl ToolRun<'_> {
         reply
     }
 
-    /// Neighbouring edits become one proposal; each call gets its result.
+    /// Proposes neighbouring edits as one proposal; each call gets its result.
     pub async fn flush(&mut self) {
         if self.edits.is_empty() {
             return;
@@ -333,7 +333,7 @@ impl ToolRun<'_> {
         self.result(item.id, call, native, record, why);
     }
 
-    /// What jobs changed so far becomes changesets of their own.
+    /// Seals what jobs changed so far as changesets of their own.
     pub async fn seal_jobs(&self) {
         seal_jobs(self.context, &self.session.id).await;
     }
@@ -381,7 +381,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// What came of calls and edits written as text goes to the model as one message.
+    /// Sends the results of calls and edits written as text to the model as one message.
     pub fn say_texts(&mut self) {
         if self.texts.is_empty() {
             return;
@@ -397,7 +397,7 @@ impl ToolRun<'_> {
     }
 }
 
-/// An image of a call's answer, as it goes with a message.
+/// Returns an image of a call's answer, as it goes with a message.
 fn image(tool: &str, block: OutputBlock) -> Blob {
     let OutputBlock::Image { media_type, bytes } = block;
     let kind = media_type.rsplit('/').next().unwrap_or_default();

@@ -133,7 +133,8 @@ impl Chat {
         self.printer.prompt(prompt)
     }
 
-    /// A line that was typed. One from before its question is a message for later: it decides nothing.
+    /// Handles a typed line. One from before its question is a message for later: it decides nothing. One from before
+    /// its question is a message for later: it decides nothing.
     fn line(&mut self, line: Line) -> io::Result<()> {
         let early = line.typed && self.put.is_some_and(|put| line.at < put);
         let text = line.text.trim().to_string();
@@ -152,7 +153,7 @@ impl Chat {
         }
     }
 
-    /// Nobody is there any more: nothing that waits is approved.
+    /// Handles the end of input: nothing that waits is approved.
     fn end_of_input(&mut self) -> io::Result<()> {
         self.ended = true;
         self.put = None;
@@ -171,7 +172,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Ctrl-C stops a turn; where none runs it ends the program.
+    /// Stops the turn on Ctrl-C; where none runs the program ends.
     fn interrupt(&mut self) -> io::Result<()> {
         if self.busy {
             self.send(Command::Interrupt);
@@ -181,7 +182,7 @@ impl Chat {
         self.end_of_input()
     }
 
-    /// A message for the model, or a word for nebula.
+    /// Sends a message to the model, or performs a command of nebula's own.
     fn message(&mut self, text: &str) -> io::Result<()> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let command = match word {
@@ -338,7 +339,7 @@ impl Chat {
         self.printer.settled(outcome)
     }
 
-    /// What waits no more is not asked for any more.
+    /// Drops questions that wait no more.
     fn drop_waiting(&mut self, gone: impl Fn(&OpenQuestion) -> bool) {
         if self.waiting.front().is_some_and(&gone) {
             self.put = None;

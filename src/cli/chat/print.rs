@@ -33,7 +33,7 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// A line.
+    /// Prints a line.
     pub fn say(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
         for line in text.lines() {
@@ -42,7 +42,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Something to answer, on a line that stays open.
+    /// Prints a question on a line that stays open for the answer.
     pub fn prompt(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
         let mut out = Out::stdout();
@@ -65,7 +65,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Which session is open.
+    /// Prints which session is open.
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
         let model = info.status.model.clone().unwrap_or_else(|| "no model".into());
@@ -73,7 +73,7 @@ impl Printer {
         self.say(&format!("nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end."))
     }
 
-    /// The words.
+    /// Prints the words.
     pub fn help(&mut self) -> io::Result<()> {
         self.say(
             "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\n\
@@ -81,7 +81,7 @@ impl Printer {
         )
     }
 
-    /// A new entry.
+    /// Prints a new entry.
     pub fn added(&mut self, id: ItemId, item: &Item) -> io::Result<()> {
         match item {
             Item::Answer { text } => {
@@ -99,7 +99,7 @@ impl Printer {
         }
     }
 
-    /// More of an answer: whole lines are printed.
+    /// Prints more of an answer, whole lines only.
     pub fn grew(&mut self, id: ItemId, text: &str) -> io::Result<()> {
         let Some((growing, line, begun)) = self.growing.as_mut().filter(|(growing, ..)| *growing == id) else {
             return Ok(());
@@ -115,7 +115,7 @@ impl Printer {
         Ok(())
     }
 
-    /// A call, once it is over.
+    /// Prints a call, once it is over.
     pub fn call(&mut self, id: ItemId, call: &Call) -> io::Result<()> {
         let known = self.told.insert(id, call.state);
         if !call.state.is_final() || known.is_some_and(CallState::is_final) {
@@ -141,7 +141,7 @@ impl Printer {
         self.say(&line)
     }
 
-    /// Something to know.
+    /// Prints a notice.
     pub fn notice(&mut self, notice: &Notice) -> io::Result<()> {
         match notice.detail.is_empty() {
             true => self.say(&notice.title),
@@ -149,7 +149,7 @@ impl Printer {
         }
     }
 
-    /// A question with its choices.
+    /// Prints a question with its choices.
     pub fn question(&mut self, question: &Question) -> io::Result<()> {
         self.say(&format!("? {}", question.text))?;
         for (n, (short, meaning)) in question.choices.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Printer {
         Ok(())
     }
 
-    /// A proposal with its hunks, numbered.
+    /// Prints a proposal with its hunks, numbered.
     pub fn proposal(&mut self, proposal: &Proposal, restore: bool) -> io::Result<()> {
         let (counts, hunks) = (proposal.counts(), hunks(proposal).count());
         let lines = format!("{} added, {} removed", thousands(counts.added), thousands(counts.removed));
@@ -176,7 +176,7 @@ impl Printer {
         (1..=hunks).try_for_each(|number| self.hunk(proposal, number, false))
     }
 
-    /// One hunk: its head, and its lines unless they are many and it is not asked for.
+    /// Prints one hunk: its head, and its lines unless they are many and it is not asked for.
     pub fn hunk(&mut self, proposal: &Proposal, number: usize, whole: bool) -> io::Result<()> {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
@@ -196,7 +196,7 @@ impl Printer {
         lines.iter().try_for_each(|line| self.say(line))
     }
 
-    /// What was just decided of some hunks.
+    /// Prints what was just decided of some hunks.
     pub fn decided(&mut self, numbers: &[usize], word: &str, why: Option<&str>, review: &Review) -> io::Result<()> {
         let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
         let hunks = if names.len() == 1 { "hunk" } else { "hunks" };
@@ -205,7 +205,7 @@ impl Printer {
         self.say(&format!("{hunks} {} {word}{why}. {left}.", names.join(", ")))
     }
 
-    /// What became of a proposal.
+    /// Prints what became of a proposal.
     pub fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
         let words = match outcome {
             Outcome::Applied { hunks, changeset } => {
@@ -221,7 +221,7 @@ impl Printer {
         self.say(&words)
     }
 
-    /// What the session changed so far, after a turn.
+    /// Prints what the session changed so far, after a turn.
     pub fn summary(&mut self, changed: Option<&Proposal>) -> io::Result<()> {
         let mut line = match changed {
             None => "changed nothing".to_string(),
@@ -242,7 +242,7 @@ impl Printer {
     }
 }
 
-/// The hunks of all files, in the order of their numbers.
+/// Returns the hunks of all files, in the order of their numbers.
 fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
 }
@@ -258,7 +258,7 @@ fn about(hunk: &Hunk) -> String {
     }
 }
 
-/// A hunk's lines with their signs and numbers: `-  17   text`.
+/// Returns a hunk's lines with their signs and numbers: `-  17   text`.
 fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
     let text = |state: &crate::proposal::State| -> Vec<String> {
         state.text().map(|text| text.lines().map(str::to_string).collect()).unwrap_or_default()

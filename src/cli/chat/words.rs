@@ -55,7 +55,7 @@ impl ProposalReply {
     }
 }
 
-/// Numbers of hunks; none stand for the only one there is.
+/// Parses numbers of hunks; an empty list stands for the only one there is.
 fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
     if words.is_empty() && hunks == 1 {
         return Ok(vec![1]);
@@ -88,7 +88,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// Nothing is decided yet.
+    /// Creates the state in which nothing is decided yet.
     pub fn of(proposal: &Proposal) -> Self {
         let files: Vec<usize> = proposal.files.iter().map(|f| f.hunks.len()).collect();
         let begins = |file: usize| files[..file].iter().sum::<usize>();
@@ -104,17 +104,17 @@ impl Review {
         Review { said: vec![None; tied.len()], past: Vec::new(), reason: None, tied, files }
     }
 
-    /// Hunks of which nothing was said.
+    /// Counts hunks of which nothing was said.
     pub fn undecided(&self) -> usize {
         self.said.iter().filter(|said| said.is_none()).count()
     }
 
-    /// Hunks in all.
+    /// Counts all hunks.
     pub fn hunks(&self) -> usize {
         self.said.len()
     }
 
-    /// How hunk `number` stands, from 1.
+    /// Returns how hunk `number` (from 1) was decided.
     pub fn choice(&self, number: usize) -> Option<Choice> {
         self.said.get(number.wrapping_sub(1)).copied().flatten()
     }
@@ -144,7 +144,7 @@ impl Review {
         true
     }
 
-    /// One entry a file; what is undecided counts as rejected.
+    /// Returns one entry a file; what is undecided counts as rejected.
     pub fn files(&self) -> Vec<FileDecision> {
         let mut said = self.said.iter().map(|said| said.unwrap_or(Choice::Reject));
         let file = |hunks: &usize| FileDecision { hunks: said.by_ref().take(*hunks).collect(), edited: None };

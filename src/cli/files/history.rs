@@ -103,7 +103,7 @@ impl ArchiveCommands<'_> {
         Ok(DONE)
     }
 
-    /// Who approved a changeset: as memory knows it, else as the archive does.
+    /// Returns who approved a changeset: as memory knows it, else as the archive does.
     fn approved<'r>(&self, id: Id, record: Option<&'r ChangesetRecord>) -> Option<Cow<'r, str>> {
         match record {
             Some(record) => record.cause.approved.as_deref().map(Cow::Borrowed),
@@ -112,7 +112,7 @@ impl ArchiveCommands<'_> {
         }
     }
 
-    /// The files of a changeset that memory does not know.
+    /// Returns the files of a changeset that memory does not know.
     fn read_files(
         &self,
         id: Id,
@@ -213,7 +213,7 @@ impl ArchiveCommands<'_> {
     }
 }
 
-/// What a changeset is called, if memory knows its cause.
+/// Returns what a changeset is called, if memory knows its cause.
 pub(super) fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
     let cause = &record?.cause;
     Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
@@ -224,7 +224,7 @@ fn row(file: ListedFile<'_>) -> FileRow<'_> {
     FileRow { path, version, absent, added, removed }
 }
 
-/// A changeset and its files, for people.
+/// Prints a changeset and its files, for people.
 fn line<'a>(
     out: &mut Vec<u8>,
     id: Id,

@@ -223,18 +223,18 @@ impl ArchiveCommands<'_> {
         }
     }
 
-    /// The workspace's root, as memory names projects.
+    /// Returns the workspace's root, as memory names projects.
     fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
     }
 
-    /// Normalised paths of files named on the command line.
+    /// Returns the normalised paths of files named on the command line.
     fn paths(&self, files: &[String]) -> Result<Vec<String>> {
         let one = |f: &String| self.path(&self.folder, f);
         files.iter().map(one).collect()
     }
 
-    /// A file as it is really written; or the link itself, where only that has been archived.
+    /// Returns a file as it is really written; or the link itself, where only that has been archived.
     fn path(&self, base: &Path, file: &str) -> Result<String> {
         let entry = self.workspace.resolve_from(base, file, Access::Entry);
         if let Ok(path) = &entry
@@ -274,7 +274,7 @@ impl ArchiveCommands<'_> {
         }
     }
 
-    /// The archive's size now; memory keeps it.
+    /// Measures the archive now; memory stores the size.
     fn measure(&mut self) -> Result<u64> {
         let bytes = self.archive.size()?;
         let kept = self.memory.set_archive_size(&self.project(), bytes);
@@ -287,7 +287,7 @@ impl ArchiveCommands<'_> {
         Ok(writeln!(self.err, "nebula: {what}")?)
     }
 
-    /// Memory's answer; without one it is said once, and the command goes on with what the archive knows.
+    /// Returns memory's answer; without one that is said once, and the command goes on with what the archive knows.
     fn remembered<T: Default>(&mut self, answer: Result<T, crate::memory::Error>) -> Result<T> {
         match answer {
             Ok(value) => Ok(value),

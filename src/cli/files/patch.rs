@@ -67,7 +67,7 @@ impl ArchiveCommands<'_> {
         String::from_utf8(bytes).ok().context("the patch is not UTF-8: nothing was changed")
     }
 
-    /// The edits in a text. Anything that breaks off spoils the whole.
+    /// Returns the edits in a text. Anything that breaks off spoils the whole.
     fn edits(&self, text: &str, named: Vec<KnownFile>) -> Result<Vec<Edit>> {
         let mut edits = self.edits_among(text, named)?;
         if edits.is_empty() && text.contains("```") {
@@ -80,8 +80,8 @@ impl ArchiveCommands<'_> {
         Ok(edits)
     }
 
-    /// The text files that the text names: in a session they would be known. Any word that may be a path, and whatever stands
-    /// above a block or a fence.
+    /// Returns the text files that the text names: in a session they would be known. Any word that may be a path, and
+    /// whatever stands above a block or a fence.
     fn named(&self, text: &str) -> Vec<KnownFile> {
         let parts = |c: char| c.is_whitespace() || "`\"'()[]<>*,:。、，：「」【】（）".contains(c);
         let words = text.split(parts).map(|word| word.trim_start_matches('@').trim_end_matches(['.', '!', '?']));
@@ -94,7 +94,7 @@ impl ArchiveCommands<'_> {
         paths.into_iter().filter_map(|path| self.known(path)).take(MOST_IN_PLAY).collect()
     }
 
-    /// A text file that is not too large.
+    /// Returns a text file that is not too large.
     fn known(&self, path: String) -> Option<KnownFile> {
         let size = fs::metadata(self.workspace.root().join(&path)).ok().filter(|m| m.is_file())?.len();
         let read = (size <= LARGEST_IN_PLAY).then(|| self.workspace.read(&path).ok()).flatten()?;
@@ -102,7 +102,7 @@ impl ArchiveCommands<'_> {
         Some(KnownFile { path, text })
     }
 
-    /// The text files of a small workspace, but for the patch itself.
+    /// Returns the text files of a small workspace, but for the patch itself.
     fn in_play(&self, patch: &str) -> Vec<KnownFile> {
         let mut known = Vec::new();
         for entry in self.workspace.walk("").build().flatten() {

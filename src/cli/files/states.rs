@@ -40,7 +40,7 @@ impl ArchiveCommands<'_> {
         Ok(DONE)
     }
 
-    /// What a changeset holds, what made it and who approved that.
+    /// Prints what a changeset holds, what made it and who approved that.
     fn show_changeset(&mut self, id: Id) -> Result<u8> {
         let known = self.memory.changeset(&self.project(), &id.to_string());
         let record = self.remembered(known)?;
@@ -84,7 +84,7 @@ impl ArchiveCommands<'_> {
         Ok(DONE)
     }
 
-    /// The version of a name, which a changeset's is not.
+    /// Returns the version of a name, which a changeset's is not.
     fn version(&self, name: &str) -> Result<Version> {
         self.archive.find_version(None, name).map_err(|unknown| match self.archive.find_changeset(name) {
             Ok(id) => anyhow!("{id} is a changeset: `nebula history FILE` lists the versions of one file"),

@@ -47,7 +47,7 @@ impl World {
         self.run_in(None, words, answers)
     }
 
-    /// The same with `--resume` and the beginning of a session's id.
+    /// Runs the tour again with `--resume` and the beginning of a session's id.
     fn run_in(&self, session: Option<String>, words: &[&str], answers: Option<&str>) -> Ran {
         #[derive(clap::Parser)]
         struct Words {
@@ -108,7 +108,7 @@ impl World {
         desk.execute(&decided, "edit", "make it better").map(drop)
     }
 
-    /// From now on no file gets its new name: the disk is full.
+    /// Makes every later rename fail, as a full disk does.
     fn fill_disk(&mut self) {
         let full = |step: &str| match step {
             "apply: rename" => Err(std::io::ErrorKind::StorageFull.into()),

@@ -36,7 +36,8 @@ impl ArchiveCommands<'_> {
         self.restore(&RestoreScope::Redo, ask)
     }
 
-    /// `[COUNT] [FILE…]`. A file whose name is a number is written `./2`.
+    /// Parses `[COUNT] [FILE…]`. A file whose name is a number is written `./2`. A file whose name is a number is
+    /// written `./2`.
     fn of_words(&mut self, words: &[String]) -> Result<RestoreScope> {
         let (first, files) = match words.split_first() {
             Some((first, rest)) if first.bytes().all(|b| b.is_ascii_digit()) && !first.is_empty() => {
@@ -199,7 +200,7 @@ impl ArchiveCommands<'_> {
         Ok(if scripted { NOT_APPROVED } else { DONE })
     }
 
-    /// The list of previews, before anything is asked; with `--json` it stands beside the question.
+    /// Prints the list of previews, before anything is asked; with `--json` it stands beside the question.
     fn list(&mut self, previews: &[RestorePreview], json: bool, asks: bool) -> Result<()> {
         if json && !asks {
             return Ok(());
@@ -215,7 +216,7 @@ impl ArchiveCommands<'_> {
         Ok(self.out.flush()?)
     }
 
-    /// What was done.
+    /// Prints what was done.
     fn report(
         &mut self,
         changeset: Option<Id>,
@@ -238,12 +239,12 @@ impl ArchiveCommands<'_> {
     }
 }
 
-/// Whether a merge met lines that both changed.
+/// Returns whether a merge met lines that both changed.
 fn has_conflict(file: &FileChange) -> bool {
     file.hunks.iter().filter_map(|h| h.found.as_ref()?.detail.as_deref()).any(|detail| detail == CONFLICT)
 }
 
-/// The word for a preview in `--json`.
+/// Returns the word for a preview in `--json`.
 fn word(status: &RestoreStatus) -> &'static str {
     match status {
         RestoreStatus::Restore(_) => "restore",
@@ -253,7 +254,7 @@ fn word(status: &RestoreStatus) -> &'static str {
     }
 }
 
-/// Glyph, words and detail of a preview.
+/// Returns glyph, words and detail of a preview.
 fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
     match status {
         RestoreStatus::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
@@ -267,7 +268,7 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
     }
 }
 
-/// `+3 −1`; nothing for no lines.
+/// Formats as `+3 −1`; empty for no lines.
 fn plus_minus(counts: Counts) -> String {
     match (counts.added, counts.removed) {
         (0, 0) => String::new(),

@@ -10,7 +10,7 @@ use crate::memory::Cause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
 
 impl ArchiveCommands<'_> {
-    /// Where changes go.
+    /// Returns the stores that changes go to.
     pub(super) fn stores(&self) -> Stores<'_> {
         Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
     }
@@ -54,7 +54,7 @@ impl ArchiveCommands<'_> {
     }
 }
 
-/// A change with one of its hunks alone, for showing it.
+/// Returns a change with one of its hunks alone, for showing it.
 fn only(file: &FileChange, hunk: usize) -> FileChange {
     let mut one = file.clone();
     if one.hunks[hunk].kind == HunkKind::Lines {

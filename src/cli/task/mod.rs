@@ -435,7 +435,7 @@ impl Printer {
         }
     }
 
-    /// The end of a turn that failed, with what it was for programs.
+    /// Prints the end of a turn that failed, with its details for programs.
     fn failed(&mut self, message: &str, cause: &Cause) -> io::Result<TaskExit> {
         let (kind, status, id) = (cause.kind, cause.status, cause.request_id.as_deref());
         let end = json!({

@@ -13,7 +13,7 @@ use crate::config::keys::PROVIDERS;
 use crate::config::paths::Paths;
 use crate::config::values::Config;
 
-/// Every use of a key that the person's `own` settings make, and those that were agreed to.
+/// Returns every use of a key that the person's `own` settings make, and those that were agreed to.
 pub fn allowed(own: &Config) -> BTreeSet<KeyUse> {
     let mut allowed = agreed(&own.paths);
     let names =
@@ -31,7 +31,7 @@ fn path(paths: &Paths) -> Option<PathBuf> {
     paths.own("agreed_keys.json")
 }
 
-/// What the person has agreed to; nothing where the file is not what was written.
+/// Returns what the person has agreed to; nothing where the file is not what was written.
 fn agreed(paths: &Paths) -> BTreeSet<KeyUse> {
     let read = |path: &Path| file::small_text(path).and_then(|text| serde_json::from_str::<Vec<Value>>(&text).ok());
     let rows = path(paths).and_then(|path| read(&path)).unwrap_or_default();

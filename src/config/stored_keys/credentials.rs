@@ -11,12 +11,13 @@ use crate::config::key_use::KeyUse;
 use crate::config::paths::Paths;
 use crate::config::values::Config;
 
-/// Where the keys are kept.
+/// Returns where the keys are kept.
 fn path(paths: &Paths) -> Option<PathBuf> {
     paths.own("credentials.json")
 }
 
-/// What is kept: provider, server, key. Nothing where the file can be read by others or is not what was written.
+/// Returns what is kept: provider, server, key. Nothing where the file can be read by others or is not what was
+/// written.
 fn stored(path: &Path) -> Vec<(String, String, String)> {
     if !is_private(path) {
         return Vec::new();
@@ -27,13 +28,13 @@ fn stored(path: &Path) -> Vec<(String, String, String)> {
     rows.unwrap_or_default().iter().filter_map(read).collect()
 }
 
-/// Whether only its owner can read a file.
+/// Returns whether only its owner can read a file.
 fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o077 == 0)
 }
 
-/// The key kept for this provider at this address.
+/// Returns the key kept for this provider at this address.
 fn key(paths: &Paths, provider: &str, base_url: &str) -> Option<Secret> {
     let server = KeyUse::new("", base_url).server;
     let found = stored(&path(paths)?).into_iter().find(|(p, s, _)| p == provider && *s == server);
@@ -41,12 +42,12 @@ fn key(paths: &Paths, provider: &str, base_url: &str) -> Option<Secret> {
 }
 
 impl Config {
-    /// The key that was kept for the provider in force at this address.
+    /// Returns the key that was kept for the provider in force at this address.
     pub fn stored_key(&self, base_url: &str) -> Option<Secret> {
         key(&self.paths, &self.provider, base_url)
     }
 
-    /// A connection to a provider as the person describes it, with this key.
+    /// Returns a connection to a provider as the person describes it, with this key.
     pub fn connection_to(&self, provider: &str, base_url: Option<&str>, key: Option<Secret>) -> Connection {
         let mut config = self.clone();
         config.provider = provider.to_string();
@@ -71,7 +72,7 @@ impl Config {
         file::write(&path, format!("{:#}\n", Value::from(rows)).as_bytes())
     }
 
-    /// What `doctor` says of the keys that are kept; none: there are none.
+    /// Returns what `doctor` says of the keys that are kept; none: there are none.
     pub fn credentials(&self) -> Option<(bool, String)> {
         let path = path(&self.paths).filter(|path| path.exists())?;
         let short = self.paths.short(&path);

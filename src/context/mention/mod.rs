@@ -43,7 +43,7 @@ pub enum Target {
 }
 
 impl Mention {
-    /// How it shows where the cursor is not: the last part of the path, with the lines.
+    /// Returns how it shows where the cursor is not: the last part of the path, with the lines.
     pub fn short(&self) -> String {
         match &self.target {
             Target::Rag { words } => format!("@rag {words}").trim_end().to_string(),
@@ -60,7 +60,7 @@ impl Mention {
     }
 }
 
-/// All mentions of a text, in order; they do not overlap.
+/// Returns all mentions of a text, in order; they do not overlap.
 pub fn mentions(text: &str) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -91,7 +91,7 @@ fn push(found: &mut Vec<Mention>, mention: Mention) -> usize {
     end
 }
 
-/// Whether a mention may begin after this text.
+/// Returns whether a mention may begin after this text.
 fn may_begin(before: &str) -> bool {
     match before.chars().next_back() {
         Some('\\') => false,
@@ -100,7 +100,7 @@ fn may_begin(before: &str) -> bool {
     }
 }
 
-/// The mention that begins with the `@` at this place.
+/// Returns the mention that begins with the `@` at this place.
 fn at_mention(text: &str, at: usize) -> Option<Mention> {
     let rest = &text[at + 1..];
     if let Some(quoted) = rest.strip_prefix('"') {
@@ -120,7 +120,7 @@ fn at_mention(text: &str, at: usize) -> Option<Mention> {
     path_mention(at..at + 1 + word.len(), path, lines, looks_like_a_path(path))
 }
 
-/// `@rag`, with the words up to the line's end or the next mention.
+/// Parses `@rag`, with the words up to the line's end or the next mention.
 fn rag(text: &str, at: usize) -> Mention {
     let from = at + "@rag".len();
     let line = &text[from..text[from..].find('\n').map_or(text.len(), |i| from + i)];
@@ -142,7 +142,7 @@ fn path_mention(range: Range<usize>, written: &str, lines: Option<(usize, usize)
     Some(Mention { range, target: Target::Path { path: path.to_string(), lines, folder, sure } })
 }
 
-/// Where an unquoted path ends.
+/// Returns where an unquoted path ends.
 fn word_end(rest: &str) -> usize {
     let mut end = rest.len();
     let mut extension = false;
@@ -171,7 +171,7 @@ fn word_end(rest: &str) -> usize {
     rest[..end].trim_end_matches(['.', ':', '!', '?', '-', '@']).len()
 }
 
-/// Whether a character ends a path that is not quoted.
+/// Returns whether a character ends a path that is not quoted.
 pub fn closes(c: char) -> bool {
     matches!(c, ',' | ';' | '"' | '\'' | '`' | ')' | ']' | '}' | '>' | '<' | '|' | '*' | '\\')
         || matches!(c, '、' | '。' | '，' | '．' | '：' | '；' | '！' | '？' | '）' | '（' | '」' | '「' | '』' | '『')
@@ -186,7 +186,7 @@ fn looks_like_a_path(word: &str) -> bool {
     (inner_dot || word.contains('/')) && !number
 }
 
-/// The text between quotes, with `\"` and `\\` undone, and how long it was with its closing quote.
+/// Returns the text between quotes, with `\"` and `\\` undone, and how long it was with its closing quote.
 fn unquote(rest: &str) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut chars = rest.char_indices();
@@ -214,7 +214,7 @@ fn split_lines(word: &str) -> (&str, Option<(usize, usize)>) {
     (word, None)
 }
 
-/// The lines named at the beginning of a text, and how many bytes name them.
+/// Returns the lines named at the beginning of a text, and how many bytes name them.
 fn line_suffix(text: &str) -> (Option<(usize, usize)>, usize) {
     let (rest, letter) = match (text.strip_prefix(':'), text.strip_prefix("#L")) {
         (Some(rest), _) => (rest, ""),
@@ -238,7 +238,7 @@ fn line_suffix(text: &str) -> (Option<(usize, usize)>, usize) {
     (Some((from, to)), length)
 }
 
-/// A Markdown link to a file, beginning at `[`.
+/// Returns a Markdown link to a file, beginning at `[`.
 fn link(text: &str, at: usize) -> Option<Mention> {
     let line = &text[at..text[at..].find('\n').map_or(text.len(), |i| at + i)];
     let close = line.find("](")?;
@@ -283,7 +283,7 @@ fn percent_decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_string())
 }
 
-/// Where the code that begins at this run of backticks (or fence of tildes) ends; `None` where it begins none.
+/// Returns where the code that begins at this run of backticks (or fence of tildes) ends; `None` where it begins none.
 fn code_end(text: &str, at: usize) -> Option<usize> {
     let mark = text[at..].chars().next()?;
     let run = text[at..].len() - text[at..].trim_start_matches(mark).len();
@@ -320,7 +320,7 @@ fn code_end(text: &str, at: usize) -> Option<usize> {
     Some(at + run)
 }
 
-/// Whether a place is inside code.
+/// Returns whether a place is inside code.
 fn in_code(text: &str, place: usize) -> bool {
     let mut at = 0;
     while at < place {

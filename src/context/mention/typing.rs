@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Mention, Target, closes, in_code, looks_like_a_path, may_begin, mentions};
 
-/// A path as a mention that [`mentions`] reads back: quoted where it must be.
+/// Returns a path as a mention that [`mentions`] reads back: quoted where it must be.
 pub fn written(path: &str) -> String {
     let plain = format!("@{path}");
     let alone = format!("{plain} ");
@@ -29,7 +29,7 @@ pub struct Typing {
     pub lines: String,
 }
 
-/// The mention under way at a caret (a byte position), if one is: what completion is offered for.
+/// Returns the mention under way at a caret (a byte position), if one is: what completion is offered for.
 pub fn typing(text: &str, caret: usize) -> Option<Typing> {
     let before = text.get(..caret)?;
     let line = before.rfind('\n').map_or(0, |i| i + 1);
@@ -50,7 +50,7 @@ pub fn typing(text: &str, caret: usize) -> Option<Typing> {
     Some(Typing { range: at..caret, words, lines: lines.to_string() })
 }
 
-/// The file name that ends at a caret (a byte position) and is no mention, if one does: see [`bare_names`].
+/// Returns the file name that ends at a caret (a byte position) and is no mention, if one does: see [`bare_names`].
 pub fn bare_name(text: &str, caret: usize) -> Option<Range<usize>> {
     let from = text.get(..caret)?.rfind('\n').map_or(0, |i| i + 1);
     let to = text[caret..].find('\n').map_or(text.len(), |i| caret + i);
@@ -61,8 +61,7 @@ pub fn bare_name(text: &str, caret: usize) -> Option<Range<usize>> {
     Some(from + found.start..from + found.end)
 }
 
-/// Words of a text that look like file names and are no mentions (`cart.rs`, `src/cart.rs`), to be offered where such
-/// a file exists.
+/// Returns words of a text that look like file names and are no mentions (`cart.rs`, `src/cart.rs`).
 pub fn bare_names(text: &str) -> Vec<Range<usize>> {
     let taken = mentions(text);
     let mut found = Vec::new();

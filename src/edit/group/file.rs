@@ -66,8 +66,8 @@ pub(super) enum MoveEnd {
 /// More places of one edit are kept as one.
 const MANY: usize = 256;
 
-/// What the model is told of an edit that has no place after those before it: its file stays as it is on disk, so the
-/// help is about that. Nothing for a file that is made in the same run.
+/// Returns what the model is told of an edit that has no place after those before it: its file stays as it is on disk,
+/// so the help is about that. Nothing for a file that is made in the same run.
 fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
     if before.is_empty() {
         return None;
@@ -113,7 +113,7 @@ impl File {
         }
     }
 
-    /// What the model is told where nothing is.
+    /// Returns what the model is told where nothing is.
     pub fn absent(&self) -> String {
         let mean = match self.instead.len() {
             1..=MOST_MEANT => format!(" Did you mean {}?", self.instead.join(" or ")),
@@ -126,7 +126,7 @@ impl File {
         matches!(self.now, FileState::Gone)
     }
 
-    /// One edit other than a move. The error is for the model.
+    /// Applies one edit other than a move. The error is for the model.
     pub fn change(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {
         if matches!(self.moved, Some((_, MoveEnd::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
@@ -177,7 +177,7 @@ impl File {
         Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
-    /// A new file; one that exists may be replaced only in a session, and not by `writeFile`.
+    /// Makes a new file; one that exists may be replaced only in a session, and not by `writeFile` of a patch.
     fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &GroupRules) -> Result<EditStatus, String> {
         if matches!(&self.now, FileState::Text { text, .. } if !text.is_empty()) {
             match edit.format {
@@ -273,7 +273,7 @@ impl File {
         }
     }
 
-    /// Before, after, and where in the after-bytes the edits stand.
+    /// Returns the state before, the state after, and where in the after-bytes the edits stand.
     pub fn ends(&self) -> (State, State, Vec<Placed>) {
         match &self.now {
             FileState::Gone => (self.before.clone(), State::Absent, Vec::new()),
@@ -288,7 +288,7 @@ impl File {
         }
     }
 
-    /// `replaceInFile (2), writeFile`.
+    /// Formats as `replaceInFile (2), writeFile`.
     pub fn asked_by(&self) -> String {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for by in &self.by {
@@ -302,8 +302,8 @@ impl File {
     }
 }
 
-/// What makes it doubtful that `new` is all of the file: it leaves out most definitions. Where it is one definition of the
-/// file, it takes the place of that one.
+/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where it is one
+/// definition of the file, it takes the place of that one.
 fn part_of(old: &str, new: &mut String) -> Option<String> {
     let (lost, of) = place::lost_definitions(old, new)?;
     if let Some((range, name)) = place::same_definition(old, new) {

@@ -50,7 +50,8 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> Edi
     EditOutcome { changes: group.changes(), results }
 }
 
-/// Whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md`), as small models do.
+/// Returns whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md`), as small
+/// models do.
 fn is_example(path: &str, op: &Op) -> bool {
     match op {
         Op::Replace { search, .. } => path == "hello.py" && search.trim() == "def greet():\n    print(\"hi\")",
@@ -63,7 +64,7 @@ fn is_example(path: &str, op: &Op) -> bool {
     }
 }
 
-/// A path without quotes, a label (`path:`) or the number of a line around it.
+/// Returns a path without quotes, a label (`path:`) or the number of a line around it.
 fn bare(name: &str) -> &str {
     let mut bare = name.trim();
     loop {
@@ -89,8 +90,8 @@ struct Group<'l, 'a> {
 }
 
 impl Group<'_, '_> {
-    /// The file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds its place
-    /// there.
+    /// Returns the file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds
+    /// its place there.
     fn open_for(&mut self, name: &str, edit: &Edit) -> Result<usize, String> {
         let current = self.current(name)?;
         let gone = current.state.is_absent() && !self.by_path.contains_key(&current.path);
@@ -104,7 +105,7 @@ impl Group<'_, '_> {
         self.open_as(current)
     }
 
-    /// The file of that name, by its index; read at its first mention.
+    /// Returns the file of that name, by its index; read at its first mention.
     fn open(&mut self, name: &str) -> Result<usize, String> {
         let current = self.current(name)?;
         self.open_as(current)
@@ -120,7 +121,8 @@ impl Group<'_, '_> {
         Ok(index)
     }
 
-    /// What a path is now, without the dress that models put around it. `src\\a.rs` means `src/a.rs` and `@src/a.rs` too, unless there is a file of just that name.
+    /// Returns what a path is now, without the dress that models put around it. `src\\a.rs` means `src/a.rs` and
+    /// `@src/a.rs` too, unless there is a file of just that name.
     fn current(&mut self, name: &str) -> Result<Current, String> {
         let slashed = bare(name).replace('\\', "/");
         let meant = slashed.strip_prefix('@').map_or(slashed.as_str(), |rest| rest.strip_prefix('/').unwrap_or(rest));

@@ -21,8 +21,7 @@ impl<'a> Pattern<'a> {
         Pattern { line, bits, blocks }
     }
 
-    /// Twice the longest common subsequence over both lengths, from 0 to 1; 0 without a closer look when it
-    /// must be below `least`.
+    /// Returns twice the longest common subsequence over both lengths, from 0 to 1.
     pub fn ratio(&self, other: &str, least: f32) -> f32 {
         let (a, b) = (self.line.len(), other.len());
         if self.line == other {
@@ -36,8 +35,7 @@ impl<'a> Pattern<'a> {
         2.0 * common as f32 / sum
     }
 
-    /// Length of the longest common subsequence, all rows of 64 columns of the table at once (bit-parallel: a zero
-    /// bit is a step of the table's last row).
+    /// Returns the length of the longest common subsequence, all rows of 64 columns of the table at once.
     fn subsequence(&self, other: &str) -> usize {
         if self.blocks == 1 {
             let mut row = u64::MAX;

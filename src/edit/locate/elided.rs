@@ -21,7 +21,7 @@ pub(super) struct ElidedSpan {
 /// How many ways to combine the parts are looked at before the search is given up as ambiguous.
 const WAYS: usize = 10_000;
 
-/// Whether a line is nothing but dots, alone or in a comment (`// ...`, `# ... rest as before ...`).
+/// Returns whether a line is nothing but dots, alone or in a comment (`// ...`, `# ... rest as before ...`).
 pub(in crate::edit) fn is_dots(line: &str) -> bool {
     let text = line.trim();
     let dots = |t: &str| {
@@ -31,12 +31,12 @@ pub(in crate::edit) fn is_dots(line: &str) -> bool {
     dots(text) || comment(text).is_some_and(|inner| dots(inner) || is_rest(inner))
 }
 
-/// Whether a line says in a comment that something was left out: dots with or without words.
+/// Returns whether a line says in a comment that something was left out: dots with or without words.
 pub(in crate::edit) fn is_comment_dots(line: &str) -> bool {
     comment(line.trim()).is_some() && is_dots(line)
 }
 
-/// `... existing code ...`: dots, words, and dots again or a word for the rest.
+/// Returns whether a line reads `... existing code ...`: dots, words, and dots again or a word for the rest.
 fn is_rest(inner: &str) -> bool {
     let inner = inner.trim();
     let Some(words) = inner.strip_prefix("...").or_else(|| inner.strip_prefix('…')) else { return false };
@@ -52,7 +52,7 @@ fn comment(text: &str) -> Option<&str> {
     paired.or_else(|| LEADS.iter().find_map(|lead| text.strip_prefix(lead)))
 }
 
-/// All runs of lines that begin with the needle's first part, end with its last and hold those between in
+/// Returns all runs of lines that begin with the needle's first part, end with its last and hold those between in
 /// order; at most two, as more are no better than two.
 pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle) -> Vec<ElidedSpan> {
     let parts: Vec<Vec<&str>> = needle.lines.split(|l| is_dots(l)).map(|part| part.to_vec()).collect();

@@ -7,8 +7,8 @@ use memchr::memmem;
 use super::fold;
 use super::search::Shape;
 
-/// The places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate);
-/// inline ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
+/// Returns the places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate); inline
+/// ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
 pub(super) fn find(text: &str, needle: &str, shape: Shape, limit: usize) -> Vec<Range<usize>> {
     find_where(text, needle, limit, |range| fits(text, range, shape))
 }
@@ -30,17 +30,17 @@ fn find_where(text: &str, needle: &str, limit: usize, fits: impl Fn(&Range<usize
     places
 }
 
-/// The places of `needle` inside of words too.
+/// Returns the places of `needle` inside of words too.
 pub(super) fn find_in_words(text: &str, needle: &str, limit: usize) -> Vec<Range<usize>> {
     find_where(text, needle, limit, |range| !splits_mark(text, range))
 }
 
-/// Whether a match ends between a letter and its mark: か of か\u{3099} is another letter.
+/// Returns whether a match ends between a letter and its mark: か of か\u{3099} is another letter.
 fn splits_mark(text: &str, range: &Range<usize>) -> bool {
     text[range.end..].chars().next().is_some_and(fold::is_mark)
 }
 
-/// Whether a match stands where its shape allows: between line ends, or at word boundaries.
+/// Returns whether a match stands where its shape allows: between line ends, or at word boundaries.
 pub(super) fn fits(text: &str, range: &Range<usize>, shape: Shape) -> bool {
     match shape {
         Shape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
@@ -70,7 +70,7 @@ fn lone_cr(text: &str) -> bool {
     memchr::memchr(b'\n', text.as_bytes()).is_none()
 }
 
-/// Whether a character joins with its neighbours to a word. Scripts that write words without spaces between
+/// Returns whether a character joins with its neighbours to a word. Scripts that write words without spaces between
 /// them have no boundaries to ask for.
 pub(super) fn is_word(c: char) -> bool {
     let unspaced = matches!(c as u32,

@@ -6,12 +6,12 @@ use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
 use crate::proposal::Rung;
 
-/// A character of indentation or of trailing space.
+/// Returns whether a character is indentation or trailing space.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}')
 }
 
-/// A line as the rung compares it. Each rung keeps the tolerance of those before.
+/// Returns a line as the rung compares it. Each rung keeps the tolerance of those before.
 pub(in crate::edit) fn line(content: &str, rung: Rung) -> Cow<'_, str> {
     match rung {
         Rung::Exact | Rung::LineEndings => Cow::Borrowed(content),
@@ -28,7 +28,7 @@ pub(in crate::edit) fn line(content: &str, rung: Rung) -> Cow<'_, str> {
     }
 }
 
-/// The white space in front of a line.
+/// Returns the white space in front of a line.
 pub(in crate::edit) fn indent(content: &str) -> &str {
     &content[..content.len() - content.trim_start_matches(|c| is_space(c) || is_wide_space(c)).len()]
 }
@@ -53,7 +53,7 @@ fn fold(c: char, out: &mut String) {
 /// No character before it is composed of others.
 const FIRST_COMPOSED: char = '\u{c0}';
 
-/// A composed character as those it stands for, as some systems write it: `が` as `か` and its mark.
+/// Splits a composed character into those it stands for, as some systems write it: `が` as `か` and its mark.
 fn decompose(c: char, out: &mut String) {
     const PARTS: CanonicalDecompositionBorrowed<'static> = CanonicalDecompositionBorrowed::new();
     match PARTS.decompose(c) {
@@ -66,7 +66,7 @@ fn decompose(c: char, out: &mut String) {
     }
 }
 
-/// Whether a character is a mark on the one before it.
+/// Returns whether a character is a mark on the one before it.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
@@ -81,8 +81,8 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// The original's bytes behind a range of the folded text. White space that was overlooked at its end is not
-    /// among them.
+    /// Returns the original's bytes behind a range of the folded text. White space that was overlooked at its end is
+    /// not among them.
     pub fn original(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let start = self.map[range.start];
         // The end of the last character, not the start of the next: what was overlooked between them stays.
@@ -90,8 +90,8 @@ impl Folded {
     }
 }
 
-/// The whole text without what the rung overlooks inside and between lines (indentation is not among it).
-/// Only [`Rung::LineEndings`], [`Rung::TrailingSpace`] and [`Rung::LookAlikes`] make sense here.
+/// Returns the whole text without what the rung overlooks inside and between lines (indentation is not among it). Only
+/// [`Rung::LineEndings`], [`Rung::TrailingSpace`] and [`Rung::LookAlikes`] make sense here.
 pub(super) fn text(original: &str, rung: Rung) -> Folded {
     let mut folded =
         Folded { text: String::with_capacity(original.len()), map: Vec::with_capacity(original.len() + 1) };

@@ -55,7 +55,7 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<LocatedPlace>, Miss> {
     Ladder::new(text, search).climb(limit)
 }
 
-/// The answer of a rung: places, too many of them, or none and the next rung's turn.
+/// Returns the answer of a rung: places, too many of them, or none and the next rung's turn.
 fn one(mut places: Vec<LocatedPlace>, all: bool) -> Option<Result<Vec<LocatedPlace>, Miss>> {
     match places.len() {
         0 => None,
@@ -69,7 +69,7 @@ fn one(mut places: Vec<LocatedPlace>, all: bool) -> Option<Result<Vec<LocatedPla
     }
 }
 
-/// Where the search text stands in the middle of longer lines or words.
+/// Returns where the search text stands in the middle of longer lines or words.
 fn within(text: &str, search: &Search) -> Vec<Range<usize>> {
     let needle = search.text.trim_matches(fold::is_space);
     if needle.contains('\n') || needle.len() < 2 {
@@ -120,7 +120,7 @@ impl<'a> Ladder<'a> {
         self.inexact(&keys)
     }
 
-    /// A passage that does not cover whole lines, at the rungs that know no indentation.
+    /// Searches for a passage that does not cover whole lines, at the rungs that know no indentation.
     fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<LocatedPlace>) {
         if self.search.shape == Shape::Lines || rung == Rung::Indentation {
             return;
@@ -170,13 +170,13 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    /// The bytes of the lines a line of dots stands for, the last ending included.
+    /// Returns the bytes of the lines a line of dots stands for, the last ending included.
     fn gap(&self, lines: &Range<usize>) -> Range<usize> {
         let at = |i: usize| self.hay.spans.get(i).map_or(self.text.len(), |s| s.start);
         at(lines.start)..at(lines.end)
     }
 
-    /// The bytes of lines as the search text means them: with the last ending if it has one, and without the
+    /// Returns the bytes of lines as the search text means them: with the last ending if it has one, and without the
     /// first indentation if it leaves that out.
     fn range(&self, lines: Range<usize>) -> Range<usize> {
         let mut range = self.hay.range(lines.clone());

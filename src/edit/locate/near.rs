@@ -34,7 +34,7 @@ const FUZZY: usize = 6;
 /// How many pairs of unequal lines are compared in all.
 const BUDGET: usize = 60_000;
 
-/// The runs of lines most like the needle, best first; they do not overlap.
+/// Returns the runs of lines most like the needle, best first; they do not overlap.
 pub(super) fn find(hay: &[Cow<str>], needle: &[Cow<str>]) -> Vec<Near> {
     let solid = |keys: &[Cow<str>]| -> Vec<usize> { (0..keys.len()).filter(|i| !keys[*i].is_empty()).collect() };
     let (rows, cols) = (solid(needle), solid(hay));
@@ -61,7 +61,7 @@ fn weight(line: &str) -> f32 {
     line.len() as f32 + 1.0
 }
 
-/// The most promising diagonals (column minus row, in lines that are not blank), best first.
+/// Returns the most promising diagonals (column minus row, in lines that are not blank), best first.
 fn diagonals(hay: &[Cow<str>], needle: &[Cow<str>], rows: &[usize], cols: &[usize], band: usize) -> Vec<isize> {
     let mut votes = vec![0.0_f32; rows.len() + cols.len()];
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -92,7 +92,7 @@ fn diagonals(hay: &[Cow<str>], needle: &[Cow<str>], rows: &[usize], cols: &[usiz
     best(&votes, band).into_iter().map(|i| i as isize - rows.len() as isize).collect()
 }
 
-/// The places with the most votes around them, at least two bands apart.
+/// Returns the places with the most votes around them, at least two bands apart.
 fn best(votes: &[f32], band: usize) -> Vec<usize> {
     let mut around = Vec::with_capacity(votes.len());
     let mut sum = votes.iter().take(band).sum::<f32>();
@@ -125,7 +125,7 @@ struct Aligner<'a> {
 }
 
 impl Aligner<'_> {
-    /// The best alignment within a band around a diagonal.
+    /// Returns the best alignment within a band around a diagonal.
     ///
     /// `best[r][k]` is the best sum of the first `r` rows with the first `r + diagonal - band + k` columns. What is
     /// alike counts for it, every column from the first that answers to the last counts against it.
@@ -148,13 +148,13 @@ impl Aligner<'_> {
         self.near(&best, &gains, diagonal)
     }
 
-    /// The column that answers to a row at this offset in the band.
+    /// Returns the column that answers to a row at this offset in the band.
     fn column(&self, row: usize, k: usize, diagonal: isize) -> Option<usize> {
         let col = row as isize + diagonal - self.band as isize + k as isize;
         usize::try_from(col).ok().filter(|c| *c < self.cols.len())
     }
 
-    /// What a column costs that lies inside of the run.
+    /// Returns what a column costs that lies inside of the run.
     fn cost(&self, col: Option<usize>) -> f32 {
         col.map_or(0.0, |col| weight(&self.hay[self.cols[col]]) / 2.0)
     }

@@ -22,12 +22,12 @@ pub(super) struct LineMatch {
     pub shift: Shift,
 }
 
-/// The lines of a text as a rung compares them.
+/// Returns the lines of a text as a rung compares them.
 pub(super) fn keys<'t>(lines: &Lines<'t>, rung: Rung) -> Vec<Cow<'t, str>> {
     (0..lines.len()).map(|i| fold::line(lines.content(i), rung)).collect()
 }
 
-/// All runs of lines that fit the needle at this rung, at most `limit`.
+/// Returns all runs of lines that fit the needle at this rung, at most `limit`.
 pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle, rung: Rung, limit: usize) -> Vec<LineMatch> {
     let wanted: Vec<Cow<str>> = needle.lines.iter().map(|l| fold::line(l, rung)).collect();
     let mut fits = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn find(hay: &Lines, keys: &[Cow<str>], needle: &Needle, rung: Rung, 
     fits
 }
 
-/// Where the wanted keys stand one after another.
+/// Returns where the wanted keys stand one after another.
 pub(super) fn runs<'k>(keys: &'k [Cow<str>], wanted: &'k [Cow<str>]) -> impl Iterator<Item = usize> + 'k {
     // The longest line is the rarest: it is looked for first.
     let rare = (0..wanted.len()).max_by_key(|i| wanted[*i].len()).unwrap_or(0);
@@ -55,7 +55,7 @@ pub(super) fn runs<'k>(keys: &'k [Cow<str>], wanted: &'k [Cow<str>]) -> impl Ite
     (0..last).filter(move |at| keys[at + rare] == wanted[rare] && keys[*at..at + wanted.len()] == *wanted)
 }
 
-/// The uniform shift between the needle and these lines; before the rung of indentation there may be none.
+/// Returns the uniform shift between the needle and these lines; before the rung of indentation there may be none.
 fn shift(hay: &Lines, lines: &Range<usize>, needle: &Needle, rung: Rung) -> Option<Shift> {
     if rung < Rung::Indentation {
         return Some(Shift::None);
@@ -64,7 +64,8 @@ fn shift(hay: &Lines, lines: &Range<usize>, needle: &Needle, rung: Rung) -> Opti
     Shift::uniform(&pairs)
 }
 
-/// The indentation of the needle's lines and of the file's from `start` on, without blank lines and the first `skip`.
+/// Returns the indentation of the needle's lines and of the file's from `start` on, without blank lines and the first
+/// `skip`.
 pub(super) fn pairs<'a>(hay: &Lines<'a>, start: usize, needle: &[&'a str], skip: usize) -> Vec<(&'a str, &'a str)> {
     let both = needle.iter().enumerate().skip(skip).map(|(i, model)| (*model, hay.content(start + i)));
     both.filter(|(model, _)| !fold::line(model, Rung::LookAlikes).is_empty())

@@ -19,7 +19,7 @@ pub(in crate::edit) enum Shift {
 const WIDTHS: [usize; 5] = [4, 2, 8, 3, 1];
 
 impl Shift {
-    /// The one shift that explains every pair of (model's, file's) indentation, if there is one.
+    /// Returns the one shift that explains every pair of (model's, file's) indentation, if there is one.
     pub fn uniform(pairs: &[(&str, &str)]) -> Option<Shift> {
         let (first, rest) = match pairs.split_first() {
             None => return Some(Shift::None),
@@ -43,7 +43,7 @@ impl Shift {
         Some(Shift::Columns { width, by: by(first, width), tabs })
     }
 
-    /// The shift between two pieces of indentation, if one is the other with something in front.
+    /// Returns the shift between two pieces of indentation, if one is the other with something in front.
     fn of_pair(model: &str, file: &str) -> Option<Shift> {
         if model == file {
             return Some(Shift::None);
@@ -54,12 +54,12 @@ impl Shift {
         model.strip_suffix(file).map(|less| Shift::Remove(less.to_string()))
     }
 
-    /// The shift between two lines' indentation, whatever they are.
+    /// Returns the shift between two lines' indentation, whatever they are.
     pub fn between(model: &str, file: &str) -> Shift {
         Shift::uniform(&[(model, file)]).unwrap_or(Shift::None)
     }
 
-    /// A line of the model's, indented as the file would have it. Blank lines stay as they are.
+    /// Returns a line of the model's, indented as the file would have it. Blank lines stay as they are.
     pub fn apply(&self, line: &str) -> String {
         let indent = fold::indent(line);
         let rest = &line[indent.len()..];
@@ -86,7 +86,7 @@ impl Shift {
         }
     }
 
-    /// What differed, in words: `4 further right`, `tabs for spaces`.
+    /// Returns what differed, in words: `4 further right`, `tabs for spaces`.
     pub fn detail(&self) -> Option<String> {
         let amount = |indent: &str| match indent.contains('\t') {
             true => format!("{} tab{}", indent.chars().count(), if indent.chars().count() == 1 { "" } else { "s" }),

@@ -13,7 +13,7 @@ const LONG: usize = 80;
 const SHORT: usize = 60;
 
 impl Miss {
-    /// What to tell the model whose search text (of this shape) was not found in `text`: the candidates, or the
+    /// Returns what to tell the model whose search text (of this shape) was not found in `text`: the candidates, or the
     /// closest passage as it is on disk, with line numbers, and what to do next.
     pub fn text(&self, text: &str, shape: Shape) -> String {
         match self {
@@ -90,7 +90,7 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
     told
 }
 
-/// Lines as they are on disk, each with its number: `12: text`.
+/// Formats lines as they are on disk, each with its number: `12: text`.
 pub(in crate::edit) fn numbered(lines: &Lines, range: Range<usize>) -> String {
     let mut shown = String::new();
     for line in range.clone().take(LONG) {

@@ -23,13 +23,12 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Read to the letter: the first character of each line is its prefix; a line without one stays.
+    /// Reads a hunk to the letter: the first character of each line is its prefix.
     pub fn strict(body: &'a [String]) -> Self {
         Body::read(body, |line| line.strip_prefix(' ').unwrap_or(line))
     }
 
-    /// Read with sense: whether a leading space is a prefix or indentation is seen from the file, or else from the
-    /// nearest line of which it is certain.
+    /// Reads a hunk with sense: whether a leading space is a prefix or indentation is seen from the file.
     pub fn lenient(body: &'a [String], text: &str) -> Self {
         let lines = Lines::new(text);
         let there: HashSet<&str> = (0..lines.len()).map(|i| lines.content(i).trim_end()).collect();
@@ -70,7 +69,7 @@ impl<'a> Body<'a> {
         Body { lines, unended }
     }
 
-    /// The lines of one side.
+    /// Returns the lines of one side.
     pub fn side(&self, other: LineKind) -> Vec<&'a str> {
         self.lines.iter().filter(|(kind, _)| *kind != other).map(|(_, line)| *line).collect()
     }
@@ -83,18 +82,18 @@ impl<'a> Body<'a> {
         self.side(LineKind::Goes)
     }
 
-    /// Whether some line goes or comes.
+    /// Returns whether some line goes or comes.
     pub fn changes(&self) -> bool {
         self.lines.iter().any(|(kind, _)| *kind != LineKind::Stays)
     }
 }
 
-/// Whether a line has none of the prefixes `+`, `-` and `\ No newline`.
+/// Returns whether a line has none of the prefixes `+`, `-` and `\ No newline`.
 fn stays(line: &str) -> bool {
     !(line.starts_with(['+', '-']) || line.starts_with("\\ No newline") || line.starts_with("\\ no newline"))
 }
 
-/// Whether the line's leading space is a prefix, if the file tells.
+/// Returns whether the line's leading space is a prefix, if the file tells.
 fn prefixed(line: &str, there: &HashSet<&str>) -> Option<bool> {
     if !stays(line) || !line.starts_with([' ', '\t']) || folded_line(line, Rung::Indentation).is_empty() {
         return None;

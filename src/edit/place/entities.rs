@@ -1,6 +1,6 @@
 //! XML's entities, which models write where plain characters are meant.
 
-/// A text with XML's entities read as the characters they stand for; `None` if it has none.
+/// Returns a text with XML's entities read as the characters they stand for; `None` if it has none.
 pub(super) fn entities(text: &str) -> Option<String> {
     const ENTITIES: [(&str, &str); 13] = [
         ("&lt;", "<"),

@@ -6,7 +6,7 @@ use crate::edit::lines::Lines;
 use crate::edit::locate::{Fit, LocatedPlace, Search, Shape, Shift, folded_line, is_dots};
 use crate::proposal::{PlaceMatch, Rung};
 
-/// The splices for the places of a search text.
+/// Returns the splices for the places of a search text.
 pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
     let dots = |t: &str| t.lines().filter(|l| is_dots(l)).count();
     if dots(new) > 0 && dots(search.text) == 0 {
@@ -43,7 +43,7 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
 pub(super) const DOTS: &str = "the replacement holds a line of dots that the search text does not have, so what it stands for is \
                     unknown. Write the replacement out in full.";
 
-/// The replacement for one place, still with the model's line endings.
+/// Returns the replacement for one place, still with the model's line endings.
 fn one(text: &str, search: &str, new: &str, place: &LocatedPlace) -> Result<String, String> {
     Ok(match &place.fit {
         Fit::AsIs => new.to_string(),
@@ -85,7 +85,7 @@ fn shifted(new: &str, shift: impl Fn(usize) -> Shift) -> String {
     new.split_inclusive('\n').enumerate().map(|(i, line)| shift(i).apply(line)).collect()
 }
 
-/// For each line of the replacement the line of the search text it comes from: an equal one, or the one that
+/// Returns, for each line of the replacement the line of the search text it comes from: an equal one, or the one that
 /// lies at the same distance from the last equal one before it.
 fn origins(search: &str, new: &str) -> Vec<usize> {
     let keys = |t| {
@@ -108,7 +108,7 @@ fn origins(search: &str, new: &str) -> Vec<usize> {
     origins
 }
 
-/// Pairs of equal lines in order, as many as there can be (of large middles only what the ends share).
+/// Returns pairs of equal lines in order, as many as there can be (of large middles only what the ends share).
 fn common(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();

@@ -12,7 +12,7 @@ struct Definition<'t> {
     indent: usize,
 }
 
-/// Whether a new text loses at least half of the definitions of the old one: how many, of how many.
+/// Returns whether a new text loses at least half of the definitions of the old one: how many, of how many.
 pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
     let kept = before.iter().filter(|b| after.iter().any(|a| a.name == b.name)).count();
@@ -20,7 +20,8 @@ pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, 
     (before.len() >= 2 && most(kept) && most(after.len())).then_some((before.len() - kept, before.len()))
 }
 
-/// Where the one definition that a text consists of stands in a file: from its first line to its last, and its name.
+/// Returns where the one definition that a text consists of stands in a file: from its first line to its last, and its
+/// name.
 pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(Range<usize>, &'n str)> {
     let (hay, part) = (Lines::new(file), Lines::new(new));
     let defined = definitions(&part);
@@ -43,7 +44,7 @@ pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(
     Some((hay.range(lines), first.name))
 }
 
-/// The lines of a definition: up to the next line that is indented no further, a closing bracket included.
+/// Returns the lines of a definition: up to the next line that is indented no further, a closing bracket included.
 fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
     let mut end = definition.line + 1;
     for at in definition.line + 1..lines.len() {
@@ -65,7 +66,7 @@ fn last_line(lines: &Lines) -> usize {
     (0..lines.len()).rev().find(|i| !lines.content(*i).trim().is_empty()).map_or(0, |i| i + 1)
 }
 
-/// Blank lines, comments and attributes that may stand above a definition.
+/// Returns whether a line may stand above a definition: blank lines, comments and attributes.
 fn is_decoration(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with(['@', '#']) || line.starts_with("//")
@@ -80,7 +81,7 @@ fn definitions<'t>(lines: &Lines<'t>) -> Vec<Definition<'t>> {
     found.collect()
 }
 
-/// The name that a line defines.
+/// Returns the name that a line defines.
 fn defined(line: &str) -> Option<&str> {
     const BEFORE: [&str; 14] = [
         "pub",

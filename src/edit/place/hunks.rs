@@ -36,7 +36,7 @@ pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, St
     Ok(done)
 }
 
-/// The text of a file that these hunks make: they only add.
+/// Returns the text of a file that these hunks make: they only add.
 pub(super) fn fresh(hunks: &[PatchHunk]) -> Option<String> {
     let mut text = String::new();
     for hunk in hunks {
@@ -70,7 +70,7 @@ struct Placer<'a> {
 type Splices = (Vec<Splice>, PlaceMatch);
 
 impl Placer<'_> {
-    /// The hunk's splices; none if it changes nothing.
+    /// Returns the hunk's splices; none if it changes nothing.
     fn place(&self, alone: bool) -> Result<Option<Splices>, String> {
         let strict = Body::strict(&self.hunk.body);
         let comes = |(kind, line): &(LineKind, &str)| *kind == LineKind::Comes && is_comment_dots(line);
@@ -100,8 +100,8 @@ impl Placer<'_> {
         }
     }
 
-    /// The hunk without lines at its end that stand apart and have no prefix: prose that a header with too high counts
-    /// has drawn in.
+    /// Returns the hunk without lines at its end that stand apart and have no prefix: prose that a header with too high
+    /// counts has drawn in.
     fn without_prose(&self) -> Option<Splices> {
         let body = &self.hunk.body;
         let end = body.iter().rposition(|l| l.starts_with(['+', '-', ' ', '\\']))? + 1;
@@ -110,7 +110,7 @@ impl Placer<'_> {
         placed.filter(|_| apart)
     }
 
-    /// The hunk with entities read as characters, if that is there for certain.
+    /// Returns the hunk with entities read as characters, if that is there for certain.
     fn unescaped(&self) -> Option<Splices> {
         let plain = |line: &String| entities(line).unwrap_or_else(|| line.clone());
         let body: Vec<String> = self.hunk.body.iter().map(plain).collect();
@@ -154,7 +154,7 @@ impl Placer<'_> {
         Ok(Some((splices, found)))
     }
 
-    /// The one place that what stands above, the end of the file, the header or the hunk before allow.
+    /// Returns the one place that what stands above, the end of the file, the header or the hunk before allow.
     fn choose(&self, mut places: Vec<LocatedPlace>) -> Result<LocatedPlace, Miss> {
         if self.hunk.at_end {
             let end = self.text.trim_end_matches(['\r', '\n']).len();
@@ -181,7 +181,7 @@ impl Placer<'_> {
         }
     }
 
-    /// The offsets of the lines that a text after `@@` names.
+    /// Returns the offsets of the lines that a text after `@@` names.
     fn lines_of<'b>(&'b self, above: &'b str) -> impl Iterator<Item = usize> + 'b {
         let lines = Lines::new(self.text);
         let above = above.trim();
@@ -191,7 +191,7 @@ impl Placer<'_> {
         })
     }
 
-    /// Whether all texts after `@@` stand above, in their order.
+    /// Returns whether all texts after `@@` stand above, in their order.
     fn below(&self, at: usize) -> bool {
         let mut from = 0;
         self.hunk.above.iter().all(|above| match self.lines_of(above).find(|l| *l >= from && *l <= at) {
@@ -203,7 +203,8 @@ impl Placer<'_> {
         })
     }
 
-    /// Whether the place is inside of what the last text after `@@` begins: all lines between are further right.
+    /// Returns whether the place is inside of what the last text after `@@` begins: all lines between are further
+    /// right.
     fn in_scope(&self, at: usize) -> bool {
         let Some(above) = self.hunk.above.last() else { return false };
         let Some(head) = self.lines_of(above).take_while(|l| *l <= at).last() else { return false };
@@ -212,7 +213,7 @@ impl Placer<'_> {
         lines.all(|l| l.trim().is_empty() || indent(l).len() > depth)
     }
 
-    /// Whether the place is the one the header names; a header whose counts are wrong names none.
+    /// Returns whether the place is the one the header names; a header whose counts are wrong names none.
     fn at_header(&self, at: usize) -> bool {
         let Some([before, after]) = self.hunk.header else { return false };
         let body = Body::strict(&self.hunk.body);
@@ -252,7 +253,7 @@ impl Placer<'_> {
         Some(splices)
     }
 
-    /// One run of changed lines.
+    /// Returns one run of changed lines.
     fn run(&self, hay: &Lines, lines: Range<usize>, new: &[String], unended: [bool; 2]) -> Splice {
         let at = |line: usize| hay.spans.get(line).map_or(self.text.len(), |s| s.start);
         let range = at(lines.start)..at(lines.end);
@@ -278,7 +279,7 @@ impl Placer<'_> {
         Splice { range, new: new.into_owned() }
     }
 
-    /// A hunk that only adds.
+    /// Returns a hunk that only adds.
     fn insert(&self, body: &Body) -> Result<Splices, String> {
         let hay = Lines::new(self.text);
         let new: Vec<String> = body.after().iter().map(|l| l.to_string()).collect();
@@ -304,7 +305,8 @@ impl Placer<'_> {
         Ok((vec![self.run(&hay, line..line, &new, body.unended)], found))
     }
 
-    /// A single hunk that holds the new text of the whole file: it begins as the file does and has most of its lines.
+    /// Returns a single hunk that holds the new text of the whole file: it begins as the file does and has most of its
+    /// lines.
     fn whole(&self, body: &Body) -> Option<Splices> {
         let key = |line: &str| folded_line(line, Rung::LookAlikes).into_owned();
         let solid = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {

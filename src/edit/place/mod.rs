@@ -36,7 +36,7 @@ pub(super) fn edit(ground: &TargetText, edit: &Edit) -> Result<Done, String> {
     }
 }
 
-/// The text of a file that an edit makes although it speaks of changing one.
+/// Returns the text of a file that an edit makes although it speaks of changing one.
 pub(super) fn fresh(op: &Op) -> Option<String> {
     match op {
         Op::Replace { search, replace, .. } if search.trim().is_empty() => Some(replace.clone()),
@@ -45,7 +45,7 @@ pub(super) fn fresh(op: &Op) -> Option<String> {
     }
 }
 
-/// Whether hunks remove a text to its last line.
+/// Returns whether hunks remove a text to its last line.
 pub(super) fn removes_all(hunks: &[PatchHunk], encoding: Encoding, text: &str) -> bool {
     let lines = Lines::new(text);
     let there = (0..lines.len()).map(|i| lines.content(i));
@@ -56,7 +56,7 @@ pub(super) fn removes_all(hunks: &[PatchHunk], encoding: Encoding, text: &str) -
 }
 
 impl Edit {
-    /// Whether it changes a part of a file, which must be there.
+    /// Returns whether it changes a part of a file, which must be there.
     pub fn is_within(&self) -> bool {
         matches!(self.op, Op::Replace { .. } | Op::Lines { .. } | Op::Hunks(_)) && fresh(&self.op).is_none()
     }

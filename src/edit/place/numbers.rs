@@ -57,7 +57,7 @@ pub(super) fn place(
     Err(format!("{now}And elsewhere {}", miss.unwrap_or_default()))
 }
 
-/// Where the lines of those numbers are now; `None` if there are none, or an edit before has changed them.
+/// Returns where the lines of those numbers are now; `None` if there are none, or an edit before has changed them.
 fn there(ground: &TargetText, first: usize, last: usize) -> Option<Range<usize>> {
     let base = Lines::new(ground.base);
     if first == 0 || last < first || last > base.len() {
@@ -67,7 +67,7 @@ fn there(ground: &TargetText, first: usize, last: usize) -> Option<Range<usize>>
     ground.steps.iter().try_fold(shown, |range, step| step.carry(range))
 }
 
-/// The edit at the lines it names, if they read as expected but for what the rungs up to look-alikes overlook.
+/// Returns the edit at the lines it names, if they read as expected but for what the rungs up to look-alikes overlook.
 fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Option<Done>, String> {
     let lines = &text[range.clone()];
     if lines.trim().is_empty() && expect.trim().is_empty() {
@@ -98,7 +98,7 @@ fn gone(ground: &TargetText, first: usize, last: usize) -> String {
     format!("lines {first} to {last} have been changed by an edit before this one. ")
 }
 
-/// A text without the numbers in front of its lines; `None` if some line has none, or they do not count up.
+/// Returns a text without the numbers in front of its lines; `None` if some line has none, or they do not count up.
 pub(super) fn without(text: &str) -> Option<String> {
     let lines: Vec<(usize, &str)> = text.lines().map(of).collect::<Option<_>>()?;
     let first = lines.first()?.0;
@@ -107,7 +107,7 @@ pub(super) fn without(text: &str) -> Option<String> {
     counts_up.then(|| bare.join("\n"))
 }
 
-/// A line's number as it is shown in front of it, and the line: `12: text`, `12 | text`, `12\ttext`, `12→text`.
+/// Returns a line's number as it is shown in front of it, and the line: `12: text`, `12 | text`, `12\ttext`, `12→text`.
 pub(super) fn of(line: &str) -> Option<(usize, &str)> {
     let text = line.trim_start_matches(' ');
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -58,8 +58,8 @@ fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> St
     made.map_or(why.clone(), |made| format!("{made}{why}"))
 }
 
-/// What the model is told before the reason where the text that is to come stands in the file already, in one place: small
-/// models send what has landed once more.
+/// Returns what the model is told before the reason where the text that is to come stands in the file already, in one
+/// place: small models send what has landed once more.
 pub(super) fn made_already(text: &str, new: &str, shape: Shape) -> Option<String> {
     if new.trim().len() < TELLING {
         return None;
@@ -75,8 +75,8 @@ pub(super) fn made_already(text: &str, new: &str, shape: Shape) -> Option<String
 /// A shorter replacement may stand in a file by chance, in bytes.
 const TELLING: usize = 8;
 
-/// A block of lines. Where it has more than one line of `=======`, the file says which of them parts it: the longest search
-/// text that is there. If that is only the shortest, what the others are is not certain.
+/// Places a block of lines. Where it has more than one line of `=======`, the file says which of them parts it: the
+/// longest search text that is there. If that is only the shortest, what the others are is not certain.
 pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done, String> {
     let mut dividers = Vec::new();
     let mut at = 0;
@@ -108,8 +108,7 @@ pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done
 
 const DIVIDER: &str = "=======";
 
-/// The same where the search text was copied with the numbers that its lines were shown with, and stands in one place
-/// without them.
+/// Places the same block where the search text was copied with the numbers that its lines were shown with.
 fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let bare = numbers::without(literal.text)?;
     let numbered = new.lines().any(|line| numbers::of(line).is_some());
@@ -120,8 +119,7 @@ fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, St
     Some(fit::all(text, &search, &new, surely(text, &search, "line numbers left out")?))
 }
 
-/// The same where the search text and its replacement have blank lines at their ends, as many in both, that the file has
-/// not.
+/// Places the same block where the search text and its replacement have blank lines at their ends.
 fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let (ends, bare) = blank_ends(literal.text)?;
     let (other, new) = blank_ends(new)?;
@@ -132,21 +130,21 @@ fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done
     Some(fit::all(text, &search, new, surely(text, &search, "blank lines at its ends left out")?))
 }
 
-/// The same where both the search text and its replacement are in a fence, which the file has not.
+/// Places the same block where both the search text and its replacement are in a fence.
 fn without_fences(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let (bare, new) = (unfenced(literal.text)?, unfenced(new)?);
     let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };
     Some(fit::all(text, &search, new, surely(text, &search, "without the fence around it")?))
 }
 
-/// What is inside of a fence around a whole text.
+/// Returns what is inside of a fence around a whole text.
 pub(in crate::edit) fn unfenced(text: &str) -> Option<&str> {
     let (first, rest) = text.trim_matches('\n').split_once('\n')?;
     let rest = rest.strip_suffix("```")?;
     (first.starts_with("```") && !first[3..].contains('`')).then(|| rest.strip_suffix('\n').unwrap_or(rest))
 }
 
-/// How many blank lines a text begins and ends with, and what is between them; `None` if that is nothing.
+/// Returns how many blank lines a text begins and ends with, and what is between them; `None` if that is nothing.
 fn blank_ends(text: &str) -> Option<((usize, usize), &str)> {
     let blank = |line: &&str| line.trim().is_empty();
     let before: Vec<&str> = text.split_inclusive('\n').take_while(blank).collect();
@@ -155,7 +153,7 @@ fn blank_ends(text: &str) -> Option<((usize, usize), &str)> {
     (!rest.is_empty()).then(|| ((before.len(), after), rest.trim_end_matches(['\n', '\r', ' ', '\t'])))
 }
 
-/// The place of a text that is not quite what the model wrote, and what was left out of that.
+/// Returns the place of a text that is not quite what the model wrote, and what was left out of that.
 fn surely(text: &str, search: &Search, left_out: &str) -> Option<Vec<LocatedPlace>> {
     let mut places = locate::locate(text, search).ok()?;
     for place in &mut places {

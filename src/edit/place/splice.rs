@@ -33,12 +33,12 @@ impl Step {
         Step { at: splice.range.start, old: splice.range.len(), new: splice.new.len() }
     }
 
-    /// The whole text was replaced: nothing from before can be found by its position.
+    /// Describes the replacement of the whole text: nothing from before can be found by its position.
     pub fn all() -> Self {
         Step { at: 0, old: usize::MAX, new: 0 }
     }
 
-    /// Where a range of the text before the step is after it. `None` if the step changed some of it.
+    /// Returns where a range of the text before the step is after it. `None` if the step changed some of it.
     pub fn carry(&self, range: Range<usize>) -> Option<Range<usize>> {
         if range.end <= self.at {
             return Some(range);
@@ -47,7 +47,7 @@ impl Step {
         (range.start >= end).then(|| range.start - self.old + self.new..range.end - self.old + self.new)
     }
 
-    /// The same, with what the step put there where the two meet.
+    /// Returns the range after the step, with what the step put there where the two meet.
     pub fn carried(&self, range: Range<usize>) -> Range<usize> {
         self.carry(range.clone()).unwrap_or_else(|| {
             let end = self.at.saturating_add(self.old);
@@ -57,7 +57,7 @@ impl Step {
     }
 }
 
-/// How a place counts that needed no looking: exact, or inexact when the end of the edit was missing.
+/// Returns how a place counts that needed no looking: exact, or inexact when the end of the edit was missing.
 pub(in crate::edit) fn sure(whole: bool) -> PlaceMatch {
     match whole {
         true => PlaceMatch { rung: Rung::Exact, detail: None },
@@ -77,8 +77,8 @@ pub(in crate::edit) struct TargetText<'a> {
     pub steps: &'a [Step],
 }
 
-/// The lines of `range` with the ending of the last one; at the end of a text without a final newline, with
-/// the ending before them instead, so that the text still has none.
+/// Returns the lines of `range` with the ending of the last one; at the end of a text without a final newline, with the
+/// ending before them instead, so that the text still has none.
 pub(super) fn with_ending(text: &str, range: Range<usize>) -> Range<usize> {
     let ending = match &text.as_bytes()[range.end..] {
         [b'\r', b'\n', ..] => 2,
@@ -93,7 +93,7 @@ pub(super) fn with_ending(text: &str, range: Range<usize>) -> Range<usize> {
     if ending == 0 { range.start - before..range.end } else { range.start..range.end + ending }
 }
 
-/// The text with the splices in it.
+/// Returns the text with the splices in it.
 pub(in crate::edit) fn spliced(text: &str, splices: &[Splice]) -> String {
     let mut out = String::with_capacity(text.len() + splices.iter().map(|s| s.new.len()).sum::<usize>());
     let mut reached = 0;

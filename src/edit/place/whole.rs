@@ -4,7 +4,8 @@ use super::entities::entities;
 use crate::edit::locate::is_comment_dots;
 use crate::edit::{Edit, Format, bytes};
 
-/// The new text of an existing file: line endings and final newline follow the old one. The error is for the model.
+/// Returns the new text of an existing file: line endings and final newline follow the old one. The error is for the
+/// model.
 pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) -> Result<String, String> {
     let content = plain(content, edit, path);
     let left_out = content.lines().find(|l| is_comment_dots(l) && !old.lines().any(|o| o.trim() == l.trim()));
@@ -28,7 +29,7 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
     Ok(bytes::fit_whole(content, old))
 }
 
-/// Whether a text is nothing but the file's path, as a comment or bare.
+/// Returns whether a text is nothing but the file's path, as a comment or bare.
 fn is_path(content: &str, path: &str) -> bool {
     let bare = content.trim().trim_matches(['#', '/', '-', ';', '<', '>', '!', '*', '`', '"', '\'', ' ']);
     let name =
@@ -36,7 +37,7 @@ fn is_path(content: &str, path: &str) -> bool {
     name == path || path.rsplit('/').next() == Some(name)
 }
 
-/// The text of a file that is made.
+/// Returns the text of a file that is made.
 pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
     let content = plain(content, edit, path);
     match edit.format {
@@ -45,8 +46,7 @@ pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
     }
 }
 
-/// Content with entities read as characters, where they can be nothing else: no bare `<`, `>` or `&` beside
-/// them, and the file is not markup itself.
+/// Decodes entities in content, where they can be nothing else.
 fn plain(content: &str, edit: &Edit, path: &str) -> String {
     const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "md", "vue", "xhtml", "svelte"];
     let markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));
@@ -59,8 +59,8 @@ fn plain(content: &str, edit: &Edit, path: &str) -> String {
     }
 }
 
-/// Without a first line that is nothing but the path in a comment, unless the file has had it before. A file that is made
-/// may well begin with its path: only a line that says so (`# filepath: a.py`) is none of it.
+/// Returns the text without a first line that is nothing but the path in a comment, unless the file has that line. A
+/// file that is made may well begin with its path: only a line that says so (`# filepath: a.py`) is none of it.
 fn without_heading<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c str {
     const LABELS: [&str; 4] = ["filepath:", "file path:", "file:", "path:"];
     let Some((first, rest)) = content.split_once('\n') else { return content };

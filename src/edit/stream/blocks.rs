@@ -115,8 +115,8 @@ impl Blocks {
     }
 }
 
-/// Whether a line before the search text says where it is, or is the rule after such lines (`noted`): the text itself says
-/// it better.
+/// Returns whether a line before the search text says where it is, or is the rule after such lines (`noted`): the text
+/// itself says it better.
 fn is_note(line: &str, noted: bool) -> bool {
     let line = line.trim();
     let number = [":start_line:", ":end_line:"].iter().find_map(|n| line.strip_prefix(n));
@@ -132,7 +132,7 @@ pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: EditPart, before: 
     }
 }
 
-/// The blocks inside an element that holds them under `<diff>`.
+/// Returns the blocks inside an element that holds them under `<diff>`.
 pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<Edit>, String> {
     let mut ctx = ReaderContext::new(Some(Format::Blocks), Vec::new(), Arc::default(), false);
     let mut input = Input::default();

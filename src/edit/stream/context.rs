@@ -70,7 +70,7 @@ impl KnownLines {
         KnownLines { counts, solid, fences }
     }
 
-    /// Whether the file has a line that would close this fence.
+    /// Returns whether the file has a line that would close this fence.
     pub fn holds(&self, fence: &Fence) -> bool {
         self.fences.iter().any(|f| fence.like(f))
     }
@@ -80,19 +80,19 @@ impl KnownLines {
 const MOST_FENCES: usize = 100;
 
 impl ReaderContext {
-    /// For one answer, or a document (see [`super::Parser`]).
+    /// Creates the reader of one answer, or of a document (see [`super::Parser`]).
     pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>, document: bool) -> Self {
         let lines = known.iter().map(|_| OnceLock::new()).collect();
         ReaderContext { expected, known, calls, lines, out: Vec::new(), next: 0, path: None, document }
     }
 
-    /// The lines of the known file at this index.
+    /// Returns the lines of the known file at this index.
     pub fn lines(&self, at: usize) -> Option<&KnownLines> {
         let text = &self.known.get(at)?.text;
         Some(self.lines.get(at)?.get_or_init(|| KnownLines::of(text)))
     }
 
-    /// The lines of a file, if it is in play.
+    /// Returns the lines of a file, if it is in play.
     pub fn lines_of(&self, path: &str) -> Option<&KnownLines> {
         self.lines(self.known.iter().position(|k| same_path(path, &k.path))?)
     }

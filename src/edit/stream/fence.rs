@@ -37,7 +37,7 @@ pub(super) struct Around<'a> {
 }
 
 impl Contents {
-    /// What a fence holds, seen from its first lines.
+    /// Returns what a fence holds, seen from its first lines.
     pub(super) fn of(fence: &Fence, after: &str, ended: bool, around: &Around, ctx: &ReaderContext) -> Contents {
         let blank = after.len() - after.trim_start_matches(['\n', '\r', ' ', '\t']).len();
         if blank >= HEAD {
@@ -82,7 +82,7 @@ impl Opened<'_> {
         self.file_or_code(first, above)
     }
 
-    /// Whether a line has arrived as far as what it begins can be told.
+    /// Returns whether a line has arrived as far as what it begins can be told.
     fn is_whole(&self, line: &str, rest: &str) -> bool {
         let below = &rest[line.len()..];
         let header = !line.trim_start().starts_with("--- ") || below.len() >= HEAD || below.trim_start().len() >= 4;
@@ -99,19 +99,19 @@ impl Opened<'_> {
         }
     }
 
-    /// Whether a whole file in a fence counts as an edit.
+    /// Returns whether a whole file in a fence counts as an edit.
     fn may_be_file(&self) -> bool {
         matches!(self.ctx.expected, None | Some(Format::Whole))
     }
 
-    /// Whether it is a diff without a header, where one is asked for.
+    /// Returns whether it is a diff without a header, where one is asked for.
     fn is_bare_diff(&self, first: &str) -> bool {
         matches!(self.ctx.expected, None | Some(Format::Patch))
             && matches!(self.fence.language().as_str(), "diff" | "patch")
             && starts::dedented(first, self.fence.indent).starts_with(['+', '-', ' '])
     }
 
-    /// No edits: a whole file, edits under a path line of their own, or code.
+    /// Describes a fence without edits: a whole file, edits under a path line of their own, or code.
     fn file_or_code(&self, first: &str, above: Option<String>) -> Contents {
         let (rest, known) = (self.rest, &self.ctx.known);
         let (mut skip, mut direct) = (0, above);
@@ -139,7 +139,7 @@ impl Opened<'_> {
         }
     }
 
-    /// Whether a line in the fence begins edits; `rest` is the text from this line on.
+    /// Returns whether a line in the fence begins edits; `rest` is the text from this line on.
     fn begins_edits(&self, line: &str, rest: &str) -> bool {
         let dedented = |line| starts::dedented(line, self.fence.indent);
         let line = dedented(line);
@@ -158,7 +158,7 @@ fn first_line(text: &str) -> &str {
     text.split('\n').next().unwrap_or_default()
 }
 
-/// What a fence holds in which a patch is handed to a command in a shell; the patch begins after `skip` bytes.
+/// Returns what a fence holds in which a patch is handed to a command in a shell; the patch begins after `skip` bytes.
 fn handed_over(after: &str, skip: usize, ended: bool) -> Contents {
     let next = after.get(skip..).unwrap_or_default();
     let line = next.split('\n').next().unwrap_or_default();
@@ -170,7 +170,7 @@ fn handed_over(after: &str, skip: usize, ended: bool) -> Contents {
     }
 }
 
-/// Whether a path line is not a comment, which could be the file's own first line.
+/// Returns whether a path line is not a comment, which could be the file's own first line.
 fn is_bare(line: &str) -> bool {
     !line.trim_start().starts_with(['#', '/', '-', ';', '<', '*', '"', '\''])
 }

@@ -34,7 +34,7 @@ impl Input {
         self.buffer.push_str(text);
     }
 
-    /// All that has arrived and is not consumed.
+    /// Returns all that has arrived and is not consumed.
     pub fn rest(&self) -> &str {
         &self.buffer[self.at..]
     }
@@ -45,7 +45,7 @@ impl Input {
         self.searched = self.searched.max(self.at);
     }
 
-    /// The next line, if it is whole: ended, or the last one of an ended text (not empty).
+    /// Returns the next line, if it is whole: ended, or the last one of an ended text (not empty).
     pub fn line(&mut self) -> Option<Line> {
         let from = self.searched.max(self.at);
         match memchr::memchr(b'\n', &self.buffer.as_bytes()[from..]) {

@@ -42,14 +42,14 @@ pub struct Parser {
 const IDLE_ROUNDS: usize = 16;
 
 impl Parser {
-    /// A parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
-    /// to be an edit of any format (`nebula patch`). `known` are the files in play, `calls` the tools whose calls are read.
+    /// Creates a parser for one answer. `expected` is the format the model was asked for; `None` when the text is known
+    /// to be an edit of any format (`nebula patch`). `known` are the files in play, `calls` the tools whose calls are
+    /// read.
     pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, false))
     }
 
-    /// The same for a document instead of an answer: in one, a unified diff outside of a fence is refused if it ends in the
-    /// middle of a line, or before its counts say.
+    /// Creates a parser of a document instead of an answer: in one, a unified diff outside of a fence is a patch.
     pub fn document(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, true))
     }
@@ -65,8 +65,7 @@ impl Parser {
         std::mem::take(&mut self.ctx.out)
     }
 
-    /// The model turns to something else, such as a call of a tool: prose that waits only because an edit might follow
-    /// it is prose.
+    /// Tells the parser that the model turns to something else, such as a call of a tool: prose that waits is returned.
     pub fn pause(&mut self) -> Vec<Piece> {
         if matches!(self.state, State::Text) {
             self.text.pause(&mut self.input, &mut self.ctx);
@@ -121,7 +120,7 @@ impl Parser {
         self.text.take_as_prose(&mut self.input, &mut self.ctx);
     }
 
-    /// One round of what is being read; false if more text is needed.
+    /// Runs one round of the present state; returns false if more text is needed.
     fn step(&mut self) -> bool {
         let (input, ctx) = (&mut self.input, &mut self.ctx);
         let progress = match &mut self.state {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::pieces::KnownFile;
 
-/// A line that is nothing but a path, perhaps with a label or marks around it.
+/// Returns a line that is nothing but a path, perhaps with a label or marks around it.
 pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {
@@ -31,7 +31,7 @@ pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
 /// Longer lines are no paths, in bytes.
 const LONGEST_LINE: usize = 300;
 
-/// A path without the number of a line behind it: `a.py:12`, `a.py:12-20`.
+/// Returns a path without the number of a line behind it: `a.py:12`, `a.py:12-20`.
 pub(in crate::edit) fn without_line(path: &str) -> &str {
     let is_number = |text: &str| text.split('-').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match path.rsplit_once(':') {
@@ -40,7 +40,7 @@ pub(in crate::edit) fn without_line(path: &str) -> &str {
     }
 }
 
-/// The path in `[path]`, or the target of `[name](path)`.
+/// Returns the path in `[path]`, or the target of `[name](path)`.
 fn unbracketed(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('[') else { return text };
     match inner.split_once("](") {
@@ -49,7 +49,7 @@ fn unbracketed(text: &str) -> &str {
     }
 }
 
-/// A path as it is written on Windows, with `/`.
+/// Returns a path as it is written on Windows, with `/`.
 pub(super) fn slashed(word: &str) -> Cow<'_, str> {
     let odd = |part: &str| part.is_empty() || part.contains(['/', ' ']);
     match word.contains('\\') && !word.split('\\').any(odd) {
@@ -85,8 +85,8 @@ const LABELS: [&str; 9] =
 const FOREIGN_LABELS: [&str; 9] =
     ["ファイル", "ファイル名", "ファイルパス", "パス", "文件", "文件名", "文件路径", "路径", "파일"];
 
-/// What `text` begins with, in front of a path, taken away. Asked of every line as it grows, so its first byte decides
-/// what is looked for.
+/// Returns what `text` begins with, in front of a path, taken away. Asked of every line as it grows, so its first byte
+/// decides what is looked for.
 fn decoration(text: &str) -> Option<&str> {
     let first = *text.as_bytes().first()?;
     if first.is_ascii_punctuation() {
@@ -108,7 +108,7 @@ fn decoration(text: &str) -> Option<&str> {
         .then(|| text[digits..].strip_prefix(". ").or_else(|| text[digits..].strip_prefix(") ")))?
 }
 
-/// The same where it begins with a character of another script.
+/// Returns the same where it begins with a character of another script.
 fn foreign(text: &str) -> Option<&str> {
     if let Some((label, rest)) = text.split_once([':', '：'])
         && FOREIGN_LABELS.contains(&label.trim_end().trim_end_matches('*'))
@@ -120,7 +120,7 @@ fn foreign(text: &str) -> Option<&str> {
     Some(&text[first.len_utf8()..])
 }
 
-/// Whether the beginning of a line may become a path on a line of its own.
+/// Returns whether the beginning of a line may become a path on a line of its own.
 pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     let mut text = partial.trim_start();
     if partial.len() > LONGEST_LINE {
@@ -150,7 +150,7 @@ pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     !has_outside(word, true) && !is_long(word) && (ends || words.all(closes))
 }
 
-/// Whether no path on a line of its own has this character.
+/// Returns whether no path on a line of its own has this character.
 fn is_outside(c: char) -> bool {
     matches!(
         c,
@@ -180,7 +180,7 @@ fn is_outside(c: char) -> bool {
     )
 }
 
-/// Whether a word has a character that no path has; a folder may be in round brackets (`app/(shop)/page.tsx`).
+/// Returns whether a word has a character that no path has; a folder may be in round brackets (`app/(shop)/page.tsx`).
 /// `slashes`: it may yet turn out to be written with backslashes.
 fn has_outside(word: &str, slashes: bool) -> bool {
     let mut before = None;
@@ -194,7 +194,7 @@ fn has_outside(word: &str, slashes: bool) -> bool {
     })
 }
 
-/// Whether a word begins with more than a folder's or a file's name: a sentence in a script without spaces.
+/// Returns whether a word begins with more than a folder's or a file's name: a sentence in a script without spaces.
 fn is_long(word: &str) -> bool {
     word.split(['/', '\\', '.']).next().unwrap_or_default().chars().count() > LONGEST_NAME
 }
@@ -202,7 +202,7 @@ fn is_long(word: &str) -> bool {
 /// The longest name that begins a path, in characters.
 const LONGEST_NAME: usize = 30;
 
-/// Whether a word is a path: known, or with a folder or an extension.
+/// Returns whether a word is a path: known, or with a folder or an extension.
 pub(super) fn is_path(word: &str, known: &[KnownFile]) -> bool {
     if word.is_empty() || word.len() > 255 {
         return false;
@@ -232,14 +232,14 @@ pub(super) fn is_path(word: &str, known: &[KnownFile]) -> bool {
         || (word.contains('/') && !name.is_empty() && name.chars().any(char::is_alphanumeric) && !name.ends_with('.'))
 }
 
-/// The one known path that a line of prose mentions.
+/// Returns the one known path that a line of prose mentions.
 pub(super) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Option<&'k str> {
     let mut hits = known.iter().filter(|k| names(line, &k.path));
     let hit = hits.next()?;
     hits.next().is_none().then_some(hit.path.as_str())
 }
 
-/// Whether a line has this path in it, not as a part of another one.
+/// Returns whether a line has this path in it, not as a part of another one.
 fn names(line: &str, path: &str) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
     line.match_indices(path).any(|(at, _)| {
@@ -254,7 +254,7 @@ fn names(line: &str, path: &str) -> bool {
     })
 }
 
-/// Whether two paths are one but for `./`.
+/// Returns whether two paths are one but for `./`.
 pub(super) fn same_path(a: &str, b: &str) -> bool {
     a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
 }

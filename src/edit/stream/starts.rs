@@ -28,22 +28,22 @@ impl Fence {
         fits.then(|| Fence { mark, length, indent: line.len() - text.len(), info: info.to_string() })
     }
 
-    /// Whether the line closes this fence.
+    /// Returns whether the line closes this fence.
     pub fn closed_by(&self, line: &str) -> bool {
         Fence::open(line).is_some_and(|f| self.like(&f) && f.info.is_empty())
     }
 
-    /// Whether the line opens a fence inside this one.
+    /// Returns whether the line opens a fence inside this one.
     pub fn opened_by(&self, line: &str) -> bool {
         Fence::open(line).is_some_and(|f| self.like(&f) && !f.info.is_empty())
     }
 
-    /// Whether the other fence, without an info string, would close this one.
+    /// Returns whether the other fence, without an info string, would close this one.
     pub fn like(&self, other: &Fence) -> bool {
         other.mark == self.mark && other.length >= self.length && other.indent <= self.indent + 3
     }
 
-    /// Whether the beginning of a line may become a fence of this mark.
+    /// Returns whether the beginning of a line may become a fence of this mark.
     pub fn may(partial: &str) -> bool {
         let text = partial.trim_start_matches([' ', '\t']);
         match text.chars().next() {
@@ -56,12 +56,12 @@ impl Fence {
         }
     }
 
-    /// The language, lower case.
+    /// Returns the language, lower case.
     pub fn language(&self) -> String {
         self.info.split([' ', ':', ',', '{']).next().unwrap_or_default().to_lowercase()
     }
 
-    /// A path in the info string: `python title="a.py"`, `python:a.py`, `python a.py`, `src/a.py`.
+    /// Returns a path in the info string: `python title="a.py"`, `python:a.py`, `python a.py`, `src/a.py`.
     pub fn path(&self, known: &[KnownFile]) -> Option<String> {
         let titled = ["title=", "path=", "file=", "filename="].iter().find_map(|key| {
             let value = self.info.split_once(key)?.1;
@@ -77,12 +77,12 @@ impl Fence {
     }
 }
 
-/// A line inside a fence without the indentation the fence has.
+/// Returns a line inside a fence without the indentation the fence has.
 pub(super) fn dedented(line: &str, indent: usize) -> &str {
     &line[line.bytes().take(indent).take_while(|b| *b == b' ').count()..]
 }
 
-/// `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one.
+/// Parses `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one.
 pub(super) fn search_mark(line: &str) -> Option<&str> {
     let text = line.trim();
     let marks = marks(text, [b'<', b'-']);
@@ -92,13 +92,13 @@ pub(super) fn search_mark(line: &str) -> Option<&str> {
     ((5..=9).contains(&marks)).then(|| rest[word.len()..].trim_start_matches(':').trim())
 }
 
-/// How many of the same mark a text begins with.
+/// Returns how many of the same mark a text begins with.
 pub(super) fn marks(text: &str, of: [u8; 2]) -> usize {
     let first = text.bytes().next().filter(|b| of.contains(b));
     first.map_or(0, |mark| text.bytes().take_while(|b| *b == mark).count())
 }
 
-/// Whether the beginning of a line may become `<<<<<<< SEARCH`.
+/// Returns whether the beginning of a line may become `<<<<<<< SEARCH`.
 pub(super) fn may_be_search(partial: &str) -> bool {
     let text = partial.trim_start();
     let marks = marks(text, [b'<', b'-']);
@@ -112,13 +112,13 @@ pub(super) fn may_be_search(partial: &str) -> bool {
     })
 }
 
-/// `=======`.
+/// Returns whether a line is `=======`.
 pub(super) fn is_divider(line: &str) -> bool {
     let text = line.trim_end();
     (5..=9).contains(&text.len()) && text.bytes().all(|b| b == b'=')
 }
 
-/// `>>>>>>> REPLACE` or `+++++++ REPLACE`.
+/// Returns whether a line is `>>>>>>> REPLACE` or `+++++++ REPLACE`.
 pub(super) fn is_replace_mark(line: &str) -> bool {
     let text = line.trim();
     let marks = marks(text, [b'>', b'+']);
@@ -143,7 +143,7 @@ pub(super) enum Mark<'t> {
 }
 
 impl Mark<'_> {
-    /// What the line says, if it is one of the envelope.
+    /// Returns what the line says, if it is one of the envelope.
     pub fn of(line: &str) -> Option<Mark<'_>> {
         let word = line.trim_end().strip_prefix("*** ")?;
         let path = |name: &str| word.strip_prefix(name).map(str::trim);
@@ -160,25 +160,25 @@ impl Mark<'_> {
     }
 }
 
-/// Whether the line begins a patch.
+/// Returns whether the line begins a patch.
 pub(super) fn is_patch(line: &str) -> bool {
     line.starts_with("diff --git ")
         || matches!(Mark::of(line), Some(Mark::Begin | Mark::Update(_) | Mark::Add(_) | Mark::Delete(_)))
 }
 
-/// Whether the beginning of a line may come to begin a patch.
+/// Returns whether the beginning of a line may come to begin a patch.
 pub(super) fn may_be_patch(partial: &str) -> bool {
     // Most lines are told by their first byte.
     partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
         && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }
 
-/// The beginning of a text, by which it is known.
+/// Returns the beginning of a text, by which it is known.
 pub(super) fn head(text: &str) -> &str {
     &text[..char_floor(text, HEAD)]
 }
 
-/// The last place at or before `at` where a character begins.
+/// Returns the last place at or before `at` where a character begins.
 pub(super) fn char_floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }

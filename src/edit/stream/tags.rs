@@ -99,7 +99,7 @@ const LONGEST: usize = 300;
 /// No tool's name in a tag is longer than this with what closes it, in bytes.
 const LONGEST_NAME: usize = 60;
 
-/// The first bytes of a text.
+/// Returns the first bytes of a text.
 fn within(text: &str, bytes: usize) -> &[u8] {
     &text.as_bytes()[..text.len().min(bytes)]
 }
@@ -143,7 +143,7 @@ pub(super) fn tag(rest: &str, calls: &CallTable) -> Tag {
     if wait { Tag::Wait } else { Tag::No }
 }
 
-/// The value of an attribute in an opening tag.
+/// Returns the value of an attribute in an opening tag.
 pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
     let value = attributes.split_once(&format!(" {name}="))?.1;
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -170,13 +170,13 @@ pub(super) struct Field {
     pub by_line: bool,
 }
 
-/// Whether a field is one line: it is not shown while it grows, and ends with its line.
+/// Returns whether a field is one line: it is not shown while it grows, and ends with its line.
 pub(super) fn is_short(name: &str) -> bool {
     matches!(name, "path" | "start" | "end" | "to")
 }
 
 impl Field {
-    /// An open field, from after its opening tag.
+    /// Returns an open field, from after its opening tag.
     pub fn open(name: &'static str, tag: &'static str) -> Field {
         Field {
             name,
@@ -191,12 +191,12 @@ impl Field {
         }
     }
 
-    /// A field that the opening tag of the element gives.
+    /// Returns a field that the opening tag of the element gives.
     pub fn given(name: &'static str, text: String) -> Field {
         Field { text, open: false, whole: true, ..Field::open(name, name) }
     }
 
-    /// The closing tags that may come after the line that ended it.
+    /// Returns the closing tags that may come after the line that ended it.
     pub fn late_tags(&self) -> Vec<String> {
         let names: &[&str] = if self.by_line { &[self.tag, "file"] } else { &[] };
         names.iter().map(|name| format!("</{name}>")).collect()
@@ -230,7 +230,7 @@ pub(super) enum Ending {
 /// Looks for a tag given in three parts, and says how long it is and whether it is the field's own.
 type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
 
-/// Whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
+/// Returns whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
 pub(super) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> Ending {
     let mut wait = false;
     // A tag in three parts, so that nothing is put together for each `<` of a text.
@@ -292,8 +292,8 @@ pub(super) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> E
     if wait { Ending::Wait } else { Ending::No }
 }
 
-/// Whether a closing tag belongs to one of its name in the text itself (a file may hold `<content>…</content>`): one is open
-/// there, and what follows is neither another field nor the end of the element.
+/// Returns whether a closing tag belongs to one of its name in the text itself (a file may hold
+/// `<content>…</content>`): one is open there, and what follows is neither another field nor the end of the element.
 fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
     if is_short(field.name) || field.inner == 0 {
         return None;

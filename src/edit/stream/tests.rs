@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::*;
 use crate::edit::Edit;
 
-/// The pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
+/// Returns the pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
 fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[KnownFile], end: End) -> (Vec<Piece>, usize) {
     let mut parser = Parser::new(expected, known.to_vec(), calls());
     let mut pieces = Vec::new();
@@ -23,13 +23,13 @@ fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[KnownFile]
     (pieces, given_up)
 }
 
-/// The calls of nebula's own tools.
+/// Returns the calls of nebula's own tools.
 fn calls() -> Arc<CallTable> {
     static CALLS: OnceLock<Arc<CallTable>> = OnceLock::new();
     Arc::clone(CALLS.get_or_init(|| crate::tools::ToolSet::builtin().calls()))
 }
 
-/// The edits that a call of one of them asks for.
+/// Returns the edits that a call of one of them asks for.
 fn edits_of(name: &str, arguments: &serde_json::Value) -> Vec<Edit> {
     crate::tools::ToolSet::builtin().edits(name, arguments).and_then(Result::ok).unwrap_or_default()
 }
@@ -95,7 +95,7 @@ fn an_indented_call_is_read() {
     }
 }
 
-/// Texts of about so many bytes on which a reader that looks at the same bytes again and again takes hours.
+/// Returns texts of about so many bytes on which a reader that looks at the same bytes again and again takes hours.
 fn long_texts(bytes: usize) -> Vec<String> {
     let many = |unit: &str| unit.repeat(bytes / unit.len());
     let mut texts: Vec<String> = [
@@ -169,7 +169,7 @@ fn long_texts(bytes: usize) -> Vec<String> {
     texts
 }
 
-/// The time this thread has been running, so that what else the computer does makes no difference.
+/// Returns the time this thread has been running, so that what else the computer does makes no difference.
 fn running() -> Duration {
     let said = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = said.split(' ').next().and_then(|n| n.parse().ok());

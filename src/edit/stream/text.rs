@@ -60,14 +60,14 @@ enum Holds {
 }
 
 impl Text {
-    /// Back from an edit or a call.
+    /// Returns to prose from an edit or a call.
     pub fn resume(&mut self, inside_line: bool) {
         self.inside_line = false;
         self.after_edit = inside_line;
         self.said.clear();
     }
 
-    /// Back from what turned out to be prose.
+    /// Returns to prose from text that turned out to be prose.
     pub fn go_on(&mut self) {
         self.inside_line = true;
         if let Some(OpenFence { holds: Holds::Edits(shown), .. }) = &mut self.fence {
@@ -105,7 +105,7 @@ impl Text {
         if self.inside_line { self.middle(input, ctx) } else { self.start(input, ctx) }
     }
 
-    /// In a line of prose: up to its end, or to a tag.
+    /// Reads a line of prose: up to its end, or to a tag.
     fn middle(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let rest = input.rest();
         let tags = self.fence.as_ref().is_none_or(|f| matches!(f.holds, Holds::Edits(_)));
@@ -161,7 +161,7 @@ impl Text {
         }
     }
 
-    /// At the beginning of a line.
+    /// Reads at the beginning of a line.
     fn start(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let line = input.line();
         let rest = input.rest();
@@ -215,7 +215,7 @@ impl Text {
         self.whole_line(line, input, ctx)
     }
 
-    /// At the beginning of a line that has arrived whole.
+    /// Reads at the beginning of a line that has arrived whole.
     fn whole_line(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let rest = input.rest();
         let text = starts::dedented(&rest[..line.content], self.indent());
@@ -262,7 +262,7 @@ impl Text {
         self.plain(ctx)
     }
 
-    /// Whether a patch begins with this line; `None` if the next line must be seen first.
+    /// Returns whether a patch begins with this line; `None` if the next line must be seen first.
     fn is_patch(&self, text: &str, line: Line, input: &Input, ctx: &ReaderContext) -> Option<bool> {
         if starts::is_patch(text) || self.bare_hunk(text, ctx) {
             return Some(true);
@@ -282,18 +282,19 @@ impl Text {
         Some(after == "+++ ")
     }
 
-    /// How far the open fence is indented, and so what it holds.
+    /// Returns how far the open fence is indented, and so what it holds.
     fn indent(&self) -> usize {
         self.fence.as_ref().map_or(0, |open| open.fence.indent)
     }
 
-    /// A hunk without a header above it: believed where a patch was asked for, or in a fence of edits.
+    /// Returns whether a hunk without a header above it is believed: where a patch was asked for, or in a fence of
+    /// edits.
     fn bare_hunk(&self, text: &str, ctx: &ReaderContext) -> bool {
         let asked = matches!(ctx.expected, None | Some(Format::Patch));
         text.starts_with("@@ ") && (asked || self.fence.is_some())
     }
 
-    /// A JSON object that is a call, or prose.
+    /// Handles a JSON object that is a call, or prose.
     fn call_or_prose(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         match calls::calls(head(input.rest()), &ctx.calls) {
             Calls::Wait if !input.ended() => Next::Wait,
@@ -312,7 +313,7 @@ impl Text {
         }
     }
 
-    /// The line is prose.
+    /// Handles a line of prose.
     fn plain(&mut self, ctx: &mut ReaderContext) -> Next {
         self.flush(ctx);
         if let Some(OpenFence { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
@@ -323,7 +324,7 @@ impl Text {
         Next::Again
     }
 
-    /// An opening fence outside of one, or one more inside a fence of edits.
+    /// Handles an opening fence outside of one, or one more inside a fence of edits.
     fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         // A fence around a path and the file's own fence is nothing but that.
         self.fence.take_if(|_| self.heading.is_some() && !fence.info.is_empty());
@@ -372,7 +373,7 @@ impl Text {
         }
     }
 
-    /// A line of code inside a fence.
+    /// Handles a line of code inside a fence.
     fn code(&mut self, line: Option<Line>, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let Some(line) = line else {
             // Code that cannot be the end of the fence is shown as it comes.
@@ -394,7 +395,7 @@ impl Text {
         Next::Again
     }
 
-    /// The closing line of the open fence.
+    /// Handles the closing line of the open fence.
     fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let raw = input.rest()[..line.next].to_string();
         input.skip(line.next);
@@ -456,14 +457,15 @@ impl Text {
         ctx.prose(text);
     }
 
-    /// A path line that no edit follows is prose.
+    /// Handles a path line that no edit follows as prose.
     fn flush(&mut self, ctx: &mut ReaderContext) {
         if let Some(heading) = self.heading.take() {
             ctx.prose(&heading.raw);
         }
     }
 
-    /// The path for what names none itself: the line right above, the fence it is in, the sentence before, the edit before.
+    /// Returns the path for what names none itself: the line right above, the fence it is in, the sentence before, the
+    /// edit before.
     fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
         let said = || paths::mentioned(&self.said, &ctx.known).map(str::to_string);
@@ -487,7 +489,7 @@ impl Text {
         self.say(&rest, ctx);
     }
 
-    /// The answer is over.
+    /// Handles the end of the answer.
     pub fn end(&mut self, input: &mut Input, ctx: &mut ReaderContext) {
         self.flush(ctx);
         let rest = input.rest().to_string();

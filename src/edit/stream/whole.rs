@@ -38,7 +38,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// How long the next line is; none if it has not come to its end.
+    /// Returns how long the next line is; none if it has not come to its end.
     fn line(&mut self, after: &str, ended: bool) -> Option<usize> {
         let from = self.searched.max(self.looked);
         let found = memchr::memchr(b'\n', &after.as_bytes()[from..]);
@@ -106,9 +106,9 @@ impl Whole {
         Progress::Wait
     }
 
-    /// What a bare fence line is that stands outside of every block of the file, seen from what follows it. To the
-    /// letter it closes. But small models write Markdown with bare blocks inside into a fence that is no longer than
-    /// theirs; a file cut short there would pass for whole.
+    /// Returns what a bare fence line is that stands outside of every block of the file, seen from what follows it. To
+    /// the letter it closes. But small models write Markdown with bare blocks inside into a fence that is no longer
+    /// than theirs; a file cut short there would pass for whole.
     fn bare(&mut self, after: &str, end: Option<End>, ctx: &ReaderContext) -> Bare {
         if !self.holds_fences {
             return Bare::Closes;
@@ -141,8 +141,8 @@ impl Whole {
         }
     }
 
-    /// Whether the first line after a bare fence line is a sentence of the answer: a blank line before it, which a block
-    /// does not begin with, and the file does not have it.
+    /// Returns whether the first line after a bare fence line is a sentence of the answer: a blank line before it,
+    /// which a block does not begin with, and the file does not have it.
     fn is_said(&self, line: &str, after: &str, ctx: &ReaderContext) -> bool {
         let apart = after.lines().next().is_some_and(|l| l.trim().is_empty());
         let ends = line.ends_with(['.', ':', '!', '?', '。', '：', '！', '？']);
@@ -151,7 +151,7 @@ impl Whole {
         apart && ends && words && line.starts_with(char::is_alphanumeric) && !there()
     }
 
-    /// The same, where no other fence follows.
+    /// Returns the same, where no other fence follows.
     fn rest(&self, after: &str, end: End, ctx: &ReaderContext) -> Bare {
         let prose = !after.trim().is_empty() && after.lines().next().is_none_or(|l| l.trim().is_empty());
         match self.is_of_the_file(after, ctx) {
@@ -162,15 +162,15 @@ impl Whole {
         }
     }
 
-    /// Whether most of these lines are in the file as it is.
+    /// Returns whether most of these lines are in the file as it is.
     fn is_of_the_file(&self, text: &str, ctx: &ReaderContext) -> bool {
         let Some(known) = ctx.lines_of(&self.path) else { return false };
         let solid: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
         !solid.is_empty() && solid.iter().filter(|l| known.counts.contains_key::<str>(l)).count() * 2 >= solid.len()
     }
 
-    /// Whether what stands between two bare fence lines is a block of the file, or prose after it: by what the file
-    /// says now, else by the blank lines, which prose has around it and code has not.
+    /// Returns whether what stands between two bare fence lines is a block of the file, or prose after it: by what the
+    /// file says now, else by the blank lines, which prose has around it and code has not.
     fn block(&self, between: &str, length: usize, ctx: &ReaderContext) -> Bare {
         if between.trim().is_empty() {
             return Bare::Unclear;
@@ -186,7 +186,7 @@ impl Whole {
         }
     }
 
-    /// Lines without the indentation that the fence itself has.
+    /// Returns lines without the indentation that the fence itself has.
     fn without_indent<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.fence.indent == 0 {
             return Cow::Borrowed(text);
@@ -205,7 +205,7 @@ impl Whole {
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
 
-/// Whether a file is prose, in which fences are at home.
+/// Returns whether a file is prose, in which fences are at home.
 fn is_prose(path: &str) -> bool {
     const PROSE: [&str; 7] = ["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc"];
     path.rsplit_once('.').is_some_and(|(_, ext)| PROSE.contains(&ext.to_ascii_lowercase().as_str()))
@@ -216,7 +216,7 @@ fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
     line.starts_with('<') && matches!(tag(line, &ctx.calls), Tag::Open(..))
 }
 
-/// The edit that gives a file this text.
+/// Returns the edit that gives a file this text.
 pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut content = content.to_string();
@@ -235,8 +235,8 @@ pub(super) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderCo
     ctx.done(id, whole(path, content, complete));
 }
 
-/// The file in play and its text in a block that repeats the instructions first: under the file's path a fence of its own
-/// opens.
+/// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
+/// of its own opens.
 pub(super) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
     let mut above: Option<String> = None;
     let mut at = 0;
@@ -251,9 +251,9 @@ pub(super) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(S
     None
 }
 
-/// The one file in play whose new text a fenced block is, although nothing says so: it holds most lines of that
-/// file, and is not the file as it is. And whether it is hardly a part of it that is quoted: it holds nearly all lines.
-/// A file that holds such fences itself is none: it is not certain that the block holds all of it.
+/// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
+/// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
+/// certain that the block holds all of it.
 pub(super) fn resembled<'c>(
     content: &str,
     fence: &Fence,

@@ -31,7 +31,7 @@ impl Xml {
         Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0 }
     }
 
-    /// Whether the opening tag says all there is to say.
+    /// Returns whether the opening tag says all there is to say.
     fn is_said(&self) -> bool {
         match self.kind {
             Element::Delete => self.text("path").is_some(),
@@ -52,7 +52,7 @@ impl Xml {
         }
     }
 
-    /// Between fields: white space, the next field, or the end of the element.
+    /// Reads between fields: white space, the next field, or the end of the element.
     fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start();
@@ -112,8 +112,8 @@ impl Xml {
         self.leave(ctx)
     }
 
-    /// How long the closing tag is that `text` begins with, of a field that the end of its line has ended. The error says
-    /// whether it may yet come to be one.
+    /// Returns how long the closing tag is that `text` begins with, of a field that the end of its line has ended. The
+    /// error says whether it may yet come to be one.
     fn late_tag(&mut self, text: &str) -> Result<usize, bool> {
         let Some(field) = self.fields.last_mut() else { return Err(false) };
         let tags = field.late_tags();
@@ -124,7 +124,7 @@ impl Xml {
         Ok(close.len())
     }
 
-    /// Something else than a field or the end: prose about tags, or a closing tag that was forgotten.
+    /// Handles something other than a field or the end: prose about tags, or a closing tag that was forgotten.
     fn leave(&mut self, ctx: &mut ReaderContext) -> Progress {
         if self.id.is_none() && self.done == 0 {
             ctx.prose(&std::mem::take(&mut self.raw));
@@ -159,7 +159,7 @@ impl Xml {
         self.fields.push(Field::open(name, tag));
     }
 
-    /// Inside a field, up to what ends it.
+    /// Reads inside a field, up to what ends it.
     fn inside(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let Some(field) = self.fields.last_mut() else { return Progress::Done };
         if field.lines.is_none() && !is_short(field.name) {
@@ -340,7 +340,7 @@ impl Xml {
         Ok(vec![edit(op, format)])
     }
 
-    /// The answer is over. A forgotten end is forgiven where nothing but the end can be missing.
+    /// Handles the end of the answer. A forgotten end is forgiven where nothing but the end can be missing.
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if self.id.is_none() && self.done == 0 {
             return ctx.prose(&std::mem::take(&mut self.raw));
@@ -370,7 +370,7 @@ impl Xml {
 const NO_REPLACE: &str = "the edit has a <search> and no <replace>, so it is not known what comes in its place. Write \
                           the lines as they are in the file now in <search>, and the new ones in <replace>.";
 
-/// A path without the word `path:` that some models repeat inside the tag.
+/// Returns a path without the word `path:` that some models repeat inside the tag.
 fn unlabelled(text: &str) -> &str {
     let label =
         ["path:", "file:", "filename:"].iter().find(|l| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l)));
@@ -380,7 +380,7 @@ fn unlabelled(text: &str) -> &str {
 /// White space after an opening tag that may still lead to its first field, in bytes.
 const MAX_SPACE: usize = 4 << 10;
 
-/// Which part of the growing diff a field is.
+/// Returns which part of the growing diff a field is.
 fn part(name: &str) -> Option<EditPart> {
     match name {
         "search" | "expect" => Some(EditPart::Old),
@@ -392,7 +392,7 @@ fn part(name: &str) -> Option<EditPart> {
 /// A field that begins with more white space than this, in bytes, does not begin a new line.
 const BLANK: usize = 400;
 
-/// Search and replacement without a fence that was put around both.
+/// Returns search and replacement without a fence that was put around both.
 fn without_fences(search: String, replace: String) -> (String, String) {
     match (unfenced(&search), unfenced(&replace)) {
         (Some(search), Some(replace)) => (search.to_string(), replace.to_string()),
@@ -400,7 +400,7 @@ fn without_fences(search: String, replace: String) -> (String, String) {
     }
 }
 
-/// The text before a closing fence that no opening one belongs to: what comes after it is not the edit's.
+/// Returns the text before a closing fence that no opening one belongs to: what comes after it is not the edit's.
 pub(super) fn without_dangling_fence(text: &str) -> &str {
     let (mut open, mut at) = (false, 0);
     for line in text.split_inclusive('\n') {

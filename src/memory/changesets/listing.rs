@@ -53,12 +53,12 @@ struct Packed {
 }
 
 impl Listing {
-    /// A changeset by the archive's id.
+    /// Returns a changeset by the archive's id.
     pub fn find(&self, id: &str) -> Option<&ChangesetRecord> {
         self.position(id).map(|at| &self.records[at].0)
     }
 
-    /// Its files by path; none for one that is not known.
+    /// Returns its files by path; none for one that is not known.
     pub fn files<'a>(&'a self, id: &str) -> impl ExactSizeIterator<Item = ListedFile<'a>> + Clone + use<'a> {
         let range = self.position(id).map_or(0..0, |at| self.records[at].1.clone());
         self.files[range].iter().map(|f| ListedFile {
@@ -76,7 +76,7 @@ impl Listing {
 }
 
 impl Memory {
-    /// What is known of all changesets of a project.
+    /// Returns what is known of all changesets of a project.
     pub fn listing(&self, project: &str) -> Result<Listing, Error> {
         let records = self.changesets(project)?;
         let store = self.store();
@@ -123,7 +123,7 @@ impl Memory {
         Ok(listing)
     }
 
-    /// The changesets of a project that hold a path, newest first, each with that file alone.
+    /// Returns the changesets of a project that hold a path, newest first, each with that file alone.
     pub fn changesets_of_path(&self, project: &str, path: &str) -> Result<Vec<ChangesetRecord>, Error> {
         let columns: Vec<String> = COLUMNS.split(", ").map(|c| format!("c.{}", c.trim())).collect();
         let store = self.store();
@@ -139,7 +139,7 @@ impl Memory {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The SHA-256 of archived versions, where it was taken.
+    /// Returns the SHA-256 of archived versions, where it was taken.
     pub fn version_hashes(&self, project: &str) -> Result<Vec<(String, Sha256)>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(

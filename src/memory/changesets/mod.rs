@@ -105,7 +105,7 @@ pub struct ChangesetRecord {
 }
 
 impl ChangesetRecord {
-    /// Its row.
+    /// Returns its row.
     pub(in crate::memory) fn number(&self) -> i64 {
         self.pending.0
     }
@@ -152,7 +152,8 @@ impl Memory {
         })
     }
 
-    /// It was archived as `id` and written. `files` are the archive's versions; counts announced before stay.
+    /// Records that the change was archived as `id` and written. `files` are the archive's versions; counts announced
+    /// before stay.
     pub fn applied(&self, pending: PendingId, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, Some(id), ChangesetState::Applied, files)?;
@@ -166,7 +167,7 @@ impl Memory {
         })
     }
 
-    /// It was written, and nothing of it is archived, as the configuration wants: there is no changeset to remember.
+    /// Records that the change was written and, as the configuration wants, not archived.
     pub fn applied_unarchived(&self, pending: PendingId) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             written::confirm(tx, n)?;
@@ -176,7 +177,8 @@ impl Memory {
         })
     }
 
-    /// It was archived as `id` (if it came so far), but writing failed and what had been written was put back.
+    /// Records that writing failed after the change was archived as `id` (if it came so far), and what had been written
+    /// was put back.
     pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[ChangesetFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, id, ChangesetState::Failed, files)?;
@@ -184,7 +186,8 @@ impl Memory {
         })
     }
 
-    /// Nothing was archived or written: a file was not as it had been read. Forgets the announcement.
+    /// Records that nothing was archived or written because a file was not as it had been read. Forgets the
+    /// announcement.
     pub fn withdrawn(&self, pending: PendingId) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             written::revert(tx, n)?;
@@ -209,24 +212,24 @@ impl Memory {
         })
     }
 
-    /// What nebula last wrote to a path (or that it deleted it); `None`: it never touched it.
+    /// Returns what nebula last wrote to a path (or that it deleted it); `None`: it never touched it.
     pub fn written(&self, project: &str, path: &str) -> Result<Option<Written>, Error> {
         written::last(&self.store(), project, path)
     }
 
-    /// The changesets of a project without their files, newest first, by the archive's id.
+    /// Returns the changesets of a project without their files, newest first, by the archive's id.
     pub fn changesets(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
         self.select("project_path = ?1 AND id IS NOT NULL ORDER BY id DESC", &[&project])
     }
 
-    /// One changeset with its files.
+    /// Returns one changeset with its files.
     pub fn changeset(&self, project: &str, id: &str) -> Result<Option<ChangesetRecord>, Error> {
         let found = self.select("project_path = ?1 AND id = ?2", &[&project, &id])?;
         found.into_iter().next().map(|c| self.with_files(c)).transpose()
     }
 
-    /// The changesets of a turn that were applied, with their files, oldest first. A turn that a fork has from its
-    /// parent is the parent's.
+    /// Returns the changesets of a turn that were applied, with their files, oldest first. A turn that a fork has from
+    /// its parent is the parent's.
     pub fn changesets_of_turn(&self, session: &str, turn: i64) -> Result<Vec<ChangesetRecord>, Error> {
         let turn = self.store().id(turn);
         let which = "session_id = ?1 AND turn = ?2 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
@@ -241,8 +244,8 @@ impl Memory {
         self.all_with_files(found)
     }
 
-    /// The changesets of a session that were applied from a message on, with their files, oldest first; of a fork also
-    /// those that its parent made between that message and the fork.
+    /// Returns the changesets of a session that were applied from a message on, with their files, oldest first; of a
+    /// fork also those that its parent made between that message and the fork.
     pub fn changesets_since(&self, session: &str, message: i64) -> Result<Vec<ChangesetRecord>, Error> {
         let mut from = Origin { session: session.to_string(), message: self.store().id(message), upto: i64::MAX };
         let which = "session_id = ?1 AND coalesce(message_id, turn) BETWEEN ?2 AND ?3 AND state = 'applied'
@@ -262,8 +265,8 @@ impl Memory {
         self.all_with_files(found)
     }
 
-    /// Where a message of a fork was copied from; `None`: it was said in the session itself. A fork's messages are its
-    /// parent's, one by one, up to the last that was copied.
+    /// Returns where a message of a fork was copied from; `None`: it was said in the session itself. A fork's messages
+    /// are its parent's, one by one, up to the last that was copied.
     fn origin(&self, session: &str, message: i64) -> Result<Option<Origin>, Error> {
         let mut store = self.store();
         let sql = "SELECT parent, parent_message FROM session_meta
@@ -277,7 +280,7 @@ impl Memory {
         Ok(found.optional()?.map(|message| Origin { session: parent, message, upto }))
     }
 
-    /// The changesets of a session that were applied, with their files, oldest first.
+    /// Returns the changesets of a session that were applied, with their files, oldest first.
     pub fn changesets_of_session(&self, session: &str) -> Result<Vec<ChangesetRecord>, Error> {
         let which = "session_id = ?1 AND state = 'applied' AND id IS NOT NULL ORDER BY id";
         self.all_with_files(self.select(which, &[&session])?)

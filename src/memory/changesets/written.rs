@@ -42,7 +42,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Whether a state of the file (`None`: it is not there) is one that nebula left.
+    /// Returns whether a state of the file (`None`: it is not there) is one that nebula left.
     pub fn is(&self, sha256: Option<Sha256>) -> bool {
         self.sha256 == sha256 || self.before.as_ref().is_some_and(|b| b.is(sha256))
     }
@@ -50,7 +50,7 @@ impl Written {
 
 const COLUMNS: &str = "sha256, bytes, at_ms, pending, had_before, before_sha256, before_bytes, before_ms";
 
-/// What nebula last wrote to a path of a project, if it ever did.
+/// Returns what nebula last wrote to a path of a project, if it ever did.
 pub(in crate::memory) fn last(store: &Store, project: &str, path: &str) -> Result<Option<Written>, Error> {
     let find = |schema: &str| {
         let sql = format!("SELECT {COLUMNS} FROM {schema}.written WHERE project_path = ?1 AND path = ?2");

@@ -28,7 +28,8 @@ impl Role {
         }
     }
 
-    /// A role no nebula writes is taken for the person's, so that nothing of a session is hidden.
+    /// Returns the role of a stored word. A role no nebula writes is taken for the person's, so that nothing of a
+    /// session is lost.
     pub(super) fn of(word: &str) -> Role {
         match word {
             "assistant" => Role::Assistant,
@@ -158,7 +159,7 @@ pub struct NewMessage {
 }
 
 impl NewMessage {
-    /// A message of nothing but text.
+    /// Creates a message of nothing but text.
     pub fn text(role: Role, content: impl Into<String>) -> Self {
         NewMessage {
             role,

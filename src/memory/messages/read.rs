@@ -13,12 +13,12 @@ const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
     x.written_tokens, x.thinking_tokens, x.hour_tokens, x.cost_nanos";
 
 impl Memory {
-    /// All messages of a session in their order.
+    /// Returns all messages of a session in their order.
     pub fn load(&self, session: &str) -> Result<Vec<Message>, Error> {
         self.read(session, "m.session_id = ?1 ORDER BY m.id", i64::MAX)
     }
 
-    /// The last messages of a session, at most `limit`, in their order.
+    /// Returns the last messages of a session, at most `limit`, in their order.
     pub fn last(&self, session: &str, limit: usize) -> Result<Vec<Message>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut found = self.read(session, "m.session_id = ?1 ORDER BY m.id DESC", limit)?;
@@ -26,8 +26,8 @@ impl Memory {
         Ok(found)
     }
 
-    /// What was typed in this project, newest first: the typed part of the messages, at most `limit`, neighbours that
-    /// are equal only once.
+    /// Returns what was typed in this project, newest first: the typed part of the messages, at most `limit`,
+    /// neighbours that are equal only once.
     pub fn inputs(&self, project: &str, limit: usize) -> Result<Vec<String>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
@@ -71,7 +71,7 @@ impl Memory {
     }
 }
 
-/// The part of a user message that was typed.
+/// Returns the part of a user message that was typed.
 pub(in crate::memory) fn typed_part(content: &str, typed: Option<i64>) -> &str {
     let end = typed.and_then(|n| usize::try_from(n).ok()).unwrap_or(content.len());
     content.get(..end).unwrap_or(content)
@@ -96,7 +96,7 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
     Ok(found)
 }
 
-/// The parts of the answers of a session.
+/// Returns the parts of the answers of a session.
 fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<MessagePart>>, Error> {
     let mut statement = conn.prepare_cached(
         "SELECT p.message_id, p.kind, p.bytes, p.seal, p.wire, p.place, p.model

@@ -33,7 +33,7 @@ impl Memory {
         })
     }
 
-    /// The same for a message that has been named already; the name stands for its id from here on.
+    /// Updates a message that has a provisional id already; the id stands for its row from here on.
     pub(in crate::memory) fn append_as(&self, name: i64, session: &str, message: &NewMessage) -> Result<(), Error> {
         let id = self.append(session, message)?;
         self.store().renamed.insert(name, id);
@@ -175,7 +175,7 @@ pub(in crate::memory) fn copy(tx: &Transaction<'_>, from: &str, to: &str, upto: 
     Ok(ids.last().copied())
 }
 
-/// The message with the ids it names as they are now.
+/// Returns the message with the ids it names as they are now.
 fn current(store: &Store, message: &NewMessage) -> NewMessage {
     let mut message = message.clone();
     message.meta.turn = message.meta.turn.and_then(|t| store.kept_id(t));
@@ -239,7 +239,7 @@ fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> 
     Ok(())
 }
 
-/// What a new message says about its session.
+/// Updates the session with what a new message says about it.
 fn note(tx: &Transaction<'_>, session: &str, message: &NewMessage, now: i64) -> Result<(), Error> {
     let title = (message.role == Role::User).then(|| title_of(message)).flatten();
     tx.prepare_cached(
@@ -250,7 +250,7 @@ fn note(tx: &Transaction<'_>, session: &str, message: &NewMessage, now: i64) -> 
     note_model(tx, session, message.meta.model.as_deref())
 }
 
-/// The model a session used last.
+/// Records the model a session used last.
 fn note_model(tx: &Transaction<'_>, session: &str, model: Option<&str>) -> Result<(), Error> {
     if let Some(model) = model {
         tx.prepare_cached("UPDATE sessions SET model_used = ?2 WHERE id = ?1 AND model_used <> ?2")?
@@ -259,8 +259,8 @@ fn note_model(tx: &Transaction<'_>, session: &str, model: Option<&str>) -> Resul
     Ok(())
 }
 
-/// The first words of a message, for a session that has no title yet: its first line that is not empty, at most 80
-/// characters.
+/// Returns the first words of a message, for a session that has no title yet: its first line that is not empty, at most
+/// 80 characters.
 fn title_of(message: &NewMessage) -> Option<String> {
     let content = message.content.as_deref()?;
     let typed = typed_part(content, message.meta.typed.map(|n| int(n as u64)));

@@ -94,7 +94,7 @@ impl Rag {
         Ok(Rag { conn: Mutex::new(conn) })
     }
 
-    /// An index of nothing, in memory.
+    /// Opens an empty index in memory.
     ///
     /// # Errors
     /// When there is no room for it.
@@ -104,8 +104,8 @@ impl Rag {
         Ok(Rag { conn: Mutex::new(conn) })
     }
 
-    /// How many files of a project are indexed, counted no further than one above `most`; `None` as long as one of its
-    /// sources, or the project itself, has not been brought up to date once.
+    /// Returns how many files of a project are indexed, counted no further than one above `most`; `None` as long as one
+    /// of its sources, or the project itself, has not been brought up to date once.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -122,7 +122,7 @@ impl Rag {
         Ok(usize::try_from(n).ok())
     }
 
-    /// The sources of a project, its own files first.
+    /// Returns the sources of a project, its own files first.
     pub fn sources(&self, project: &str) -> Result<Vec<Source>, Error> {
         let conn = self.conn();
         let mut statement = conn.prepare_cached(
@@ -232,7 +232,7 @@ impl Rag {
         Ok(())
     }
 
-    /// The passages of a project's sources that fit the words best, best first, at most `limit`.
+    /// Returns the passages of a project's sources that fit the words best, best first, at most `limit`.
     pub fn search(&self, project: &str, words: &str, limit: usize) -> Result<Vec<Found>, Error> {
         query::run(&self.conn(), project, words, limit)
     }
@@ -264,7 +264,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     }
 }
 
-/// Whether a file is indexed as it is.
+/// Returns whether a file is indexed as it is.
 fn is_known(tx: &Transaction<'_>, source: SourceId, file: &IndexedFile) -> Result<bool, Error> {
     let sql = "SELECT 1 FROM files WHERE source = ?1 AND path = ?2 AND mtime_ns = ?3 AND size = ?4";
     let found = tx

@@ -37,7 +37,7 @@ pub(super) fn cut(text: &str) -> Vec<Chunk> {
     passages
 }
 
-/// The text with the parts of its camel-case words after it: `readLine` is found by `line`.
+/// Returns the text with the parts of its camel-case words after it: `readLine` is found by `line`.
 pub(super) fn with_parts(text: &str) -> String {
     let mut out = String::from(text);
     for word in text.split(|c: char| !c.is_alphanumeric()) {
@@ -52,7 +52,7 @@ pub(super) fn with_parts(text: &str) -> String {
     out
 }
 
-/// The parts of a camel-case word.
+/// Returns the parts of a camel-case word.
 fn parts(word: &str) -> Vec<&str> {
     if word.is_empty() || !word.is_ascii() {
         return Vec::new();

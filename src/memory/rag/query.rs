@@ -85,7 +85,7 @@ fn held(conn: &Connection, query: &str) -> Result<usize, Error> {
     Ok(usize::try_from(n).unwrap_or(0))
 }
 
-/// The words worth asking for, of a list that begins with the rarest: together no more than can be looked at.
+/// Returns the words worth asking for, of a list that begins with the rarest: together no more than can be looked at.
 fn worth_asking(words: &[Word]) -> Option<String> {
     let mut sum = 0;
     let taken = words.iter().take_while(|w| {
@@ -146,9 +146,9 @@ fn search(
     Ok(found)
 }
 
-/// Passages of these sources, best first, at most `most`: their id, source, file, first and last line. Of a ranked index
-/// only the best `first` of all sources are looked up, if that is given: looking up each that matches costs more than
-/// ranking them all.
+/// Returns the passages of these sources, best first, at most `most`: their id, source, file, first and last line. Of a
+/// ranked index only the best `first` of all sources are looked up, if that is given: looking up each that matches
+/// costs more than ranking them all.
 fn matching(
     conn: &Connection,
     index: Index,

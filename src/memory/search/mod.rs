@@ -32,9 +32,9 @@ pub struct Hit {
 const BATCH: usize = 500;
 
 impl Memory {
-    /// Messages and titles of this project's sessions that hold all words, newest first, at most `limit`. Words are
-    /// found from their beginning, and anywhere when they have three characters or more; Chinese, Japanese and Korean
-    /// text anywhere.
+    /// Returns messages and titles of this project's sessions that hold all words, newest first, at most `limit`. Words
+    /// are found from their beginning, and anywhere when they have three characters or more; Chinese, Japanese and
+    /// Korean text anywhere.
     pub fn search(&self, project: &str, words: &str, limit: usize) -> Result<Vec<Hit>, Error> {
         let terms = tokens::terms(words);
         if terms.is_empty() {
@@ -142,7 +142,7 @@ fn titles(sessions: &[Session], needles: &[String]) -> Vec<Hit> {
     sessions.iter().filter_map(|s| s.title.as_deref().filter(|t| held(t)).map(|t| hit(s, t))).collect()
 }
 
-/// About 100 characters around the first word found, on one line, and where the words are in it.
+/// Returns about 100 characters around the first word found, on one line, and where the words are in it.
 fn snippet(text: &str, needles: &[String]) -> (String, Vec<Range<usize>>) {
     let first = occurrences(text, needles).first().map_or(0, |r| r.start);
     let from = text[..first].char_indices().rev().nth(29).map_or(0, |(i, _)| i);
@@ -159,7 +159,8 @@ fn snippet(text: &str, needles: &[String]) -> (String, Vec<Range<usize>>) {
     (line, marks)
 }
 
-/// Where words begin and end, in order, without overlaps. Case is ignored where it does not change a text's length.
+/// Returns where words begin and end, in order, without overlaps. Case is ignored where it does not change a text's
+/// length.
 fn occurrences(text: &str, needles: &[String]) -> Vec<Range<usize>> {
     let lower = text.to_lowercase();
     let text = if lower.len() == text.len() { lower.as_str() } else { text };

@@ -1,8 +1,8 @@
 //! Words for full-text search. SQLite's word tokenizer takes a run of Chinese, Japanese or Korean text for one word, and
 //! its trigrams find nothing under three characters; so such runs are indexed as overlapping pairs.
 
-/// The text as the word index gets it: every run of CJK text becomes its overlapping pairs and its last character
-/// (`価格表` → `価格 格表 表`), so that any part of the run is found, down to one character.
+/// Returns the text as the word index gets it: every run of CJK text becomes its overlapping pairs and its last
+/// character (`価格表` → `価格 格表 表`), so that any part of the run is found, down to one character.
 pub(in crate::memory) fn indexed(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     for piece in pieces(text) {
@@ -31,7 +31,7 @@ pub(in crate::memory) struct Term {
     pub(in crate::memory) grams: Option<String>,
 }
 
-/// The words of a query, each to be found. Empty when there is nothing to look for.
+/// Returns the words of a query, each to be found. Empty when there is nothing to look for.
 pub(in crate::memory) fn terms(query: &str) -> Vec<Term> {
     query
         .split_whitespace()
@@ -45,8 +45,8 @@ pub(in crate::memory) fn terms(query: &str) -> Vec<Term> {
         .collect()
 }
 
-/// The single words of a question, each to be looked for by itself: plain words, and the pairs of CJK runs. Pairs of
-/// kana alone are endings and particles more often than not, so they only count where there is nothing else.
+/// Returns the single words of a question, each to be looked for by itself: plain words, and the pairs of CJK runs.
+/// Pairs of kana alone are endings and particles more often than not, so they only count where there is nothing else.
 pub(in crate::memory) fn single_words(question: &str) -> Vec<String> {
     let (mut words, mut kana): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for piece in pieces(question) {
@@ -71,21 +71,23 @@ pub(in crate::memory) fn single_words(question: &str) -> Vec<String> {
     words
 }
 
-/// One of [`single_words`] as a query of a word index; a single CJK character is found where a pair begins with it.
+/// Returns one of [`single_words`] as a query of a word index; a single CJK character is found where a pair begins with
+/// it.
 pub(in crate::memory) fn single_query(word: &str) -> String {
     let mut chars = word.chars();
     let alone = chars.next().is_some_and(is_cjk) && chars.next().is_none();
     format!("{}{}", quoted(word), if alone { "*" } else { "" })
 }
 
-/// A part of a word for a trigram index that keeps no positions: all its trigrams. `None` under three characters.
+/// Returns a part of a word for a trigram index that keeps no positions: all its trigrams. `None` under three
+/// characters.
 pub(in crate::memory) fn trigrams(word: &str) -> Option<String> {
     let chars: Vec<char> = word.chars().collect();
     let grams: Vec<String> = chars.windows(3).map(|g| quoted(&g.iter().collect::<String>())).collect();
     (!grams.is_empty()).then(|| format!("({})", grams.join(" AND ")))
 }
 
-/// A piece of a searched word: the beginning of a word, or the pairs of a CJK run one after another.
+/// Returns a piece of a searched word: the beginning of a word, or the pairs of a CJK run one after another.
 fn word_query(piece: Piece<'_>) -> Option<String> {
     match piece {
         Piece::Plain(s) => s.chars().any(char::is_alphanumeric).then(|| format!("{}*", quoted(s))),
@@ -100,7 +102,7 @@ fn word_query(piece: Piece<'_>) -> Option<String> {
     }
 }
 
-/// A string in FTS5's query language: nothing in it has a meaning there.
+/// Returns a string in FTS5's query language: nothing in it has a meaning there.
 pub(in crate::memory) fn quoted(s: &str) -> String {
     format!("\"{}\"", s.replace('"', "\"\"").replace('\0', " "))
 }
@@ -110,7 +112,7 @@ enum Piece<'a> {
     Cjk(&'a str),
 }
 
-/// The text cut where CJK runs begin and end.
+/// Returns the text cut where CJK runs begin and end.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -122,7 +124,8 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Whether a character belongs to a script written without spaces between words, or (Korean) with endings glued on.
+/// Returns whether a character belongs to a script written without spaces between words, or (Korean) with endings glued
+/// on.
 fn is_cjk(c: char) -> bool {
     matches!(c as u32,
         0x3005..=0x3007 | 0x3040..=0x30FF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF

@@ -35,7 +35,7 @@ pub(in crate::memory) struct InMemoryFallback {
 }
 
 impl InMemoryFallback {
-    /// A database in RAM that knows the file's sessions, if the file can be read.
+    /// Opens a database in RAM that knows the file's sessions, if the file can be read.
     pub(in crate::memory) fn begin(path: &Path, trouble: Trouble) -> (Connection, InMemoryFallback) {
         let mut fallback = InMemoryFallback {
             trouble,

@@ -40,7 +40,7 @@ impl Drop for Hold {
     }
 }
 
-/// Whether some process has the session.
+/// Returns whether some process has the session.
 pub(in crate::memory) fn is_held(folder: &Path, session: &str) -> bool {
     match File::open(folder.join(session)) {
         Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),

@@ -83,7 +83,7 @@ impl Store {
         if self.fallback.as_ref().is_some_and(|fallback| fallback.reads_disk) { Ok(()) } else { self.writable() }
     }
 
-    /// There is no such session, or nobody can tell.
+    /// Returns the error of a session that does not exist.
     pub(in crate::memory) fn no_session(&self, id: &str) -> Error {
         self.readable().err().unwrap_or_else(|| Error::NoSession(id.to_string()))
     }
@@ -93,13 +93,13 @@ impl Store {
         *self.banner.lock().unwrap_or_else(PoisonError::into_inner) = self.trouble();
     }
 
-    /// The id a message or pending changeset has now.
+    /// Returns the id a message or pending changeset has now.
     pub(in crate::memory) fn id(&self, id: i64) -> i64 {
         // From before it was kept to one in RAM, and from there to the one in the file.
         std::iter::successors(Some(id), |id| self.renamed.get(id).copied()).last().unwrap_or(id)
     }
 
-    /// The id a message has now; none for one that could not be kept.
+    /// Returns the id a message has now; none for one that could not be kept.
     pub(in crate::memory) fn kept_id(&self, id: i64) -> Option<i64> {
         Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
@@ -187,8 +187,8 @@ impl Store {
 /// The place of memory for a person without a home: nothing can be below it.
 pub(in crate::memory) const NOWHERE: &str = "/dev/null";
 
-/// What an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for its
-/// shared memory it tells only that reading or writing failed.
+/// Returns what an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for
+/// its shared memory it tells only that reading or writing failed.
 fn trouble_of(error: &Error, path: &Path) -> Option<Trouble> {
     let cannot_open = matches!(error, Error::Sql(e) if e.sqlite_error_code() == Some(ErrorCode::CannotOpen));
     match error.trouble()? {
@@ -200,7 +200,7 @@ fn trouble_of(error: &Error, path: &Path) -> Option<Trouble> {
     }
 }
 
-/// Whether the file system a file is to lie in takes no more than a few blocks.
+/// Returns whether the file system a file is to lie in takes no more than a few blocks.
 fn is_full(path: &Path) -> bool {
     /// SQLite makes its shared memory in pieces of 32 KiB, and needs a page or two beside.
     const ENOUGH: u64 = 64 << 10;
@@ -212,7 +212,7 @@ fn is_full(path: &Path) -> bool {
     })
 }
 
-/// One transaction that holds the write lock from its beginning.
+/// Runs one transaction that holds the write lock from its beginning.
 fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let value = f(&tx)?;
@@ -249,7 +249,7 @@ pub(in crate::memory) fn suspect(path: &Path) {
 /// What the name of such a note ends in.
 const SUSPECT: &str = ".suspect";
 
-/// The path of something that belongs to the database.
+/// Returns the path of something that belongs to the database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);

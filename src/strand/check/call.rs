@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The parameters and the result of a fn.
+    /// Returns the parameters and the result of a fn.
     pub(super) fn signature(&self, id: DefId) -> Option<(Vec<(String, Ty)>, Ty)> {
         match &self.types.state().reading(id)?.body {
             Body::Fn { params, returns, .. } => {
@@ -114,7 +114,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Functions whose result follows from the type of what they are given.
+    /// Types functions whose result follows from the type of what they are given.
     fn builtin_by_type(&mut self, name: &str, args: &[&Expr]) -> Ty {
         match name {
             "raw" => {
@@ -159,7 +159,7 @@ impl Checker<'_> {
         self.misfits(expr.node, format!("expected {wanted}, found {shown}"))
     }
 
-    /// Functions of lists, sets, maps and options.
+    /// Types functions of lists, sets, maps and options.
     fn container(&mut self, name: &str, args: &[&Expr], expected: Option<&Ty>) -> Ty {
         if name == "set" {
             let item = match expected.map(|ty| self.types.base(ty)) {
@@ -276,7 +276,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Built-ins that take the name of a fn, and arguments to pass on.
+    /// Types built-ins that take the name of a fn, and arguments to pass on.
     fn with_fn(&mut self, expr: &Expr, name: &str, args: &[&Expr]) -> Ty {
         let found = self.infer(args[0], None);
         let ty = self.types.base(&found);
@@ -332,7 +332,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether any value of one type is a value of another.
+    /// Returns whether any value of one type is a value of another.
     pub(super) fn passes(&self, from: &Ty, to: &Ty) -> bool {
         let (from, to) = (self.types.plain(from), self.types.plain(to));
         if from == Ty::Err || to == Ty::Err || self.types.equal(&from, &to) {

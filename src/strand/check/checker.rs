@@ -77,7 +77,7 @@ impl<'s> Checker<'s> {
         self.error(node, Fault::Misfit(message.into()))
     }
 
-    /// The fault of a name that leads nowhere.
+    /// Returns the fault of a name that leads nowhere.
     pub(super) fn undefined(&mut self, name: &Ref) -> Ty {
         let fault = match name.to {
             To::Dangling(def) => Fault::Dangling { layer: name.layer, name: name.name.clone(), def },

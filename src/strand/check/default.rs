@@ -7,7 +7,7 @@ use crate::strand::runtime::eval::Eval;
 use crate::strand::runtime::value::Value;
 
 impl Types<'_> {
-    /// The default value of a type as an expression; `None` where it has none.
+    /// Returns the default value of a type as an expression; `None` where it has none.
     pub fn default_text(&self, ty: &Ty) -> Option<String> {
         self.default_within(ty, 0)
     }
@@ -56,7 +56,7 @@ impl Types<'_> {
         })
     }
 
-    /// The default of a base, if it satisfies a predicate.
+    /// Returns the default of a base, if it satisfies a predicate.
     fn satisfying(&self, base: &Ty, predicate: &Expr, depth: u32) -> Option<String> {
         let text = self.default_within(base, depth + 1)?;
         let value = match self.raw(base) {

@@ -45,7 +45,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A written type: every name known, every argument there, keys fit to be keys.
+    /// Checks a written type: every name known, every argument there, keys fit to be keys.
     fn ty(&mut self, ty: &Type) {
         ty.args.iter().for_each(|arg| self.ty(arg));
         match ty.head.to {
@@ -79,7 +79,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Named types, none of them twice.
+    /// Checks that no two named types are the same.
     fn members(&mut self, fields: &[Field], what: &'static str) {
         for (index, field) in fields.iter().enumerate() {
             self.ty(&field.ty);
@@ -191,7 +191,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The payload of a selected event: none if the selector is wrong, else what is sent, if anything.
+    /// Returns the payload of a selected event: none if the selector is wrong, else what is sent, if anything.
     fn selector(&mut self, on: &Selector) -> Option<Option<Ty>> {
         let bad = |tile| Fault::BadSelector { head: on.tile.name.clone(), event: on.event.clone(), tile };
         match on.tile.to {

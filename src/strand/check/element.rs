@@ -11,7 +11,7 @@ use crate::strand::lang::names::element_args;
 use crate::strand::lang::place::Place;
 
 impl Checker<'_> {
-    /// The events a tile raises, with the type each sends.
+    /// Returns the events a tile raises, with the type each sends.
     pub(super) fn events_of(&self, tile: DefId) -> BTreeMap<String, Option<Ty>> {
         let Some(view) = self.types.state().reading(tile) else { return BTreeMap::new() };
         let mut inner = Checker::new(self.types, view, self.granted);
@@ -146,7 +146,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An event of this tile: a label, and the same payload wherever it is raised.
+    /// Checks an event of this tile: a label, and the same payload wherever it is raised.
     fn event(&mut self, event: &Expr, send: Option<&Expr>, sent: Option<Ty>) {
         let ExprKind::Name(label) = &event.kind else {
             self.misfits(event.node, "event needs a bare name");

@@ -72,7 +72,7 @@ impl Checker<'_> {
         Some(mismatch())
     }
 
-    /// The type of an expression. `expected` helps where the expression alone does not say.
+    /// Returns the type of an expression. `expected` helps where the expression alone does not say.
     pub(super) fn infer(&mut self, expr: &Expr, expected: Option<&Ty>) -> Ty {
         let hint = expected.map(|ty| self.types.base(ty));
         match &expr.kind {
@@ -260,7 +260,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Two operands of one of some types, or two lists; the type they share.
+    /// Types two operands of one of some types, or two lists; returns the type they share.
     fn operands(&mut self, left: &Expr, right: &Expr, allowed: &[Ty], lists: bool, hint: Option<&Ty>) -> Ty {
         let hint = hint.filter(|hint| matches!(hint, Ty::List(_)));
         let (first, second) = if is_open(left) && hint.is_none() { (right, left) } else { (left, right) };
@@ -298,7 +298,7 @@ impl Checker<'_> {
         Ty::Bool
     }
 
-    /// The fields of a record type, also behind aliases, refinements and nominal layers.
+    /// Returns the fields of a record type, also behind aliases, refinements and nominal layers.
     pub(super) fn record_fields(&self, ty: &Ty) -> Option<Vec<(String, Ty)>> {
         match self.types.raw(ty) {
             Ty::Named(id) => match self.types.shape(id) {
@@ -371,7 +371,7 @@ impl Checker<'_> {
         self.fill_at(expr.node, what, wanted, given, named);
     }
 
-    /// The same at a node that is no expression.
+    /// Reports a fault at a node that is no expression.
     pub(super) fn fill_at(&mut self, node: u32, what: &str, wanted: &[(String, Ty)], given: &[Arg], named: bool) {
         let mut filled = vec![false; wanted.len()];
         for (index, arg) in given.iter().enumerate() {
@@ -416,7 +416,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an expression says nothing of its type.
+/// Returns whether an expression says nothing of its type.
 pub(super) fn is_open(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None => true,

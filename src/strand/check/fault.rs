@@ -60,7 +60,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Its code and kind.
+    /// Returns its code and kind.
     pub fn code(&self) -> (&'static str, &'static str) {
         match self {
             Fault::Undefined { layer: Layer::Type, .. } => ("E0101", "undef-ref"),
@@ -91,7 +91,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is only a warning.
+    /// Returns whether it is only a warning.
     pub fn is_warning(&self) -> bool {
         matches!(self, Fault::NoLabel { .. })
     }

@@ -47,7 +47,7 @@ impl Checker<'_> {
         result.unwrap_or(Ty::Err)
     }
 
-    /// The cases a type falls into; `None` if there is no end of them.
+    /// Returns the cases a type falls into; `None` if there is no end of them.
     fn cases(&self, ty: &Ty) -> Option<Vec<Case>> {
         let plain = |name: &str| Case { name: name.to_owned(), text: name.to_owned(), fields: Vec::new() };
         match ty {

@@ -28,7 +28,7 @@ use types::Types;
 /// Every capability there is; granted unless a store says otherwise.
 pub const CAPABILITIES: [&str; 5] = ["net", "storage", "clock", "random", "log"];
 
-/// All capabilities, granted.
+/// Returns all capabilities, granted.
 pub fn all_capabilities() -> BTreeSet<String> {
     CAPABILITIES.iter().map(|cap| (*cap).to_owned()).collect()
 }
@@ -93,8 +93,8 @@ impl Checks {
         (checks, open)
     }
 
-    /// What a change may make another of: the definitions it touched, and those that mention one of them. A fault may
-    /// name whatever a type is made of, so that of a type goes all the way up.
+    /// Returns what a change may make another of: the definitions it touched, and those that mention one of them. A
+    /// fault may name whatever a type is made of, so that of a type goes all the way up.
     pub fn affected(state: &State, touched: &IdSet) -> IdSet {
         let mut out = IdSet::default();
         let mut stack: Vec<DefId> = touched.iter().copied().collect();
@@ -184,23 +184,23 @@ impl Checks {
         }
     }
 
-    /// Every fault, in order of output: layer, name, unit, code, column.
+    /// Returns every fault, in order of output: layer, name, unit, code, column.
     pub fn all<'c>(&'c self, state: &'c State) -> impl Iterator<Item = &'c LocatedFault> + 'c {
         state.readings().flat_map(|view| self.of(view.id))
     }
 
-    /// Every fault, in no order.
+    /// Returns every fault, in no order.
     pub fn found(&self) -> impl Iterator<Item = &LocatedFault> {
         self.found.values().flatten()
     }
 
-    /// The faults of one definition, in no order.
+    /// Returns the faults of one definition, in no order.
     pub fn of(&self, id: DefId) -> &[LocatedFault] {
         self.found.get(&id).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What some definitions refer to, however far.
+/// Returns what some definitions refer to, however far.
 fn reach(state: &State, from: &BTreeSet<DefId>) -> IdSet {
     let mut seen = IdSet::default();
     let mut stack: Vec<DefId> = from.iter().copied().collect();
@@ -212,7 +212,7 @@ fn reach(state: &State, from: &BTreeSet<DefId>) -> IdSet {
     seen
 }
 
-/// The shortest way from a definition to itself within its component, both ends included.
+/// Returns the shortest way from a definition to itself within its component, both ends included.
 fn shortest_cycle(state: &State, start: DefId, among: &HashSet<DefId>) -> Vec<DefId> {
     let mut from: HashMap<DefId, DefId> = HashMap::new();
     let mut queue = VecDeque::from([start]);

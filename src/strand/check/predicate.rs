@@ -6,7 +6,7 @@ use super::types::Ty;
 use crate::strand::lang::ast::{Binary, Expr, ExprKind};
 
 impl Checker<'_> {
-    /// A predicate: of the decidable shape, and well typed.
+    /// Checks a predicate: of the decidable shape, and well typed.
     pub(super) fn predicate(&mut self, pred: &Expr) {
         self.context = ExprContext::Pure;
         if is_predicate(pred) {
@@ -27,7 +27,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an expression is of the decidable shape of predicates.
+/// Returns whether an expression is of the decidable shape of predicates.
 fn is_predicate(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Binary(Binary::And | Binary::Or, a, b) => is_predicate(a) && is_predicate(b),

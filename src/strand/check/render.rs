@@ -42,7 +42,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// The JSON object with its keys in their fixed order.
+    /// Returns the JSON object with its keys in their fixed order.
     pub fn to_json(&self) -> Value {
         json!({
             "code": self.code,
@@ -240,7 +240,7 @@ impl<'t> Telling<'t> {
         }
     }
 
-    /// The most similar name that is valid here.
+    /// Returns the most similar name that is valid here.
     fn did_you_mean(&self, layer: Layer, name: &str, locals: &[String]) -> Help {
         let state = self.types.state();
         let builtins: Vec<&str> = match layer {
@@ -329,14 +329,14 @@ impl<'t> Telling<'t> {
         (suggestion, self.set_unit(&text))
     }
 
-    /// A patch that wraps the faulty expression in a call.
+    /// Returns a patch that wraps the faulty expression in a call.
     fn wrap(&self, word: &str) -> Value {
         let (Some(printed), Some((start, end))) = (&self.printed, self.span) else { return Value::Null };
         let text = &printed.text;
         self.set_unit(&format!("{}{word}({}){}", &text[..start], &text[start..end], &text[end..]))
     }
 
-    /// A patch that puts another name in place of the faulty one.
+    /// Returns a patch that puts another name in place of the faulty one.
     fn substitute_name(&self, name: &str, near: &str) -> Value {
         let (Some(printed), Some((start, _))) = (&self.printed, self.span) else { return Value::Null };
         let end = start + name.len();
@@ -363,7 +363,7 @@ impl<'t> Telling<'t> {
         }
     }
 
-    /// A patch that sets the whole unit; of a body that is one unit, only the register that differs.
+    /// Returns a patch that sets the whole unit; of a body that is one unit, only the register that differs.
     fn set_unit(&self, text: &str) -> Value {
         if let Place::Header(name) = self.found.place {
             let text = canonical_register(self.view, name, text).unwrap_or_else(|| text.to_owned());

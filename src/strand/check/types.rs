@@ -58,17 +58,17 @@ pub struct Types<'s> {
 }
 
 impl<'s> Types<'s> {
-    /// The types of a state.
+    /// Returns the types of a state.
     pub fn new(state: &'s State) -> Types<'s> {
         Types { state, shapes: RefCell::default(), keys: RefCell::default() }
     }
 
-    /// The state they belong to.
+    /// Returns the state they belong to.
     pub fn state(&self) -> &'s State {
         self.state
     }
 
-    /// The type a written type stands for; faults in it make it the error type.
+    /// Returns the type a written type stands for; faults in it make it the error type.
     pub fn lower(&self, ty: &Type) -> Ty {
         match ty.head.to {
             To::Def(id) if ty.args.is_empty() && ty.head.layer == Layer::Type => Ty::Named(id),
@@ -91,7 +91,7 @@ impl<'s> Types<'s> {
         }
     }
 
-    /// What a definition of the type layer stands for.
+    /// Returns what a definition of the type layer stands for.
     pub fn shape(&self, id: DefId) -> Shape {
         if let Some(shape) = self.shapes.borrow().get(&id) {
             return Shape::clone(shape);
@@ -120,7 +120,7 @@ impl<'s> Types<'s> {
         shape
     }
 
-    /// The type behind aliases.
+    /// Returns the type behind aliases.
     pub fn plain(&self, ty: &Ty) -> Ty {
         self.behind(ty, |shape| match shape {
             Shape::Alias(base) => Some(base),
@@ -128,7 +128,7 @@ impl<'s> Types<'s> {
         })
     }
 
-    /// The type behind aliases and refinements: a refined value is a value of its base.
+    /// Returns the type behind aliases and refinements: a refined value is a value of its base.
     pub fn base(&self, ty: &Ty) -> Ty {
         self.behind(ty, |shape| match shape {
             Shape::Alias(base) | Shape::Refined(base, _) => Some(base),
@@ -136,7 +136,7 @@ impl<'s> Types<'s> {
         })
     }
 
-    /// The type behind aliases, refinements and nominal layers.
+    /// Returns the type behind aliases, refinements and nominal layers.
     pub fn raw(&self, ty: &Ty) -> Ty {
         self.behind(ty, |shape| match shape {
             Shape::Alias(base) | Shape::Refined(base, _) | Shape::Nominal(base, _) => Some(base),
@@ -159,7 +159,7 @@ impl<'s> Types<'s> {
         ty
     }
 
-    /// Whether two types are equal. Cyclic types equal everything: they are reported elsewhere.
+    /// Returns whether two types are equal. Cyclic types equal everything: they are reported elsewhere.
     pub fn equal(&self, a: &Ty, b: &Ty) -> bool {
         match (self.key(a, false, &mut Vec::new()), self.key(b, false, &mut Vec::new())) {
             (Some(a), Some(b)) => a == b,
@@ -167,7 +167,7 @@ impl<'s> Types<'s> {
         }
     }
 
-    /// Whether two types have equal representations, nominal layers and refinements aside.
+    /// Returns whether two types have equal representations, nominal layers and refinements aside.
     pub fn same_representation(&self, a: &Ty, b: &Ty) -> bool {
         match (self.key(a, true, &mut Vec::new()), self.key(b, true, &mut Vec::new())) {
             (Some(a), Some(b)) => a == b,
@@ -175,7 +175,7 @@ impl<'s> Types<'s> {
         }
     }
 
-    /// A text that is equal exactly when the type is; `None` for the error type and cyclic types.
+    /// Returns a text that is equal exactly when the type is; `None` for the error type and cyclic types.
     fn key(&self, ty: &Ty, raw: bool, path: &mut Vec<DefId>) -> Option<Rc<str>> {
         let one = |word: &str, inner: &Ty, path: &mut Vec<DefId>| {
             self.key(inner, raw, path).map(|inner| Rc::from(format!("{word}({inner})")))
@@ -237,7 +237,7 @@ impl<'s> Types<'s> {
         })
     }
 
-    /// The type as a person writes it.
+    /// Returns the type as a person writes it.
     pub fn show(&self, ty: &Ty) -> String {
         match ty {
             Ty::Err => "?".to_owned(),
@@ -254,7 +254,7 @@ impl<'s> Types<'s> {
         }
     }
 
-    /// Whether values of the type can be map keys and set members.
+    /// Returns whether values of the type can be map keys and set members.
     pub fn is_key(&self, ty: &Ty) -> bool {
         match self.raw(ty) {
             Ty::Err | Ty::Text | Ty::Int | Ty::Bool => true,

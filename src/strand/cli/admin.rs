@@ -34,7 +34,7 @@ pub(super) fn config(s: &mut Session, out: &mut Writer, key: &str, value: Option
     Ok(0)
 }
 
-/// Every setting.
+/// Prints every setting.
 pub(super) fn settings(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     let value = |key: &str| s.store.config().get(key).unwrap_or_default();
     if out.json {
@@ -45,7 +45,7 @@ pub(super) fn settings(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The whole path of another store.
+/// Returns the whole path of another store.
 fn absolute(value: &str) -> Result<String, Error> {
     let path = std::fs::canonicalize(value).ok().filter(|path| path.join(".strand").is_dir());
     let path = path.ok_or_else(|| Error::NotFound(format!("there is no store in {value}")))?;
@@ -243,7 +243,7 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
     Ok(0)
 }
 
-/// What a conflict is about: its edges, or else what its ops are about.
+/// Returns what a conflict is about: its edges, or else what its ops are about.
 fn about(conflict: &Conflict) -> String {
     let edge = |(from, to): &(String, String)| match conflict.kind.as_str() {
         "sync" => format!("{from}: {to}"),
@@ -255,7 +255,7 @@ fn about(conflict: &Conflict) -> String {
     }
 }
 
-/// What the ops of a conflict are about.
+/// Returns what the ops of a conflict are about.
 pub(super) fn about_ops(conflict: &Conflict) -> String {
     let op = |op: &Value| {
         let text = |key: &str| op.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -329,7 +329,7 @@ pub(super) fn repaired(out: &Writer, done: &Repaired) {
     });
 }
 
-/// The op or the time that a person named.
+/// Returns the op or the time that a person named.
 fn before(text: &str) -> Result<Before, Error> {
     if let Some(id) = OpId::parse(text) {
         return Ok(Before::Op(id));

@@ -14,7 +14,7 @@ use crate::strand::op::Op;
 use crate::strand::remote::RemoteRef;
 use crate::strand::store::{self, Accepted, Error, Exchange, Log, Store, atomic_write};
 
-/// The ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
+/// Returns the ops of a file: one, an array, a bundle `{"ops": [..]}`, or one a line. `-` is stdin.
 fn read_ops(file: &str) -> Result<Vec<Value>, Error> {
     let text = read_file(Path::new(file))?;
     let values = match serde_json::from_str::<Value>(&text) {
@@ -158,7 +158,7 @@ pub(super) fn pending(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The other store: as named, else the upstream. Also whether it is the upstream.
+/// Returns the other store: as named, else the upstream. Also whether it is the upstream.
 fn other(s: &Session, named: Option<PathBuf>) -> Result<(Store, bool), Error> {
     let upstream = s.store.config().upstream.clone().map(PathBuf::from);
     let same = |a: &Path, b: &Path| std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok();

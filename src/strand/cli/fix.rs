@@ -24,7 +24,7 @@ const MERGING: [&str; 6] = ["W0901", "W0902", "W0903", "W0904", "W0905", "W0906"
 /// Every code a fault of a store can have.
 const CODES: [&[&str]; 5] = [&TYPES, &REFS, &EFFECTS, &A11Y, &MERGING];
 
-/// Whether the flags ask for a code.
+/// Returns whether the flags ask for a code.
 fn wanted(args: &args::Check, code: &str) -> bool {
     if !(args.types || args.refs || args.effects || args.a11y) {
         return true;
@@ -76,13 +76,13 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
     Ok(u8::from(errors > 0 || (counted && warnings > 0)))
 }
 
-/// The findings a person has put aside in this store.
+/// Returns the findings a person has put aside in this store.
 pub fn hidden_findings(s: &Session) -> HashSet<String> {
     let conflicts = s.store.conflicts().unwrap_or_default();
     conflicts.into_iter().filter(|conflict| conflict.kind == "finding").map(|conflict| conflict.id).collect()
 }
 
-/// Faults with a patch, of one code or id if given.
+/// Returns faults with a patch, of one code or id if given.
 fn patchable(faults: Vec<Diagnostic>, which: Option<&str>) -> Vec<Diagnostic> {
     let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
     faults.into_iter().filter(|fault| fits(fault) && !fault.auto_patch.is_null()).collect()
@@ -114,7 +114,7 @@ pub(super) fn fix(s: &mut Session, out: &mut Writer, args: &args::Fix) -> Result
     Ok(0)
 }
 
-/// A code there is, alone or with a place: a slip of the hand is not taken for a clean program.
+/// Checks that a code exists, alone or with a place, so that a typing mistake is not taken for a clean program.
 fn known(which: &str) -> Result<(), Refusal> {
     let code = which.split_once('@').map_or(which, |(code, _)| code);
     if CODES.iter().any(|codes| codes.contains(&code)) {
@@ -198,7 +198,7 @@ fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result
     Ok(0)
 }
 
-/// The definition before and after a patch, only the lines that differ.
+/// Prints the definition before and after a patch, only the lines that differ.
 fn show_change(s: &mut Session, out: &Writer, patch: &Value) {
     let Ok(draft) = Draft::from_json(patch) else { return };
     // One that is to come back has no text now.

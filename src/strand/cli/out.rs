@@ -32,7 +32,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// One that keeps its results instead of printing them, and prints no message.
+    /// Creates a writer that collects its results instead of printing them, and prints no message.
     pub fn capturing() -> Writer {
         Writer {
             json: true,
@@ -46,12 +46,12 @@ impl Writer {
         }
     }
 
-    /// The results that were kept.
+    /// Returns the collected results.
     pub fn take(&self) -> Vec<Value> {
         self.captured.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
-    /// As the arguments and the terminal say.
+    /// Creates the writer that the arguments and the terminal ask for.
     pub fn new(args: &Args) -> Writer {
         let wanted = |terminal: bool| match args.color {
             Color::Always => true,
@@ -79,12 +79,12 @@ impl Writer {
         let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     }
 
-    /// One line to stdout.
+    /// Prints one line to stdout.
     pub fn line(&self, line: &str) {
         self.text(&format!("{line}\n"));
     }
 
-    /// One JSON value as a line of stdout.
+    /// Prints one JSON value as a line of stdout.
     pub fn value(&self, value: &Value) {
         if let Some(captured) = &self.captured {
             captured.borrow_mut().push(value.clone());
@@ -93,7 +93,7 @@ impl Writer {
         let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()));
     }
 
-    /// A result, in words or as JSON.
+    /// Prints a result, in words or as JSON.
     pub fn answer(&self, words: &str, value: impl FnOnce() -> Value) {
         if self.json {
             self.value(&value());
@@ -102,7 +102,7 @@ impl Writer {
         }
     }
 
-    /// A message to stderr.
+    /// Prints a message to stderr.
     pub fn note(&self, message: &str) {
         if !self.quiet {
             self.err(message);
@@ -126,14 +126,14 @@ impl Writer {
         error.exit()
     }
 
-    /// A failure in words; of a text that does not parse, with its lines and a caret under each fault.
+    /// Returns a failure in words; of a text that does not parse, with its lines and a caret under each fault.
     fn told(&self, error: &Error) -> String {
         let Error::Refused(Refusal::Syntax { message, faults }) = error else { return error.to_string() };
         let faults: Vec<String> = faults.iter().map(|fault| self.shown(fault)).collect();
         format!("{message}\n  {}", faults.join("\n  "))
     }
 
-    /// A fault of a text that does not parse, with its line and a caret.
+    /// Returns a fault of a text that does not parse, with its line and a caret.
     fn shown(&self, fault: &Unparsed) -> String {
         let end = fault.start + fault.line[fault.start..].chars().next().map_or(1, char::len_utf8);
         let look = Look { color: self.color_err, code: RED, columns: self.columns_err };
@@ -151,12 +151,12 @@ impl Writer {
         faults.iter().for_each(|fault| self.refused(&self.shown(fault)));
     }
 
-    /// A fault in colour, with its source and carets under the fault.
+    /// Returns a fault in colour, with its source and carets under the fault.
     pub fn fault(&self, fault: &Diagnostic) -> String {
         self.fault_with(fault, self.color, self.columns)
     }
 
-    /// Faults that an edit brought, to stderr.
+    /// Prints the faults that an edit brought to stderr.
     pub fn new_faults(&self, faults: &[Diagnostic]) {
         for fault in faults {
             self.note(self.fault_with(fault, self.color_err, self.columns_err).trim_end());
@@ -176,7 +176,7 @@ impl Writer {
         text
     }
 
-    /// The lines that differ between two texts.
+    /// Returns the lines that differ between two texts.
     pub fn change(&self, old: &str, new: &str) -> String {
         let mut text = String::new();
         for change in TextDiff::from_lines(old, new).iter_all_changes() {
@@ -191,13 +191,13 @@ impl Writer {
         text
     }
 
-    /// A definition's text, its words coloured where colour is wanted.
+    /// Returns a definition's text, its words coloured where colour is wanted.
     pub fn code(&self, text: &str) -> String {
         text.lines().map(|line| highlight(line, (0, line.len()), self.color) + "\n").collect()
     }
 }
 
-/// A failure for a program: `{code, kind, message, details}`.
+/// Returns a failure for a program: `{code, kind, message, details}`.
 pub fn error_json(error: &Error) -> Value {
     let details = match error {
         Error::Refused(refusal) => refusal.details(),
@@ -211,7 +211,7 @@ pub fn error_json(error: &Error) -> Value {
 /// Every colour that [`paint`] is called with, and their end.
 const COLOURS: [&str; 10] = ["0", "2", "31", "32", "33", "34", "35", "36", RED, YELLOW];
 
-/// Text as a terminal may be given it. Where `color` is wanted, the colours of this file stay.
+/// Returns text as a terminal may be given it. Where `color` is wanted, the colours of this file stay.
 fn shown(text: &str, color: bool) -> Cow<'_, str> {
     if !color {
         return clean(text);
@@ -246,7 +246,7 @@ pub fn misused(error: &clap::Error, json: bool) -> u8 {
 /// How many columns a marked line has at most where no terminal says it.
 const WIDEST: usize = 200;
 
-/// The columns of a terminal, or as many as a line may have elsewhere.
+/// Returns the columns of a terminal, or as many as a line may have elsewhere.
 fn columns(output: impl std::os::fd::AsFd) -> usize {
     let size = rustix::termios::tcgetwinsize(output).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(WIDEST)
@@ -262,8 +262,8 @@ struct Look<'l> {
     columns: usize,
 }
 
-/// The lines of a text that hold a range of bytes, with carets under it. Carets are as wide as what stands above them
-/// on a terminal.
+/// Returns the lines of a text that hold a range of bytes, with carets under it. Carets are as wide as what stands
+/// above them on a terminal.
 fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
     let bar = paint(look.color, "34", "|");
     let (mut text, mut offset) = (String::new(), 0);
@@ -286,8 +286,8 @@ fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
     text
 }
 
-/// The bytes of a line that are shown where it is wider than these columns: what is marked, and as much around it as
-/// there is room for.
+/// Returns the bytes of a line that are shown where it is wider than these columns: what is marked, and as much around
+/// it as there is room for.
 fn window(line: &str, marked: (usize, usize), columns: usize) -> (usize, usize) {
     if line.width() <= columns {
         return (0, line.len());
@@ -337,17 +337,18 @@ fn help(fault: &Diagnostic) -> Option<String> {
     })
 }
 
-/// `1 step`, `2 steps`.
+/// Formats as `1 step`, `2 steps`.
 pub fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The text in a colour of the terminal.
+/// Returns the text in a colour of the terminal.
 pub fn paint(color: bool, code: &str, text: &str) -> String {
     if color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-/// The bytes of a line of Strand from one to another, with keywords, names of types, strings and numbers coloured.
+/// Returns the bytes of a line of Strand from one to another, with keywords, names of types, strings and numbers
+/// coloured.
 fn highlight(line: &str, cut: (usize, usize), color: bool) -> String {
     use crate::strand::lang::names::{is_keyword, is_upper};
     use crate::strand::lang::token::{Tok, lex};

@@ -17,12 +17,12 @@ use crate::strand::op::{Change, Op};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, ListingRow, covers, read_checkpoint};
 
-/// The visible definitions a selector names, to be read, in layer order then by name.
+/// Returns the visible definitions a selector names, to be read, in layer order then by name.
 pub fn select<'s>(state: &'s State, selector: &str) -> Result<Vec<&'s View>, Error> {
     Ok(select_ids(state, selector)?.into_iter().filter_map(|id| state.reading(id)).collect())
 }
 
-/// The identities of the visible definitions a selector names, in layer order then by name.
+/// Returns the identities of the visible definitions a selector names, in layer order then by name.
 fn select_ids(state: &State, selector: &str) -> Result<Vec<DefId>, Error> {
     let mut chosen: HashSet<DefId> = HashSet::new();
     for part in selector.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -61,7 +61,7 @@ pub fn qname(text: &str) -> Result<QName, Error> {
     QName::parse(text).ok_or_else(|| Refusal::Usage(format!("'{text}' is not layer.Name")).into())
 }
 
-/// The text of a file that an argument names; `-` is stdin.
+/// Returns the text of a file that an argument names; `-` is stdin.
 pub fn read_file(path: &Path) -> Result<String, Error> {
     if path == Path::new("-") {
         let mut text = String::new();
@@ -71,7 +71,7 @@ pub fn read_file(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| unread(path, error))
 }
 
-/// Why a file that an argument names could not be read.
+/// Returns why a file that an argument names could not be read.
 fn unread(path: &Path, error: std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::NotFound => Error::NotFound(format!("there is no file {}", path.display())),
@@ -85,7 +85,7 @@ pub fn op_id(text: &str) -> Result<OpId, Error> {
     OpId::parse(text).ok_or_else(|| Refusal::Usage(format!("'{text}' is not an op-id")).into())
 }
 
-/// Units with their numbers: each as `(number, text)`.
+/// Returns units with their numbers: each as `(number, text)`.
 fn units(view: &View) -> Vec<(usize, String)> {
     let count = unit::count(&view.body);
     (1..=count).filter_map(|n| print::unit(&view.body, n).map(|printed| (n, printed.text))).collect()
@@ -127,8 +127,8 @@ pub(super) fn from_checkpoint(args: &args::Args, out: &Writer) -> Result<Option<
     Ok(Some(0))
 }
 
-/// The definitions that the exact names and identities of a selector ever meant. None for one with a pattern in it, or
-/// a name that no op gave.
+/// Returns the definitions that the exact names and identities of a selector ever meant. None for one with a pattern in
+/// it, or a name that no op gave.
 fn named(s: &Session, selector: &str) -> Option<Vec<DefId>> {
     let graph = s.store.state().graph();
     let mut out = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> 
     Ok(0)
 }
 
-/// Definitions with everything they need, dependencies first.
+/// Returns definitions with everything they need, dependencies first.
 fn with_deps(state: &State, ids: &[DefId]) -> Vec<DefId> {
     let (mut seen, mut out) = (HashSet::new(), Vec::new());
     let mut stack: Vec<(DefId, bool)> = ids.iter().rev().map(|id| (*id, false)).collect();
@@ -234,7 +234,7 @@ fn view_json(s: &Session, state: &State, view: &View, args: &args::ViewArgs) -> 
     Value::Object(value)
 }
 
-/// A sealed change in few words.
+/// Returns a sealed change in few words.
 fn changed(change: &Change) -> String {
     match change {
         Change::Set { register, value: Some(value), .. } => format!("{register}: {value}"),
@@ -247,12 +247,13 @@ fn changed(change: &Change) -> String {
     }
 }
 
-/// The layer of a word.
+/// Returns the layer of a word.
 pub(super) fn layer_named(word: &str) -> Result<Layer, Refusal> {
     Layer::named(word).map_err(Refusal::Usage)
 }
 
-/// One op as a line: id, time, kind, author, what it is `about` if that is not clear, first line of what it says.
+/// Returns one op as a line: id, time, kind, author, what it is `about` if that is not clear, first line of what it
+/// says.
 pub fn history_line(op: &Op, about: Option<&str>) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
     let text = op

@@ -36,7 +36,7 @@ fn trigger(what: &str, payload: Option<&str>) -> Result<Trigger, Error> {
     })
 }
 
-/// The answers of a file by effect: `{"signup": [{"err": "offline"}, {"ok": true}]}`.
+/// Returns the answers of a file by effect: `{"signup": [{"err": "offline"}, {"ok": true}]}`.
 fn answers_of(s: &Session, path: &Path) -> Result<HashMap<String, VecDeque<Value>>, Error> {
     let name = path.display().to_string();
     let value = serde_json::from_str(&read_file(path)?);
@@ -44,7 +44,7 @@ fn answers_of(s: &Session, path: &Path) -> Result<HashMap<String, VecDeque<Value
     answers(s, value, &name)
 }
 
-/// The answers by effect that a value holds, which a message calls `name`.
+/// Returns the answers by effect that a value holds, which a message calls `name`.
 fn answers(s: &Session, value: Value, name: &str) -> Result<HashMap<String, VecDeque<Value>>, Error> {
     let bad = |message: String| Refusal::Usage(format!("{name}: {message}"));
     let answers: HashMap<String, VecDeque<Value>> =
@@ -106,7 +106,7 @@ pub(super) fn replay(s: &mut Session, out: &mut Writer, id: &str, at_graph: bool
     Ok(u8::from(found.difference.is_some()))
 }
 
-/// A trigger as a person types it.
+/// Returns a trigger as a person types it.
 fn said(trigger: &Value) -> String {
     let text = |key: &str| trigger.get(key).and_then(Value::as_str);
     match (text("event").or(text("reducer")), text("set")) {

@@ -17,7 +17,7 @@ pub(super) struct Session {
     pub author_given: bool,
 }
 
-/// The folder of the store that a command is about.
+/// Returns the folder of the store that a command is about.
 pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
     let named = args.store.clone().or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
     if let Some(path) = named {
@@ -33,7 +33,7 @@ pub(super) fn root(args: &Args) -> Result<PathBuf, Error> {
     })
 }
 
-/// The names of the stores in a folder.
+/// Returns the names of the stores in a folder.
 fn stores_below(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let stores = entries.filter(|entry| entry.path().join(".strand").is_dir());
@@ -72,7 +72,7 @@ pub(super) fn open(args: &Args, out: &mut Writer) -> Result<Session, Error> {
     Ok(Session { store, issuer: Issuer::new(author), author_given })
 }
 
-/// `user:` and the login name, whatever of it may stand there.
+/// Returns `user:` and the login name, reduced to characters that may stand there.
 fn login() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
     let fit: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).take(64).collect();

@@ -14,7 +14,7 @@ use crate::strand::op::Op;
 use crate::strand::state::State;
 use crate::strand::store::{Error, WriteResult};
 
-/// A body as given, or from stdin.
+/// Returns a body as given, or from stdin.
 fn body(text: &str) -> Result<String, Error> {
     if text == "-" { read_file(Path::new(text)) } else { Ok(text.to_owned()) }
 }
@@ -119,7 +119,7 @@ pub(super) fn remove(s: &mut Session, out: &mut Writer, args: &args::Remove) -> 
     Ok(0)
 }
 
-/// The names of what ops are about.
+/// Returns the names of what ops are about.
 fn names(state: &State, ops: &[Op]) -> Vec<String> {
     ops.iter().filter_map(|op| state.view(op.target())).map(|view| view.qname().to_string()).collect()
 }

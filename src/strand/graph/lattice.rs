@@ -45,7 +45,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What an op comes to that is the only one on its definition.
+    /// Returns what an op comes to that is the only one on its definition.
     fn of_add(op: &Op) -> Option<Summary> {
         (op.kind == Kind::Add).then(|| Summary {
             live: true,
@@ -66,7 +66,7 @@ impl Lattice {
         Lattice { layer, ops: OneOrMany::None, heads: OneOrMany::None, forked: false }
     }
 
-    /// That of a single op.
+    /// Creates the lattice of a single op.
     pub(super) fn of(op: &Op) -> Lattice {
         let (ops, heads) = (OneOrMany::One(op.id), OneOrMany::One(op.id));
         Lattice { layer: op.layer, ops, heads, forked: false }
@@ -83,7 +83,7 @@ impl Lattice {
 }
 
 impl Graph {
-    /// What the ops on a definition come to; `None` if none of them has an effect.
+    /// Returns what the ops on a definition come to; `None` if none of them has an effect.
     pub fn summary(&self, def: DefId) -> Option<Summary> {
         if let Some(node) = self.alone(def) {
             return Some(node).filter(|node| node.void.is_none()).and_then(|node| Summary::of_add(&node.op));
@@ -124,7 +124,7 @@ impl Graph {
         })
     }
 
-    /// A link lives unless an unlink of the same target saw it.
+    /// Returns the live links: a link lives unless an unlink of the same target saw it.
     fn live_links(&self, lattice: &Lattice) -> Vec<DefId> {
         let ops = |kind: Kind| {
             lattice.ops.iter().filter_map(|id| self.light(*id)).filter(move |n| n.void.is_none() && n.op.kind == kind)

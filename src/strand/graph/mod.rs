@@ -52,7 +52,7 @@ impl Default for Graph {
 }
 
 impl Graph {
-    /// A graph that loads what it does not hold from a source, if there is one.
+    /// Creates a graph that loads what it does not hold from a source, if there is one.
     pub fn on(lazy: Option<Rc<dyn LazySource>>) -> Graph {
         Graph {
             nodes: AppendOnlyMap::default(),
@@ -71,7 +71,7 @@ impl Graph {
         self.archives = Some(archives);
     }
 
-    /// An admitted op.
+    /// Returns an admitted op.
     pub fn node(&self, id: OpId) -> Option<&Node> {
         let node = self.light(id)?;
         let Some(at) = node.archived else { return Some(node) };
@@ -80,8 +80,8 @@ impl Graph {
         Some(self.nodes.put(id, Box::new(whole)))
     }
 
-    /// An admitted op, an archived one without its text: body, changes, docs, references, author. Enough for its
-    /// place among the others; what the text brought to a definition that others have overwritten is left out.
+    /// Returns an admitted op, an archived one without its text: body, changes, docs, references, author. Enough for
+    /// its place among the others; what the text brought to a definition that others have overwritten is left out.
     pub fn light(&self, id: OpId) -> Option<&Node> {
         if let Some(node) = self.nodes.get(id) {
             return Some(node);
@@ -123,7 +123,7 @@ impl Graph {
         }
     }
 
-    /// Whether each op on a definition follows the one before it.
+    /// Returns whether each op on a definition follows the one before it.
     fn is_line(&self, def: DefId) -> bool {
         let ops = self.lattices.get(def).map(|lattice| &lattice.ops);
         let mut nodes: Vec<&Node> = ops.into_iter().flatten().filter_map(|id| self.light(*id)).collect();
@@ -131,12 +131,12 @@ impl Graph {
         nodes.windows(2).all(|pair| pair[1].op.parents.contains(&pair[0].op.id))
     }
 
-    /// Whether some ops on a definition were made without knowing each other.
+    /// Returns whether some ops on a definition were made without knowing each other.
     pub fn is_forked(&self, def: DefId) -> bool {
         self.alone(def).is_none() && self.lattice(def).is_some_and(|lattice| lattice.forked)
     }
 
-    /// The admitted ops that have no effect, in order.
+    /// Returns the admitted ops that have no effect, in order.
     pub fn void_ids(&self) -> Vec<OpId> {
         let nodes = self.nodes.values().chain(self.stubs.values());
         let mut ids: Vec<OpId> = nodes.filter(|node| node.void.is_some()).map(|node| node.op.id).collect();
@@ -146,22 +146,22 @@ impl Graph {
         ids
     }
 
-    /// Whether an op is admitted.
+    /// Returns whether an op is admitted.
     pub fn has(&self, id: OpId) -> bool {
         self.nodes.contains(id) || self.stubs.contains(id) || self.lazy.as_ref().is_some_and(|lazy| lazy.has_op(id))
     }
 
-    /// How many ops are admitted.
+    /// Returns how many ops are admitted.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no op is admitted.
+    /// Returns whether no op is admitted.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The ids of every admitted op, in order.
+    /// Returns the ids of every admitted op, in order.
     pub fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
         let mut ids = self.nodes.ids();
         ids.extend(self.stubs.ids());
@@ -171,7 +171,7 @@ impl Graph {
         ids.into_iter()
     }
 
-    /// Every definition some op is about, of those that are held.
+    /// Returns every definition some op is about, of those that are held.
     pub fn definitions(&self) -> Vec<DefId> {
         let mut ids = self.lattices.ids();
         let nodes = self.nodes.values().chain(self.stubs.values());
@@ -181,7 +181,7 @@ impl Graph {
         ids
     }
 
-    /// The op on a definition that has only the one that made it.
+    /// Returns the op on a definition that has only the one that made it.
     fn alone(&self, def: DefId) -> Option<&Node> {
         if self.lazy.is_some() || self.lattices.contains(def) {
             return None;
@@ -189,7 +189,7 @@ impl Graph {
         self.light(def).filter(|node| node.op.def.is_none())
     }
 
-    /// The layer of a definition some op is about.
+    /// Returns the layer of a definition some op is about.
     pub fn layer(&self, def: DefId) -> Option<Layer> {
         match self.alone(def) {
             Some(node) => Some(node.op.layer),
@@ -197,19 +197,19 @@ impl Graph {
         }
     }
 
-    /// The ops waiting for a parent.
+    /// Returns the ops waiting for a parent.
     pub fn pending(&self) -> impl Iterator<Item = &Op> {
         let mut ids: Vec<OpId> = self.pending.keys().copied().collect();
         ids.sort_unstable();
         ids.into_iter().filter_map(|id| self.pending.get(&id)).map(|node| &node.op)
     }
 
-    /// The parents a pending op still lacks.
+    /// Returns the parents a pending op still lacks.
     pub fn missing(&self, op: &Op) -> Vec<OpId> {
         op.parents.iter().copied().filter(|parent| !self.has(*parent)).collect()
     }
 
-    /// The ops on a definition.
+    /// Returns the ops on a definition.
     pub fn lattice(&self, def: DefId) -> Option<&Lattice> {
         if let Some(lattice) = self.lattices.get(def) {
             return Some(lattice);
@@ -229,7 +229,7 @@ impl Graph {
         Some(self.lattices.put(def, lattice))
     }
 
-    /// Every definition that ever had this name.
+    /// Returns every definition that ever had this name.
     pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
         let name = (layer, name.to_owned());
         let told = self.lazy.iter().flat_map(|lazy| lazy.holders(&name));
@@ -241,7 +241,7 @@ impl Graph {
         held
     }
 
-    /// Whether an op gave a definition this name.
+    /// Returns whether an op gave a definition this name.
     fn had(&self, def: DefId, (layer, name): &Name) -> bool {
         let ops = self.lattice(def).filter(|lattice| lattice.layer == *layer).map(|lattice| &lattice.ops);
         let mut nodes = ops.into_iter().flatten().filter_map(|id| self.light(*id));
@@ -275,7 +275,7 @@ impl Graph {
         self.pending.retain(|id, _| !ids.contains(id));
     }
 
-    /// The largest set of pending ops closed under parents and bundles, parents first.
+    /// Returns the largest set of pending ops closed under parents and bundles, parents first.
     fn ready(&self) -> Vec<OpId> {
         let mut ids: Vec<OpId> = self.pending.keys().copied().collect();
         ids.sort_unstable();
@@ -391,14 +391,14 @@ impl Graph {
         ops
     }
 
-    /// Whether `old` is a strict ancestor of `young`; both admitted.
+    /// Returns whether `old` is a strict ancestor of `young`; both admitted.
     pub fn is_ancestor(&self, old: OpId, young: OpId) -> bool {
         let Some(goal) = self.light(old) else { return false };
         let Some(start) = self.light(young) else { return false };
         self.reaches(goal, &start.op.parents)
     }
 
-    /// Whether `goal` is among these ops or their ancestors.
+    /// Returns whether `goal` is among these ops or their ancestors.
     fn reaches(&self, goal: &Node, from: &[OpId]) -> bool {
         let mut seen = IdSet::default();
         let mut stack: Vec<OpId> = from.to_vec();
@@ -417,7 +417,7 @@ impl Graph {
         false
     }
 
-    /// The ancestors of an op that are ops on the same definition, reached through such ops.
+    /// Returns the ancestors of an op that are ops on the same definition, reached through such ops.
     pub fn past_on(&self, id: OpId) -> IdSet {
         let mut seen = IdSet::default();
         let Some(start) = self.light(id) else { return seen };
@@ -435,7 +435,7 @@ impl Graph {
     }
 }
 
-/// The ops that are not out, parents first. `waits` tells how many parents of each are still to be placed.
+/// Returns the ops that are not out, parents first. `waits` tells how many parents of each are still to be placed.
 fn topological(ids: &[OpId], mut waits: IdMap<usize>, out: &IdSet, children: &IdMap<Vec<OpId>>) -> Vec<OpId> {
     let mut ready: Vec<OpId> =
         ids.iter().rev().copied().filter(|id| !waits.contains_key(id) && !out.contains(id)).collect();

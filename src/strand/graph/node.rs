@@ -27,18 +27,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// An op of which nothing was found out yet.
+    /// Creates an op of which nothing was found out yet.
     pub(super) fn new(op: Op) -> Node {
         let (outline, body) = (OnceCell::new(), RefCell::default());
         Node { op, void: None, max_ts: 0, anchored: false, archived: None, outline, body }
     }
 
-    /// An op about which everything was found out before. With `archived`, it comes without its text.
+    /// Creates an op about which everything was found out before. With `archived`, it comes without its text.
     pub fn known(op: Op, void: Option<Box<str>>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
         Node { void, max_ts, anchored, archived, ..Node::new(op) }
     }
 
-    /// The name it gives its definition, if it has an effect.
+    /// Returns the name it gives its definition, if it has an effect.
     pub(super) fn names(&self) -> Option<&String> {
         match self.op.kind {
             _ if self.void.is_some() => None,
@@ -48,7 +48,7 @@ impl Node {
         }
     }
 
-    /// What edits of its body must know about it; none if it brings no body.
+    /// Returns what edits of its body must know about it; none if it brings no body.
     pub(super) fn outline(&self) -> Option<Outline> {
         if let Some(outline) = self.outline.get() {
             return Some(*outline);
@@ -61,7 +61,8 @@ impl Node {
         Some(*self.outline.get_or_init(|| found))
     }
 
-    /// The body it brings, for the caller to keep. It is parsed anew but for the first time: most are asked for once.
+    /// Returns the body it brings, for the caller to keep. It is parsed anew but for the first time: most are asked for
+    /// once.
     pub fn body(&self) -> Option<Body> {
         if let Some(body) = self.body.take() {
             return Some(*body);

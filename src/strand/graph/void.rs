@@ -39,7 +39,7 @@ impl Graph {
     }
 }
 
-/// Whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.
+/// Returns whether the target's `add` (non-void, fresh, of the same layer) is among the op's ancestors.
 fn is_anchored(graph: &Graph, op: &Op) -> bool {
     let Some(def) = op.def else { return op.kind == Kind::Add };
     let Some(add) = graph.light(def) else { return false };
@@ -90,7 +90,7 @@ fn edit(graph: &Graph, op: &Op) -> Result<(), Fault> {
     op.changes.iter().try_for_each(|change| check.change(change))
 }
 
-/// Whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
+/// Returns whether the base is among the op's ancestors. A parent edit of the same base shows it at once.
 fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
     let by_parent = |id: &OpId| {
         graph
@@ -100,7 +100,7 @@ fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
     op.parents.iter().any(by_parent) || graph.reaches(base, &op.parents)
 }
 
-/// The units whose kind the op sets, with the kind.
+/// Returns the units whose kind the op sets, with the kind.
 fn kinds_set(op: &Op) -> BTreeMap<UnitId, String> {
     let kind = |change: &Change| match change {
         Change::Set { unit: Some(unit), register, value: Some(kind) } if register == "kind" => {
@@ -175,7 +175,7 @@ impl EditCheck<'_> {
         reg.map(|_| ()).map_err(|fault| format!("the text of '{name}' does not parse: {}", fault.message))
     }
 
-    /// A change of kind brings every register the new kind must have.
+    /// Checks that a change of kind brings every register the new kind must have.
     fn complete_kind(&self, unit: UnitId) -> Result<(), Fault> {
         let Some(kind) = self.kinds.get(&unit) else { return Ok(()) };
         let sets = |name: &str| {
@@ -238,7 +238,7 @@ impl EditCheck<'_> {
         Ok(())
     }
 
-    /// Units of the base, of ancestors on that base, or made earlier in this op.
+    /// Checks that units are of the base, of ancestors on that base, or made earlier in this op.
     fn known(&self, unit: UnitId) -> Result<(), Fault> {
         let unknown = || format!("the unit {unit} is not known there");
         if unit.op == self.base {
@@ -253,7 +253,7 @@ impl EditCheck<'_> {
         if fits && inserted { Ok(()) } else { Err(unknown()) }
     }
 
-    /// The parent and the depth of a known element.
+    /// Returns the parent and the depth of a known element.
     fn place(&mut self, unit: UnitId) -> (Option<UnitId>, u32) {
         if self.op.layer != Layer::Tile {
             return (None, 0);

@@ -13,7 +13,7 @@ use crate::strand::lang::unit::{join, split};
 use crate::strand::op::{Change, Dep, Kind, Op};
 use crate::strand::state::{Edge, State, View};
 
-/// The visible definition of a name, or a refusal that names a similar one.
+/// Returns the visible definition of a name, or a refusal that names a similar one.
 pub fn target<'s>(state: &'s State, qname: &QName) -> Result<&'s View, Refusal> {
     state.named(qname).ok_or_else(|| {
         let names = state.labels(qname.layer);
@@ -67,7 +67,7 @@ pub(super) fn settle(state: &mut State, id: DefId, issuer: &Issuer, made: &mut V
     }
 }
 
-/// An op with nothing in it but who and what.
+/// Returns an op with nothing in it but who and what.
 pub(super) fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
     Op {
         kind,
@@ -100,19 +100,19 @@ pub(super) fn admit(state: &mut State, mut op: Op, parents: BTreeSet<OpId>, made
     state.apply([op]);
 }
 
-/// The heads of some definitions.
+/// Returns the heads of some definitions.
 pub fn heads(state: &State, defs: impl IntoIterator<Item = DefId>) -> BTreeSet<OpId> {
     defs.into_iter().filter_map(|def| state.graph().lattice(def)).flat_map(|l| l.heads.iter().copied()).collect()
 }
 
-/// The heads of a definition and of what it absorbs.
+/// Returns the heads of a definition and of what it absorbs.
 pub(super) fn own_heads(state: &State, id: DefId) -> BTreeSet<OpId> {
     let mut parents = heads(state, Some(id));
     parents.extend(heads(state, state.absorbed_by(id)));
     parents
 }
 
-/// The entry of depends-on for a definition.
+/// Returns the entry of depends-on for a definition.
 pub fn dep(view: &View) -> Dep {
     Dep { layer: view.layer, name: view.label.clone(), hash: view.hash.hex(), def: Some(view.id) }
 }
@@ -137,7 +137,7 @@ pub fn depends(state: &State, body: &mut Body, old: Option<&View>) -> (Vec<Dep>,
     (deps, follow)
 }
 
-/// The definition an edge leads to, or once led to.
+/// Returns the definition an edge leads to, or once led to.
 fn target_of(edge: &Edge) -> Option<DefId> {
     match edge.to {
         To::Def(id) | To::Dangling(id) => Some(id),

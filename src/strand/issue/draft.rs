@@ -117,18 +117,18 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// An author who issues single ops by hand.
+    /// Creates an issuer for an author who issues single ops by hand.
     pub fn new(author: impl Into<String>) -> Issuer {
         Issuer { author: author.into(), bundle: None, cause: None, clock: Clock::default() }
     }
 
-    /// The same for ops that stand or fall together.
+    /// Creates an issuer of ops that stand or fall together.
     pub fn bundled(&self) -> Issuer {
         let id = self.clock.op_id().to_string();
         Issuer { bundle: Some(format!("bnd_{}", id.trim_start_matches("op_"))), ..self.clone() }
     }
 
-    /// The same for a reason.
+    /// Returns the issuer with a reason.
     pub fn because(&self, cause: &str) -> Issuer {
         Issuer { cause: Some(cause.to_owned()), ..self.clone() }
     }

@@ -21,18 +21,18 @@ pub struct References {
 }
 
 impl References {
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Each referring unit: `tile.NewForm:1`.
+    /// Returns each referring unit: `tile.NewForm:1`.
     pub fn places(&self) -> Vec<String> {
         let units = |(name, units): &Referring| units.iter().map(|unit| format!("{name}:{unit}")).collect::<Vec<_>>();
         self.groups.iter().flat_map(|(_, defs)| defs.iter().flat_map(units)).collect()
     }
 
-    /// `3 tiles, 2 reducers`.
+    /// Formats as `3 tiles, 2 reducers`.
     pub fn counts(&self) -> String {
         let count = |(layer, defs): &(Layer, Vec<_>)| {
             let plural = if defs.len() == 1 { "" } else { "s" };
@@ -56,7 +56,7 @@ impl fmt::Display for References {
     }
 }
 
-/// The units of other live definitions that refer or link to one.
+/// Returns the units of other live definitions that refer or link to one.
 pub fn references(state: &State, id: DefId) -> References {
     let mut groups: HashMap<Layer, Vec<Referring>> = HashMap::new();
     let linked: BTreeSet<DefId> = state.linked_to(id).into_iter().collect();

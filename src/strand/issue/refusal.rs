@@ -18,7 +18,7 @@ pub struct Unparsed {
 }
 
 impl Unparsed {
-    /// A fault of a text, at a place that is called `location`.
+    /// Returns a fault of a text, at a place that is called `location`.
     pub fn new(location: &str, text: &str, fault: &SyntaxError) -> Unparsed {
         let (line, column) = fault.line_col(text);
         let message = format!("E0001 at {location}:{line}:{column}: {}", fault.message);
@@ -63,14 +63,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a body that does not parse, with the place of each fault.
+    /// Returns the refusal of a body that does not parse, with the place of each fault.
     pub fn syntax(layer: Layer, name: &str, text: &str, faults: &[SyntaxError]) -> Refusal {
         let location = format!("{layer}.{name}.body");
         let faults = faults.iter().map(|fault| Unparsed::new(&location, text, fault)).collect();
         Refusal::Syntax { message: "the body does not parse".to_owned(), faults }
     }
 
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     pub fn exit(&self) -> u8 {
         match self {
             Refusal::NewErrors(_) => 1,
@@ -85,7 +85,7 @@ impl Refusal {
         }
     }
 
-    /// The word for the kind of refusal.
+    /// Returns the word for the kind of refusal.
     pub fn kind(&self) -> &'static str {
         match self {
             Refusal::Syntax { .. } => "syntax",
@@ -105,7 +105,7 @@ impl Refusal {
         }
     }
 
-    /// What a program needs to act on it.
+    /// Returns what a program needs to act on it.
     pub fn details(&self) -> Value {
         match self {
             Refusal::Syntax { faults, .. } => {

@@ -86,7 +86,7 @@ fn same_body(
     made.last().map(|op| op.id)
 }
 
-/// A change whose units are those of other ops.
+/// Returns a change whose units are those of other ops.
 fn moved(change: &Change, to: impl Fn(OpId) -> OpId) -> Change {
     let unit = |unit: UnitId| UnitId { op: to(unit.op), ..unit };
     match change {

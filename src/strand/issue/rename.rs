@@ -63,7 +63,7 @@ fn stays_in_sight(state: &State, id: DefId, to: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Definitions that mention another by name only.
+/// Returns definitions that mention another by name only.
 fn late_mentions(state: &State, id: DefId) -> Vec<DefId> {
     let mentions = |edge: &Edge| edge.to == To::Def(id) && edge.bound.is_none();
     let referrers = state.referrers(id).into_iter();
@@ -72,8 +72,7 @@ fn late_mentions(state: &State, id: DefId) -> Vec<DefId> {
         .collect()
 }
 
-/// The registers of a definition that mention another by name only, with its new name, and the
-/// body they make.
+/// Returns the registers of a definition that mention another by name only, with its new name, and the body they make.
 fn rewrite_late(state: &State, who: DefId, id: DefId, new_name: &str) -> Option<(Vec<Change>, Body)> {
     let view = state.view(who)?;
     let Parts { mut header, mut units } = split(&view.body);

@@ -52,7 +52,7 @@ pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> R
     issue(state, &draft, &issuer).map(|ops| (ops, Vec::new()))
 }
 
-/// A draft that brings a removed definition back with its last body.
+/// Returns a draft that brings a removed definition back with its last body.
 pub(super) fn restore(state: &State, view: &View) -> Draft {
     Draft::Add {
         qname: QName::new(view.layer, view.name.clone()),
@@ -62,7 +62,7 @@ pub(super) fn restore(state: &State, view: &View) -> Draft {
     }
 }
 
-/// The body of an older view with the names of now.
+/// Returns the body of an older view with the names of now.
 pub fn current_text(state: &State, old: &View) -> String {
     let mut body = old.body.clone();
     let parts = &mut split(&body);
@@ -146,7 +146,7 @@ impl EditBack<'_> {
         }
     }
 
-    /// Whether the edit's value of a register still stands: no later edit of this body wrote it.
+    /// Returns whether the edit's value of a register still stands: no later edit of this body wrote it.
     fn holds(&self, id: OpId, unit: Option<UnitId>, register: &str) -> bool {
         let Some(lattice) = self.state.graph().lattice(self.def) else { return false };
         let writes =
@@ -207,7 +207,7 @@ fn register_text(view: &View, unit: Option<UnitId>, register: &str) -> Option<St
     regs.get(register).map(Reg::text)
 }
 
-/// The body a view will have after these changes, the changed registers parsed anew.
+/// Returns the body a view will have after these changes, the changed registers parsed anew.
 pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::lang::ast::Body> {
     let mut parts = split(&view.body);
     let parse = |unit: bool, name: &str, text: &str| parse_register(category(view.layer, unit, name)?, text).ok();

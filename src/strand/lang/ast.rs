@@ -37,12 +37,12 @@ pub struct Ref {
 }
 
 impl Ref {
-    /// A name not yet looked up, expected in a layer.
+    /// Returns a name not yet looked up, expected in a layer.
     pub fn new(layer: Layer, name: impl Into<String>) -> Ref {
         Ref { name: name.into(), layer, bound: None, writer: None, to: To::Unset, node: 0 }
     }
 
-    /// The definition it leads to, if it is visible.
+    /// Returns the definition it leads to, if it is visible.
     pub fn def(&self) -> Option<DefId> {
         match self.to {
             To::Def(id) => Some(id),
@@ -103,7 +103,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// The operator as written.
+    /// Returns the operator as written.
     pub fn word(self) -> &'static str {
         match self {
             Binary::Or => "or",
@@ -213,7 +213,7 @@ pub enum ExprKind {
 }
 
 impl Expr {
-    /// An expression without a number yet.
+    /// Returns an expression without a number yet.
     pub fn new(kind: ExprKind) -> Expr {
         Expr { kind, node: 0 }
     }
@@ -328,7 +328,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// The layer such a body belongs to.
+    /// Returns the layer such a body belongs to.
     pub fn layer(&self) -> Layer {
         match self {
             Body::Type(_) => Layer::Type,

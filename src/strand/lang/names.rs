@@ -84,7 +84,7 @@ pub const PRIMS: [Primitive; 7] = [
     ("log.print", "log", &[("text", "Text")]),
 ];
 
-/// Whether a word is reserved, and so never a name.
+/// Returns whether a word is reserved, and so never a name.
 #[rustfmt::skip]
 pub fn is_keyword(word: &str) -> bool {
     matches!(
@@ -94,28 +94,28 @@ pub fn is_keyword(word: &str) -> bool {
     )
 }
 
-/// Whether two words are the same. Most are not, and differ in what is looked at first.
+/// Returns whether two words are the same. Most are not, and differ in what is looked at first.
 #[inline]
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.as_bytes().first() == b.as_bytes().first() && a == b
 }
 
-/// How many arguments a built-in type takes, if the name is one.
+/// Returns how many arguments a built-in type takes, if the name is one.
 pub fn builtin_type(name: &str) -> Option<usize> {
     TYPES.iter().find(|(word, _)| same(word, name)).map(|(_, arity)| *arity)
 }
 
-/// Whether a name is a built-in function.
+/// Returns whether a name is a built-in function.
 pub fn is_builtin_fn(name: &str) -> bool {
     FUNCTIONS.iter().any(|word| same(word, name))
 }
 
-/// The arguments of a built-in element, if the name is one.
+/// Returns the arguments of a built-in element, if the name is one.
 pub fn element_args(name: &str) -> Option<&'static [&'static str]> {
     ELEMENTS.iter().find(|(word, _)| same(word, name)).map(|(_, args)| *args)
 }
 
-/// Which argument of a built-in function is the name of a fn.
+/// Returns which argument of a built-in function is the name of a fn.
 pub fn fn_argument(function: &str) -> Option<usize> {
     match function {
         "map" | "filter" | "count" | "sort_by" => Some(1),
@@ -124,7 +124,7 @@ pub fn fn_argument(function: &str) -> Option<usize> {
     }
 }
 
-/// Whether the name starts with a capital letter.
+/// Returns whether the name starts with a capital letter.
 pub fn is_upper(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
 }

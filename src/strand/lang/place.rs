@@ -15,7 +15,7 @@ pub enum Place {
 }
 
 impl std::fmt::Display for Place {
-    /// As after the colon of `tile.NewForm:1` and `reducer.add:on`.
+    /// Writes the place as it stands after the colon of `tile.NewForm:1` and `reducer.add:on`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Place::Header(name) => f.write_str(name),
@@ -28,7 +28,7 @@ impl std::fmt::Display for Place {
 pub const HEADERS: [&str; 4] = ["params", "on", "in", "needs"];
 
 impl Serialize for Place {
-    /// A number for a unit, a name for a header.
+    /// Serialises a number for a unit, a name for a header.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Place {
 }
 
 impl Place {
-    /// The order of output: headers as unit 0.
+    /// Returns the order of output: headers as unit 0.
     pub fn rank(self) -> u32 {
         match self {
             Place::Header(_) => 0,
@@ -73,7 +73,7 @@ impl Places {
         self.nodes
     }
 
-    /// Where a node stands, by its number from 1.
+    /// Returns where a node stands, by its number from 1.
     pub fn get(&self, node: u32) -> Option<Place> {
         if node == 0 || node > self.nodes {
             return None;

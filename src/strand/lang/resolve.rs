@@ -11,8 +11,8 @@ use crate::strand::id::Layer;
 
 /// Looks names up for [`resolve`].
 pub trait Env {
-    /// What a name leads to, looked up in these layers in order. Sets `to` and `layer`, and
-    /// `name` to the current name of what was found.
+    /// Resolves a name, looked up in these layers in order. Sets `to` and `layer`, and `name` to the current name of
+    /// what was found.
     fn lookup(&mut self, reference: &mut Ref, layers: &[Layer], place: Place);
 }
 
@@ -32,8 +32,8 @@ pub struct Resolved {
     pub hidden: Vec<(Place, String)>,
 }
 
-/// The places where a slot is read under a name that a binder in scope has as well. `called` gives the name that a
-/// slot is called by, where it is another than it was.
+/// Returns the places where a slot is read under a name that a binder in scope has as well. `called` gives the name
+/// that a slot is called by, where it is another than it was.
 pub fn hidden(body: &Body, called: &dyn Fn(&Ref) -> Option<String>) -> Vec<(Place, String)> {
     struct Called<'c>(&'c dyn Fn(&Ref) -> Option<String>);
     impl Env for Called<'_> {
@@ -81,8 +81,7 @@ impl Walk<'_> {
         self.env.lookup(reference, layers, self.place);
     }
 
-    /// The binder a bare name means. A name once found to be global stays so, whatever it is
-    /// called by now.
+    /// Returns the binder a bare name means. A name once found to be global stays so, whatever it is called by now.
     fn local(&self, name: &Ref) -> Option<u32> {
         if name.bound.is_some() && name.to != To::Unset {
             return None;
@@ -266,7 +265,7 @@ impl Walk<'_> {
         self.args(args);
     }
 
-    /// A bare name: of a binder in scope, else of a slot.
+    /// Resolves a bare name: of a binder in scope, else of a slot.
     fn name(&mut self, name: &mut Ref) {
         if let Some(index) = self.local(name) {
             name.to = To::Local(index);
@@ -280,7 +279,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One arm of a match: its binders are in scope in its value.
+    /// Resolves one arm of a match: its binders are in scope in its value.
     fn arm(&mut self, pattern: &Pattern, value: &mut Expr) {
         let depth = self.locals.len();
         match pattern {

@@ -1,6 +1,6 @@
 //! How alike two names are, for "did you mean".
 
-/// Jaro-Winkler similarity (prefix of 4, scale 0.1), rounded to two places.
+/// Returns the Jaro-Winkler similarity (prefix of 4, scale 0.1), rounded to two places.
 pub fn similarity(a: &str, b: &str) -> f64 {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let jaro = jaro(&a, &b);
@@ -34,8 +34,8 @@ fn jaro(a: &[char], b: &[char]) -> f64 {
     (m / a.len() as f64 + m / b.len() as f64 + (m - swaps) / m) / 3.0
 }
 
-/// The best of some candidates: name, score, and whether no other scores the same.
-/// Ties go to the smaller name; below 0.70 there is none.
+/// Returns the best of some candidates: name, score, and whether no other scores the same. Ties go to the smaller name;
+/// below 0.70 there is none.
 pub fn best<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<(&'c str, f64, bool)> {
     let mut best: Option<(&str, f64, bool)> = None;
     for candidate in candidates {

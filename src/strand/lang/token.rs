@@ -10,12 +10,12 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// A complaint about the text at a byte offset.
+    /// Creates a complaint about the text at a byte offset.
     pub fn new(at: usize, message: impl Into<String>) -> SyntaxError {
         SyntaxError { at, message: message.into() }
     }
 
-    /// Line and column (both from 1, columns in characters) of the fault in its text.
+    /// Returns line and column (both from 1, columns in characters) of the fault in its text.
     pub fn line_col(&self, text: &str) -> (usize, usize) {
         let mut at = self.at.min(text.len());
         while !text.is_char_boundary(at) {
@@ -59,7 +59,7 @@ pub struct Token<'a> {
     pub newline: bool,
 }
 
-/// The symbol at the front of some bytes; the longest one, so that `:=` is not read as `:`.
+/// Returns the symbol at the front of some bytes; the longest one, so that `:=` is not read as `:`.
 fn symbol(bytes: &[u8]) -> Option<&'static str> {
     let long = match bytes.get(..2) {
         Some(b":=") => Some(":="),
@@ -154,12 +154,12 @@ pub fn lex(text: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
     Ok(tokens)
 }
 
-/// Whether the whole text is one identifier.
+/// Returns whether the whole text is one identifier.
 pub fn is_ident(text: &str) -> bool {
     text.bytes().next().is_some_and(is_letter) && ident_end(text.as_bytes(), 0) == text.len()
 }
 
-/// The value of a well-formed string token.
+/// Returns the value of a well-formed string token.
 pub fn unescape(raw: &str) -> String {
     let inner = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(raw);
     let mut out = String::with_capacity(inner.len());
@@ -185,7 +185,7 @@ pub fn unescape(raw: &str) -> String {
     out
 }
 
-/// The text as a string token.
+/// Returns the text as a string token.
 pub fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len() + 2);
     out.push('"');

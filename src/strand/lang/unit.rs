@@ -62,7 +62,7 @@ pub fn mandatory(layer: Layer, unit: bool, register: &str) -> bool {
     }
 }
 
-/// Whether the registers are the kind of body that has units of its own.
+/// Returns whether the registers are the kind of body that has units of its own.
 pub fn has_units(layer: Layer, parts: &Parts) -> bool {
     match layer {
         Layer::Reducer | Layer::Tile => true,
@@ -71,7 +71,7 @@ pub fn has_units(layer: Layer, parts: &Parts) -> bool {
     }
 }
 
-/// The form of a type's body.
+/// Returns the form of a type's body.
 pub fn form(parts: &Parts) -> &str {
     match parts.header.get("form") {
         Some(Reg::Word(word)) => word,
@@ -79,7 +79,7 @@ pub fn form(parts: &Parts) -> &str {
     }
 }
 
-/// How many units a body has.
+/// Returns how many units a body has.
 pub fn count(body: &Body) -> usize {
     fn elements(element: &Element) -> usize {
         1 + element.children.iter().map(elements).sum::<usize>()
@@ -93,7 +93,7 @@ pub fn count(body: &Body) -> usize {
     }
 }
 
-/// Whether a body has several units with headers apart from them.
+/// Returns whether a body has several units with headers apart from them.
 pub fn is_multi(body: &Body) -> bool {
     matches!(body, Body::Type(TypeBody::Record(_) | TypeBody::Union(_)) | Body::Reducer { .. } | Body::Tile { .. })
 }
@@ -160,17 +160,17 @@ fn unit<const N: usize>(id: Option<UnitId>, regs: [(&'static str, Reg); N]) -> U
     Unit { id, parent: None, regs: regs.into_iter().map(|(name, reg)| (Cow::Borrowed(name), reg)).collect() }
 }
 
-/// A record field as a unit.
+/// Returns a record field as a unit.
 pub fn field_unit(field: &Field) -> Unit {
     unit(field.unit, [("name", Reg::Word(field.name.clone())), ("type", Reg::Type(field.ty.clone()))])
 }
 
-/// A variant as a unit.
+/// Returns a variant as a unit.
 pub fn variant_unit(variant: &Variant) -> Unit {
     unit(variant.unit, [("name", Reg::Word(variant.name.clone())), ("fields", Reg::Params(variant.fields.clone()))])
 }
 
-/// A statement as a unit.
+/// Returns a statement as a unit.
 pub fn stmt_unit(stmt: &Stmt) -> Unit {
     let word = |word: &str| Reg::Word(word.to_owned());
     let mut made = match &stmt.action {
@@ -201,7 +201,7 @@ pub fn stmt_unit(stmt: &Stmt) -> Unit {
     made
 }
 
-/// An element as a unit, without its children.
+/// Returns an element as a unit, without its children.
 pub fn element_unit(element: &Element) -> Unit {
     let mut made = unit(element.unit, [("elem", Reg::Ref(element.head.clone()))]);
     for (name, value) in &element.args {
@@ -340,7 +340,7 @@ pub fn join_stmt(mut unit: Unit) -> Option<Stmt> {
     Some(Stmt { action, guard, unit: unit.id, node: 0 })
 }
 
-/// The layer the target of a statement of the kind is looked up in.
+/// Returns the layer the target of a statement of the kind is looked up in.
 pub fn target_layer(kind: &str) -> Layer {
     match kind {
         "write" => Layer::Slot,
@@ -363,7 +363,7 @@ pub fn join_element(mut unit: Unit) -> Option<Element> {
     Some(element)
 }
 
-/// A preorder with parents to a tree: from the end, each element joins its parent's front.
+/// Builds a tree of a preorder with parents: from the end, each element joins its parent.
 fn join_elements(units: Vec<Unit>) -> Option<Element> {
     let parents: Vec<Option<usize>> = units.iter().map(|unit| unit.parent).collect();
     let mut elements: Vec<Option<Element>> = units.into_iter().map(join_element).collect();

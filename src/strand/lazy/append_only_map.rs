@@ -28,7 +28,7 @@ impl<V> Default for AppendOnlyMap<V> {
     }
 }
 
-/// The board of a place, and the place on it.
+/// Returns the board of a place, and the place on it.
 fn place(at: usize) -> (usize, usize) {
     let shifted = at + FIRST;
     let board = (shifted / FIRST).ilog2() as usize;
@@ -47,18 +47,18 @@ impl<V> AppendOnlyMap<V> {
         self.boards[board].get_mut()?.get_mut(place)
     }
 
-    /// Whether there is a value of this identity.
+    /// Returns whether there is a value of this identity.
     pub fn contains(&self, id: OpId) -> bool {
         self.index.borrow().contains_key(&id)
     }
 
-    /// A value.
+    /// Returns the value under a key.
     pub fn get(&self, id: OpId) -> Option<&V> {
         let at = *self.index.borrow().get(&id)?;
         self.slot(at).get()
     }
 
-    /// A value, to change it.
+    /// Returns the value under a key, to change it.
     pub fn get_mut(&mut self, id: OpId) -> Option<&mut V> {
         let at = *self.index.get_mut().get(&id)?;
         self.slot_mut(at)?.get_mut()
@@ -97,12 +97,12 @@ impl<V> AppendOnlyMap<V> {
         self.slot_mut(at)?.take()
     }
 
-    /// Every value, in no order.
+    /// Returns every value, in no order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.boards.iter().filter_map(OnceCell::get).flat_map(|board| board.iter().filter_map(OnceCell::get))
     }
 
-    /// Every identity, in no order.
+    /// Returns every identity, in no order.
     pub fn ids(&self) -> Vec<OpId> {
         self.index.borrow().keys().copied().collect()
     }

@@ -18,7 +18,7 @@ pub struct NameId {
     at: u32,
 }
 
-/// A name spread over 64 bits. Two names may have the same.
+/// Returns a name spread over 64 bits. Two names may have the same.
 pub fn name_hash(layer: Layer, name: &str) -> u64 {
     let mut hasher = IdHasher::default();
     hasher.write_u8(layer as u8);
@@ -65,7 +65,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of a source, if there is one.
+    /// Creates the names of a source, if there is one.
     pub fn new(lazy: Option<Rc<dyn LazySource>>) -> Names {
         Names { lazy, ..Names::default() }
     }
@@ -78,7 +78,7 @@ impl Names {
         &mut self.tables[id.layer as usize].get_mut().entries[id.at as usize]
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn id(&self, layer: Layer, text: &str) -> NameId {
         let hash = name_hash(layer, text);
         let mut table = self.table(layer).borrow_mut();
@@ -98,7 +98,7 @@ impl Names {
         NameId { layer, at }
     }
 
-    /// The number of a name, if it may say anything.
+    /// Returns the number of a name, if it may say anything.
     fn known(&self, layer: Layer, text: &str) -> Option<NameId> {
         if self.lazy.is_some() {
             return Some(self.id(layer, text));
@@ -106,12 +106,12 @@ impl Names {
         self.table(layer).borrow().find(name_hash(layer, text), text).map(|at| NameId { layer, at })
     }
 
-    /// The name of a number.
+    /// Returns the name of a number.
     pub fn text(&self, id: NameId) -> Ref<'_, str> {
         Ref::map(self.table(id.layer).borrow(), |table| &*table.entries[id.at as usize].text)
     }
 
-    /// The layer and the name of a number.
+    /// Returns the layer and the name of a number.
     pub fn name(&self, id: NameId) -> Name {
         (id.layer, self.text(id).to_owned())
     }
@@ -124,13 +124,13 @@ impl Names {
         }
     }
 
-    /// The live definitions that claim a name, by identity.
+    /// Returns the live definitions that claim a name, by identity.
     pub fn claimants(&self, id: NameId) -> Vec<DefId> {
         self.load_claims(id);
         self.table(id.layer).borrow().entries[id.at as usize].claims.iter().flatten().copied().collect()
     }
 
-    /// The live definitions that claim a name, by identity.
+    /// Returns the live definitions that claim a name, by identity.
     pub fn claimants_of(&self, layer: Layer, text: &str) -> Vec<DefId> {
         self.known(layer, text).map_or(Vec::new(), |id| self.claimants(id))
     }
@@ -141,7 +141,7 @@ impl Names {
         self.table(id.layer).borrow().entries[id.at as usize].claims.iter().flatten().copied().for_each(look);
     }
 
-    /// The one claimant of a name that has only one.
+    /// Returns the one claimant of a name that has only one.
     pub fn only_claimant(&self, id: NameId) -> Option<DefId> {
         self.load_claims(id);
         match self.table(id.layer).borrow().entries[id.at as usize].claims.as_deref() {
@@ -170,7 +170,7 @@ impl Names {
         }
     }
 
-    /// The definitions that look a name up, by identity.
+    /// Returns the definitions that look a name up, by identity.
     pub fn late(&self, layer: Layer, text: &str) -> Vec<DefId> {
         if self.lazy.is_none() && !self.table(layer).borrow().late {
             return Vec::new();
@@ -195,7 +195,7 @@ impl Names {
         self.entry(id).late.get_or_insert_default().take(&def);
     }
 
-    /// The definitions held that look up a name nobody stands under.
+    /// Returns the definitions held that look up a name nobody stands under.
     pub fn missing(&self) -> Vec<DefId> {
         let mut out = Vec::new();
         for layer in Layer::ALL.into_iter().filter(|layer| self.table(*layer).borrow().late) {
@@ -210,7 +210,7 @@ impl Names {
         out
     }
 
-    /// The definition under a label.
+    /// Returns the definition under a label.
     pub fn get(&self, layer: Layer, label: &str) -> Option<DefId> {
         let id = self.known(layer, label)?;
         let table = self.table(layer).borrow();
@@ -254,7 +254,7 @@ impl Names {
         self.tables.iter().for_each(|table| table.borrow_mut().whole = true);
     }
 
-    /// The definitions that stand under a label of a layer, in no order.
+    /// Returns the definitions that stand under a label of a layer, in no order.
     pub fn unsorted(&self, layer: Layer) -> Vec<DefId> {
         self.load_labels(layer);
         self.table(layer).borrow().entries.iter().filter_map(|entry| entry.holder.flatten()).collect()
@@ -270,12 +270,12 @@ impl Names {
         all.into_iter().map(look).collect()
     }
 
-    /// The definitions that stand under a label of a layer, by label.
+    /// Returns the definitions that stand under a label of a layer, by label.
     pub fn ids(&self, layer: Layer) -> Vec<DefId> {
         self.sorted(layer, |(_, id)| id)
     }
 
-    /// The labels of a layer, in order.
+    /// Returns the labels of a layer, in order.
     pub fn labels(&self, layer: Layer) -> Vec<String> {
         self.sorted(layer, |(label, _)| label.to_owned())
     }

@@ -38,7 +38,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Where the references stand that lead to a definition.
+    /// Returns where the references stand that lead to a definition.
     pub fn places(&self, of: DefId) -> Option<&[Place]> {
         let at = self.targets.binary_search_by_key(&of, |(id, _)| *id).ok()?;
         self.targets.get(at).map(|(_, places)| &**places)

@@ -18,7 +18,7 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// No sets but those of the source.
+    /// Creates sets that hold only those of the source.
     pub fn new(lazy: Option<Rc<dyn LazySource>>, relation: Relation) -> Sets {
         Sets { held: RefCell::default(), lazy, relation }
     }
@@ -32,7 +32,7 @@ impl Sets {
         }
     }
 
-    /// A set, by identity.
+    /// Returns a set, by identity.
     pub fn get(&self, to: DefId) -> Vec<DefId> {
         self.load(to);
         self.held.borrow().get(&to).map(|set| set.to_vec()).unwrap_or_default()

@@ -8,44 +8,44 @@ use crate::strand::op::Op;
 
 /// Where a state finds what it does not hold. Every answer is as of one moment.
 pub trait LazySource: Debug {
-    /// How many ops are admitted.
+    /// Returns how many ops are admitted.
     fn op_count(&self) -> usize;
-    /// Whether an op is admitted.
+    /// Returns whether an op is admitted.
     fn has_op(&self, id: OpId) -> bool;
-    /// An admitted op with what was found out about it.
+    /// Returns an admitted op with what was found out about it.
     fn op(&self, id: OpId) -> Option<StoredOp>;
-    /// Every admitted op, in order of their ids.
+    /// Returns every admitted op, in order of their ids.
     fn op_ids(&self) -> Vec<OpId>;
-    /// A definition as it stood.
+    /// Returns a definition as it stood.
     fn row(&self, id: DefId) -> Option<CheckpointDefinition>;
-    /// The ops on a definition.
+    /// Returns the ops on a definition.
     fn ops_on(&self, id: DefId) -> Option<StoredOps>;
-    /// Every definition that has a row.
+    /// Returns every definition that has a row.
     fn row_ids(&self) -> Vec<DefId>;
-    /// Every definition as it stood.
+    /// Returns every definition as it stood.
     fn all_rows(&self) -> Vec<CheckpointDefinition>;
-    /// The admitted ops that have no effect.
+    /// Returns the admitted ops that have no effect.
     fn void_ids(&self) -> Vec<OpId>;
-    /// The visible definition of a name.
+    /// Returns the visible definition of a name.
     fn labelled(&self, layer: Layer, label: &str) -> Option<DefId>;
-    /// The visible definitions of a layer.
+    /// Returns the visible definitions of a layer.
     fn labels(&self, layer: Layer) -> Vec<(String, DefId)>;
-    /// Live definitions that claim a name.
+    /// Returns the live definitions that claim a name.
     fn claimants(&self, name: &Name) -> Vec<DefId>;
-    /// Definitions that ever had a name.
+    /// Returns the definitions that ever had a name.
     fn holders(&self, name: &Name) -> Vec<DefId>;
-    /// Definitions that look a name up.
+    /// Returns the definitions that look a name up.
     fn late(&self, name: &Name) -> Vec<DefId>;
-    /// Definitions that stand to another in a relation.
+    /// Returns the definitions that stand to another in a relation.
     fn related(&self, relation: Relation, to: DefId) -> Vec<DefId>;
-    /// Live definitions that refer to another, with the places where they do.
+    /// Returns the live definitions that refer to another, with the places where they do.
     fn mentions(&self, of: DefId) -> Vec<Mention>;
-    /// Names that some claimant did not get.
+    /// Returns the names that some claimant did not get.
     fn contested(&self) -> Vec<Name>;
 }
 
 /// Where the texts of archived ops are found.
 pub trait ArchiveReader: Debug {
-    /// The op of a line. `None` if it cannot be read; the archives remembers why.
+    /// Returns the op of a line. `None` if it cannot be read; the archives remembers why.
     fn op(&self, at: At) -> Option<Op>;
 }

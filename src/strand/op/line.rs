@@ -102,7 +102,7 @@ impl Op {
     }
 }
 
-/// The op of a line that has every field its kind needs and none that is unknown.
+/// Returns the op of a line that has every field its kind needs and none that is unknown.
 pub(super) fn read(line: &[u8]) -> Option<Op> {
     let wire: Wire = serde_json::from_slice(line).ok()?;
     let kind = Kind::named(&wire.op).ok()?;

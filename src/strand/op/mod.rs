@@ -29,7 +29,7 @@ impl Kind {
     pub const ALL: [Kind; 7] =
         [Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Remove, Kind::Link, Kind::Unlink];
 
-    /// The word on the wire.
+    /// Returns the word on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Add => "add",
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a word, or what to tell whoever wrote another.
+    /// Returns the kind of a word, or what to tell whoever wrote another.
     pub fn named(word: &str) -> Result<Kind, String> {
         let all = || Kind::ALL.map(Kind::word).join(", ");
         let found = Kind::ALL.into_iter().find(|kind| kind.word() == word);
@@ -161,7 +161,7 @@ impl Change {
     }
 }
 
-/// A text that is the same in many ops, held once as long as they come one after the other.
+/// Returns a text that is the same in many ops, held once as long as they come one after the other.
 fn shared(text: &str) -> Arc<str> {
     const HELD: usize = 8;
     thread_local! {
@@ -241,22 +241,22 @@ const KNOWN: [&str; 18] = [
 ];
 
 impl Op {
-    /// The definition it is about.
+    /// Returns the definition it is about.
     pub fn target(&self) -> OpId {
         self.def.unwrap_or(self.id)
     }
 
-    /// The key of last-writer-wins registers.
+    /// Returns the key of last-writer-wins registers.
     pub fn key(&self) -> (i64, OpId) {
         (self.ts, self.id)
     }
 
-    /// The bundle it is accepted with: its own when it names none.
+    /// Returns the bundle it is accepted with: its own when it names none.
     pub fn bundle_key(&self) -> String {
         self.bundle.as_deref().map_or_else(|| self.id.to_string(), str::to_owned)
     }
 
-    /// The definition named by the first bound entry of depends-on, for links and settling removes.
+    /// Returns the definition named by the first bound entry of depends-on, for links and settling removes.
     pub fn to_def(&self) -> Option<OpId> {
         let to = self.to.as_deref()?;
         let named = self.depends.iter().find(|dep| format!("{}.{}", dep.layer, dep.name) == to);
@@ -325,7 +325,7 @@ impl Op {
         Ok(op)
     }
 
-    /// The fields each kind needs.
+    /// Checks that the op has the fields its kind needs.
     fn require_fields(&mut self, object: &Map<String, Value>) -> Result<(), String> {
         let word = self.kind.word();
         let need = |there: bool, name: &str| if there { Ok(()) } else { Err(format!("this {word} has no '{name}'")) };
@@ -347,12 +347,12 @@ impl Op {
         }
     }
 
-    /// The op with its fields in the order of the wire format.
+    /// Returns the op with its fields in the order of the wire format.
     pub fn to_json(&self) -> Value {
         self.json_with_id(true)
     }
 
-    /// The op without its op-id, from which a heal's op-id is made.
+    /// Returns the op without its op-id, from which a heal's op-id is made.
     pub fn json_without_id(&self) -> Value {
         self.json_with_id(false)
     }
@@ -388,7 +388,7 @@ impl Op {
         Value::Object(out)
     }
 
-    /// The op as one line of a log, without its newline: the text of [`Op::to_json`], written at once.
+    /// Returns the op as one line of a log, without its newline: the text of [`Op::to_json`], written at once.
     pub fn to_line(&self) -> String {
         let mut out = Line(String::with_capacity(256 + self.body.as_ref().map_or(0, String::len)));
         out.text("{\"op\":", self.kind.word());
@@ -433,13 +433,13 @@ impl Op {
 struct Line(String);
 
 impl Line {
-    /// A key and what follows it, as it is.
+    /// Writes a key and what follows it, as it is.
     fn raw(&mut self, key: &str, value: impl fmt::Display) {
         // Writing to a string does not fail.
         let _ = write!(self.0, "{key}{value}");
     }
 
-    /// A key and a string.
+    /// Writes a key and a string.
     fn text(&mut self, key: &str, value: &str) {
         self.0.push_str(key);
         let plain = value.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
@@ -465,7 +465,7 @@ impl Line {
     }
 }
 
-/// Whether an author has the form `agent:<id>`, `user:<id>`, `strand:heal` or `strand:sync`.
+/// Returns whether an author has the form `agent:<id>`, `user:<id>`, `strand:heal` or `strand:sync`.
 pub fn author_is_valid(author: &str) -> bool {
     if matches!(author, "strand:heal" | "strand:sync") {
         return true;

@@ -2,7 +2,7 @@
 
 use super::value::{Trap, Value};
 
-/// The text of a plain value.
+/// Returns the text of a plain value.
 pub fn text(value: &Value) -> Option<String> {
     Some(match value {
         Value::Int(value) => value.to_string(),
@@ -50,7 +50,7 @@ fn length(value: &Value) -> Option<Value> {
     Some(Value::Int(count as i64))
 }
 
-/// Of numbers, truths and options.
+/// Calls built-in functions of numbers, truths and options.
 fn on_plain(name: &str, values: Values) -> Result<Option<Value>, Trap> {
     Ok(Some(match (name, values) {
         ("text", (Some(value), None, _)) => Value::Text(text(&value).ok_or("this has no text")?),

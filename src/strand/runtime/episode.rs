@@ -20,7 +20,7 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// The word in the record.
+    /// Returns the word in the record.
     pub fn word(self) -> &'static str {
         match self {
             RunStatus::Done => "done",
@@ -44,12 +44,12 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// How it ended: the status of its last step.
+    /// Returns how it ended: the status of its last step.
     pub fn status(&self) -> &str {
         self.steps.last().and_then(|step| step.get("status")).and_then(Value::as_str).unwrap_or("done")
     }
 
-    /// The episode as programs read it.
+    /// Returns the episode as programs read it.
     pub fn to_json(&self) -> Value {
         let graph = self.steps.first().and_then(|step| step.get("graph")).cloned().unwrap_or_default();
         json!({"episode": self.id, "status": self.status(), "graph": graph, "steps": self.steps})
@@ -68,7 +68,7 @@ pub fn append(path: &Path, episode: &Episode) -> Result<(), Error> {
     file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)
 }
 
-/// Whether a file ends in the middle of a line.
+/// Returns whether a file ends in the middle of a line.
 fn is_torn(file: &mut File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
@@ -79,7 +79,7 @@ fn is_torn(file: &mut File) -> std::io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// Every recorded episode, oldest first. A line cut short by a crash is no step.
+/// Returns every recorded episode, oldest first. A line cut short by a crash is no step.
 pub fn read(path: &Path) -> Result<Vec<Episode>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,

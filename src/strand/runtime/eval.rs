@@ -27,7 +27,7 @@ fn trap<T>(message: impl Into<String>) -> Result<T, Trap> {
 }
 
 impl<'a> Eval<'a> {
-    /// An evaluator over a state's types and some slot values.
+    /// Creates an evaluator over a state's types and some slot values.
     pub fn new(types: &'a Types<'a>, slots: SlotSource<'a>) -> Eval<'a> {
         Eval { types, slots, locals: Vec::new(), it: None, depth: 0 }
     }
@@ -42,12 +42,12 @@ impl<'a> Eval<'a> {
         self.locals.truncate(depth);
     }
 
-    /// How many binders there are.
+    /// Returns how many binders there are.
     pub fn bound(&self) -> usize {
         self.locals.len()
     }
 
-    /// Whether a value satisfies a predicate.
+    /// Returns whether a value satisfies a predicate.
     pub fn holds(types: &Types, predicate: &Expr, value: &Value) -> Result<bool, Trap> {
         let mut eval = Eval::new(types, &|_| None);
         eval.it = Some(value.clone());
@@ -61,7 +61,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub fn eval(&mut self, expr: &Expr) -> Result<Value, Trap> {
         self.depth += 1;
         if self.depth > MAX_DEPTH * 8 {

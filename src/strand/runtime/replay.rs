@@ -111,7 +111,7 @@ fn recorded(id: &str, outcome: &Outcome, trigger: &Trigger, answers: Vec<Json>, 
     Episode { id: id.to_owned(), steps }
 }
 
-/// A trigger as the record keeps it.
+/// Returns a trigger as the record keeps it.
 fn start_json(trigger: &Trigger) -> Json {
     match trigger {
         Trigger::Event(tile, event, payload) => json!({"tile": tile.name, "event": event, "payload": payload}),
@@ -153,7 +153,7 @@ fn refuse_broken(store: &Store, trigger: &Trigger) -> Result<(), Error> {
     }
 }
 
-/// The definitions a trigger can reach.
+/// Returns the definitions a trigger can reach.
 fn reached(state: &State, trigger: &Trigger) -> BTreeSet<DefId> {
     let mut stack: Vec<DefId> = match trigger {
         Trigger::Event(tile, event, _) => {
@@ -218,7 +218,7 @@ pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Resu
     Ok(Replay { episode: id, steps, difference })
 }
 
-/// Names of the trigger as they are now: found through the identities of then.
+/// Updates the names of the trigger to the present ones, found through the identities of then.
 fn follow_names(store: &Store, first: &EpisodeStep, trigger: &mut Trigger) -> Result<(), Error> {
     let offset = first.get("graph").and_then(|graph| graph.get("log-offset")).and_then(Json::as_u64);
     let (Trigger::Event(qname, ..) | Trigger::Reducer(qname, _) | Trigger::Set(qname, _)) = trigger;
@@ -234,8 +234,7 @@ fn follow_names(store: &Store, first: &EpisodeStep, trigger: &mut Trigger) -> Re
     Ok(())
 }
 
-/// The first difference between recorded and new steps. Names may have changed: slots are compared
-/// by identity.
+/// Returns the first difference between recorded and new steps. Names may have changed: slots are compared by identity.
 fn difference(old: &[EpisodeStep], new: &[EpisodeStep]) -> Option<String> {
     let (old_steps, new_steps) = (old.len(), new.len());
     for (index, (old, new)) in old.iter().zip(new).enumerate() {

@@ -32,7 +32,7 @@ pub type SlotValues = BTreeMap<DefId, Json>;
 
 /// Answers requests: one at a time, in order.
 pub trait World {
-    /// The answer to a request: `{"ok": v}` or `{"err": v}`, or nothing if there is none.
+    /// Returns the answer to a request: `{"ok": v}` or `{"err": v}`, or nothing if there is none.
     fn answer(&mut self, effect: &View, prim: &str, args: &[Json]) -> Option<Json>;
 }
 
@@ -125,13 +125,13 @@ pub fn run(state: &State, trigger: &Trigger, slots: SlotValues, world: &mut dyn 
     Ok(Outcome { steps: run.steps, status: run.status, slots: run.slots })
 }
 
-/// The hash of slot values.
+/// Returns the hash of slot values.
 pub fn slots_sum(slots: &SlotValues) -> String {
     let list: Vec<Json> = slots.iter().map(|(id, value)| json!([id, value])).collect();
     blake3::hash(Json::Array(list).to_string().as_bytes()).to_hex().to_string()
 }
 
-/// `an Int`, `a Text`.
+/// Formats as `an Int`, `a Text`.
 fn a(ty: &str) -> String {
     format!("{} {ty}", if ty.starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" })
 }
@@ -145,7 +145,7 @@ impl<'s> Run<'s> {
         target(self.state(), qname).map_err(|refusal| Reason::Missing(refusal.to_string()))
     }
 
-    /// The steps a trigger begins with. A slot write is made at once.
+    /// Returns the steps a trigger begins with. A slot write is made at once.
     fn turns(&mut self, trigger: &Trigger) -> Result<Vec<Turn>, Reason> {
         match trigger {
             Trigger::Event(tile, event, payload) => {
@@ -176,7 +176,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// That no reducer runs on an event of a tile, and which events some do run on.
+    /// Returns the complaint that no reducer runs on an event of a tile, and which events some do run on.
     fn unheard(&self, tile: &View, event: &str) -> String {
         let heard = self.state().layer(Layer::Reducer).filter_map(|view| match &view.body {
             Body::Reducer { on: Some(on), .. } if on.tile.to == To::Def(tile.id) => Some(on.event.as_str()),
@@ -190,7 +190,7 @@ impl<'s> Run<'s> {
         format!("no reducer runs on {}.{event}; {known}", tile.label)
     }
 
-    /// A write of a slot from outside: a step without a reducer.
+    /// Writes a slot from outside: a step without a reducer.
     fn set(&mut self, slot: &View, value: &Json) -> Result<(), Reason> {
         let Body::Slot { ty, .. } = &slot.body else { return Err(format!("{} is no slot", slot.qname()).into()) };
         let ty = self.types.lower(ty);
@@ -215,7 +215,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// The present value of a slot; a missing or no longer fitting one is its init.
+    /// Returns the present value of a slot; a missing or no longer fitting one is its init.
     fn value(&mut self, id: DefId) -> Result<Json, Reason> {
         let view = self.state().view(id).ok_or("the slot is not there any more")?;
         let Body::Slot { ty, init } = &view.body else { return Err(format!("{} is no slot", view.qname()).into()) };
@@ -233,7 +233,7 @@ impl<'s> Run<'s> {
         Ok(json)
     }
 
-    /// The value of a reducer's input.
+    /// Returns the value of a reducer's input.
     fn input(&self, reducer: &View, payload: Option<&Json>) -> Result<Option<(String, Value)>, Reason> {
         let Body::Reducer { input, .. } = &reducer.body else {
             return Err(format!("{} is no reducer", reducer.qname()).into());
@@ -307,7 +307,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// The values of every slot a reducer reads or writes.
+    /// Returns the values of every slot a reducer reads or writes.
     fn slot_values(&mut self, view: &View) -> Result<HashMap<DefId, Value>, Reason> {
         let mut values = HashMap::new();
         for id in view.edges.iter().filter(|edge| edge.layer == Layer::Slot).filter_map(|edge| match edge.to {
@@ -403,7 +403,7 @@ impl<'s> Run<'s> {
         self.step(Turn { trigger: json!({"result": result}), reducer, payload })
     }
 
-    /// A result that does not fit what is declared becomes an error result.
+    /// Turns a result that does not fit what is declared into an error result.
     fn fitting(&self, answer: Json, returns: &Ty, err: Option<&Ty>) -> Json {
         let fits = |ty: &Ty, json: &Json| {
             Value::from_json(self.types, ty, json)
@@ -425,7 +425,7 @@ impl<'s> Run<'s> {
         self.steps.push(step);
     }
 
-    /// The last step tells how the run ended, the first what it began with.
+    /// Records how the run ended in the last step, and what it began with in the first.
     fn finish(&mut self) {
         if let Some(last) = self.steps.last_mut()
             && self.status != RunStatus::Trap
@@ -473,7 +473,7 @@ fn plain_type() -> crate::strand::lang::ast::Type {
     crate::strand::lang::ast::Type { head: crate::strand::lang::ast::Ref::new(Layer::Type, "Unit"), args: Vec::new() }
 }
 
-/// A record of a step, without what differs from run to run.
+/// Returns a record of a step, without what differs from run to run.
 pub fn comparable(step: &EpisodeStep) -> Json {
     let keep = ["trigger", "reducer", "reducer_def", "writes", "skipped", "requests", "status"];
     let part: Map<String, Json> =

@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// The value as JSON.
+    /// Returns the value as JSON.
     pub fn to_json(&self) -> Json {
         match self {
             Value::Unit => Json::Null,

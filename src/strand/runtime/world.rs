@@ -62,7 +62,7 @@ impl World for Primitives {
 }
 
 impl Primitives {
-    /// The next random number: a step of SplitMix64.
+    /// Returns the next random number: a step of SplitMix64.
     fn next(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.seed;
@@ -76,7 +76,7 @@ impl Primitives {
 pub struct Recorded(VecDeque<Json>);
 
 impl Recorded {
-    /// The answers of recorded steps.
+    /// Returns the answers of recorded steps.
     pub fn new(steps: &[EpisodeStep]) -> Recorded {
         Recorded(
             steps.iter().filter_map(|step| step.get("answers")).filter_map(Json::as_array).flatten().cloned().collect(),

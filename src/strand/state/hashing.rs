@@ -51,7 +51,7 @@ impl State {
         }
     }
 
-    /// The roots and every definition that refers to one, however far.
+    /// Returns the roots and every definition that refers to one, however far.
     fn affected(&self, roots: &[DefId]) -> IdSet {
         let mut seen = IdSet::with_capacity_and_hasher(roots.len(), Ids::default());
         let mut stack = roots.to_vec();
@@ -64,7 +64,7 @@ impl State {
         seen
     }
 
-    /// Strongly connected components among these definitions, dependencies first.
+    /// Returns the strongly connected components among these definitions, dependencies first.
     pub(super) fn components(&self, among: &IdSet) -> Vec<OneOrMany<DefId>> {
         let mut members: Vec<DefId> = among.iter().copied().collect();
         members.sort_unstable();

@@ -22,7 +22,7 @@ struct RetainedLabels {
 }
 
 impl View {
-    /// A definition with its body merged anew, its names not yet resolved.
+    /// Returns a definition with its body merged anew, its names not yet resolved.
     fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, kept: Option<RetainedLabels>) -> View {
         let Summary { live, name, claim, claimed_by_add, epoch, settled, links, .. } = summary;
         let Merged { body, doc, units } = merged;
@@ -106,7 +106,7 @@ impl State {
         (names, gone)
     }
 
-    /// What the ops on a definition come to.
+    /// Returns what the ops on a definition come to.
     fn merged(&self, id: DefId) -> Option<(Layer, Summary, Merged)> {
         let (layer, summary) = (self.graph.layer(id)?, self.graph.summary(id)?);
         let merged = merge(&self.graph, layer, &summary)?;

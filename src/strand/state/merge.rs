@@ -63,7 +63,7 @@ pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     Some(Merged { body: join(layer, parts)?, doc, units: ids })
 }
 
-/// A body that nobody edited, its names bound as its op bound them, and its units.
+/// Returns a body that nobody edited, its names bound as its op bound them, and its units.
 fn unedited(mut body: Body, op: &Op) -> (Body, Vec<UnitId>) {
     each_body_ref(&mut body, &mut |reference| bind_one(reference, op));
     let mut units: Vec<UnitId> = Vec::new();
@@ -149,7 +149,7 @@ impl<'g> Edits<'g> {
     }
 }
 
-/// The text of a register that was found to parse before.
+/// Returns the text of a register that was found to parse before.
 fn parse_known(layer: Layer, in_unit: bool, name: &str, text: &str) -> Option<Reg> {
     parse_register(category(layer, in_unit, name)?, text).ok()
 }
@@ -258,7 +258,7 @@ fn bound(mut reg: Reg, layer: Layer, at: Option<(&str, &str)>, op: &Op) -> Reg {
     reg
 }
 
-/// The target of a statement refers to what its kind says.
+/// Checks that the target of a statement refers to what its kind says.
 fn aim(reg: &mut Reg, layer: Layer, at: Option<(&str, &str)>) {
     if let (Layer::Reducer, Some(("target", kind)), Reg::Ref(target)) = (layer, at, reg) {
         target.layer = target_layer(kind);

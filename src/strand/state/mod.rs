@@ -43,7 +43,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// The reference that was looked up at a place.
+    /// Returns the reference that was looked up at a place.
     fn of(reference: &Ref, place: Place) -> Edge {
         Edge {
             place,
@@ -88,37 +88,37 @@ impl Deref for View {
 }
 
 impl View {
-    /// `layer.Label`.
+    /// Returns `layer.Label`.
     pub fn qname(&self) -> QName {
         QName::new(self.layer, self.label.clone())
     }
 
-    /// Whether it can be seen.
+    /// Returns whether it can be seen.
     pub fn visible(&self) -> bool {
         self.status == Visibility::Visible
     }
 
-    /// Whether it is live: visible or absorbed.
+    /// Returns whether it is live: visible or absorbed.
     pub fn live(&self) -> bool {
         self.status != Visibility::Dead
     }
 
-    /// The definitions its hash is made of, in order of first occurrence.
+    /// Returns the definitions its hash is made of, in order of first occurrence.
     pub fn deps(&self) -> &[DefId] {
         &self.encoded.deps
     }
 
-    /// What its references depend on.
+    /// Returns what its references depend on.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Its canonical text with doc lines.
+    /// Returns its canonical text with doc lines.
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| print::whole(self.layer, &self.label, &self.doc, &self.body))
     }
 
-    /// The body's canonical text.
+    /// Returns the body's canonical text.
     pub fn body_text(&self) -> String {
         print::body(&self.body)
     }
@@ -189,12 +189,12 @@ impl Default for State {
 }
 
 impl State {
-    /// A state without ops.
+    /// Creates a state without ops.
     pub fn new() -> State {
         State::default()
     }
 
-    /// A state that stands on a source, if there is one, and loads from it what it is asked for.
+    /// Creates a state that stands on a source, if there is one, and loads from it what it is asked for.
     pub fn on(lazy: Option<Rc<dyn LazySource>>) -> State {
         State {
             graph: Graph::on(lazy.clone()),
@@ -224,7 +224,7 @@ impl State {
         self.graph.restore(nodes);
     }
 
-    /// Whether it holds everything itself.
+    /// Returns whether it holds everything itself.
     pub fn is_whole(&self) -> bool {
         self.lazy.is_none()
     }
@@ -243,7 +243,7 @@ impl State {
         *self = whole;
     }
 
-    /// The ops behind it.
+    /// Returns the ops behind it.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -302,7 +302,7 @@ impl State {
         Changed { definitions: changed.into_iter().collect(), rehashed }
     }
 
-    /// The definitions that changed since this was last asked.
+    /// Returns the definitions that changed since this was last asked.
     pub fn take_touched(&mut self) -> IdSet {
         let open = std::mem::take(&mut self.touched).ids.into_iter();
         open.chain(self.dirty.iter().copied()).collect()
@@ -315,52 +315,52 @@ impl State {
         (offered, changed)
     }
 
-    /// The identity of the visible definition of a name.
+    /// Returns the identity of the visible definition of a name.
     pub fn find_id(&self, layer: Layer, name: &str) -> Option<DefId> {
         self.names.get(layer, name)
     }
 
-    /// The visible definition of a name.
+    /// Returns the visible definition of a name.
     pub fn find(&self, layer: Layer, name: &str) -> Option<&View> {
         self.names.get(layer, name).and_then(|id| self.view(id))
     }
 
-    /// The visible definition of a qualified name.
+    /// Returns the visible definition of a qualified name.
     pub fn named(&self, qname: &QName) -> Option<&View> {
         self.find(qname.layer, &qname.name)
     }
 
-    /// The visible definitions of a layer by name.
+    /// Returns the visible definitions of a layer by name.
     pub fn layer(&self, layer: Layer) -> impl Iterator<Item = &View> {
         self.names.ids(layer).into_iter().filter_map(|id| self.view(id))
     }
 
-    /// The names of the visible definitions of a layer, in order.
+    /// Returns the names of the visible definitions of a layer, in order.
     pub fn labels(&self, layer: Layer) -> Vec<String> {
         self.names.labels(layer)
     }
 
-    /// All visible definitions, in layer order then by name.
+    /// Returns all visible definitions, in layer order then by name.
     pub fn visible(&self) -> impl Iterator<Item = &View> {
         Layer::ALL.into_iter().flat_map(|layer| self.layer(layer))
     }
 
-    /// The layer and label of a definition, seen or not.
+    /// Returns the layer and label of a definition, seen or not.
     pub fn qname(&self, id: DefId) -> Option<QName> {
         self.head(id).map(|head| QName::new(head.layer, head.label.clone()))
     }
 
-    /// What the hash of a definition is made of.
+    /// Returns what the hash of a definition is made of.
     pub fn deps(&self, id: DefId) -> Vec<DefId> {
         self.deps_of(id).to_vec()
     }
 
-    /// The live definitions that refer to one, or to what stands behind it, by identity.
+    /// Returns the live definitions that refer to one, or to what stands behind it, by identity.
     pub fn referrers(&self, id: DefId) -> Vec<DefId> {
         self.referrers.get(id)
     }
 
-    /// The live definitions that refer to one, by identity, with the places where they do.
+    /// Returns the live definitions that refer to one, by identity, with the places where they do.
     pub fn mentions(&self, id: DefId) -> Vec<Mention> {
         let told = self.lazy.iter().flat_map(|lazy| lazy.mentions(id));
         let mut told: IdMap<Mention> = told.map(|mention| (mention.id, mention)).collect();
@@ -376,22 +376,22 @@ impl State {
         self.referrers(id).into_iter().filter_map(mention).collect()
     }
 
-    /// The live definitions linked to one, by identity.
+    /// Returns the live definitions linked to one, by identity.
     pub fn linked_to(&self, id: DefId) -> Vec<DefId> {
         self.linked.get(id)
     }
 
-    /// Definitions that mention one by any step of the way, live or not.
+    /// Returns definitions that mention one by any step of the way, live or not.
     pub fn watchers(&self, id: DefId) -> impl Iterator<Item = DefId> + use<> {
         self.watchers.get(id).into_iter()
     }
 
-    /// Definitions that look a name up.
+    /// Returns definitions that look a name up.
     pub fn late_watchers(&self, layer: Layer, name: &str) -> Vec<DefId> {
         self.names.late(layer, name)
     }
 
-    /// The definitions absorbed by one.
+    /// Returns the definitions absorbed by one.
     pub fn absorbed_by(&self, id: DefId) -> Vec<DefId> {
         let Some(head) = self.head(id) else { return Vec::new() };
         let mut absorbed = self.names.claimants_of(head.layer, &head.name);
@@ -399,17 +399,17 @@ impl State {
         absorbed
     }
 
-    /// The view of a definition, if it is loaded: what changed since the source was written always is.
+    /// Returns the view of a definition, if it is loaded: what changed since the source was written always is.
     pub fn held(&self, id: DefId) -> Option<&View> {
         self.views.get(id).map(AsRef::as_ref)
     }
 
-    /// Names that some claimant did not get.
+    /// Returns names that some claimant did not get.
     pub fn contested(&self) -> impl Iterator<Item = &Name> {
         self.contested.iter()
     }
 
-    /// The hash of the whole state: equal exactly when every live definition is.
+    /// Returns the hash of the whole state: equal exactly when every live definition is.
     pub fn state_hash(&self) -> String {
         let mut ids = self.views.ids();
         ids.extend(self.lazy.iter().flat_map(|lazy| lazy.row_ids()));

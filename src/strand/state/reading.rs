@@ -13,7 +13,7 @@ use crate::strand::lang::resolve::{Env, resolve};
 use crate::strand::lazy::{CheckpointDefinition, Head};
 
 impl State {
-    /// A definition, seen or not.
+    /// Returns a definition, seen or not.
     pub fn view(&self, id: DefId) -> Option<&View> {
         if let Some(view) = self.views.get(id) {
             return Some(view);
@@ -22,7 +22,7 @@ impl State {
         Some(self.views.put(id, Box::new(view)))
     }
 
-    /// What the source says about a definition that is not held.
+    /// Returns what the source says about a definition that is not held.
     pub(super) fn row(&self, id: DefId) -> Option<&CheckpointDefinition> {
         if let Some(row) = self.rows.get(id) {
             return Some(row);
@@ -31,7 +31,7 @@ impl State {
         Some(self.rows.put(id, Box::new(row)))
     }
 
-    /// What a definition is apart from its body, seen or not.
+    /// Returns what a definition is apart from its body, seen or not.
     pub(super) fn head(&self, id: DefId) -> Option<&Head> {
         match self.views.get(id) {
             Some(view) => Some(&view.head),
@@ -62,7 +62,7 @@ impl State {
         Some(view)
     }
 
-    /// Every definition that ever was, in no order.
+    /// Returns every definition that ever was, in no order.
     pub fn views(&self) -> impl Iterator<Item = &View> {
         for id in self.lazy.iter().flat_map(|lazy| lazy.row_ids()) {
             self.view(id);
@@ -70,8 +70,9 @@ impl State {
         self.views.values().map(AsRef::as_ref)
     }
 
-    /// A definition to be read: its text, its body and what its names lead to. Which op wrote a reference, whether it
-    /// is bound, and the identities of units are left out where the source has it, for they need every op on it.
+    /// Returns a definition to be read: its text, its body and what its names lead to. Which op wrote a reference,
+    /// whether it is bound, and the identities of units are left out where the source has it, for they need every op on
+    /// it.
     pub fn reading(&self, id: DefId) -> Option<&View> {
         if let Some(view) = self.views.get(id).or_else(|| self.readings.get(id)) {
             return Some(view);
@@ -94,13 +95,13 @@ impl State {
         self.all_rows.set(true);
     }
 
-    /// All visible definitions to be read, in layer order then by name.
+    /// Returns all visible definitions to be read, in layer order then by name.
     pub fn readings(&self) -> impl Iterator<Item = &View> {
         self.load_rows();
         Layer::ALL.into_iter().flat_map(|layer| self.names.ids(layer)).filter_map(|id| self.reading(id))
     }
 
-    /// The identities of all visible definitions, in no order.
+    /// Returns the identities of all visible definitions, in no order.
     pub fn visible_ids(&self) -> impl Iterator<Item = DefId> {
         self.load_rows();
         Layer::ALL.into_iter().flat_map(|layer| self.names.unsorted(layer))
@@ -120,8 +121,8 @@ impl State {
         held.chain(told.filter_map(|row| is_odd(&row.head, row.forked, row.hidden))).collect()
     }
 
-    /// The view that the text of a definition makes, if it means what its ops mean: its names must lead to where they
-    /// led when the source was written.
+    /// Returns the view that the text of a definition makes, if it means what its ops mean: its names must lead to
+    /// where they led when the source was written.
     fn read_text(&self, row: &CheckpointDefinition) -> Option<View> {
         if row.head.status == Visibility::Dead || row.hidden {
             return None;

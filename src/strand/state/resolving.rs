@@ -12,7 +12,7 @@ use crate::strand::lang::print;
 use crate::strand::lang::resolve::{Env, Resolved, resolve};
 use crate::strand::lazy::Head;
 
-/// Each name once, in order.
+/// Returns each name once, in order.
 fn hidden_names(hidden: Vec<(Place, String)>) -> Box<[String]> {
     hidden.into_iter().map(|(_, name)| name).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -66,8 +66,8 @@ impl Env for StateEnv<'_> {
 }
 
 impl State {
-    /// Where a bound reference leads: to itself if visible, to what absorbed it, to what settled
-    /// it. Also the last definition on the way. `step` is told each one met.
+    /// Returns where a bound reference leads: to itself if visible, to what absorbed it, to what settled it. Also the
+    /// last definition on the way. `step` is told each one met.
     pub fn follow(&self, from: DefId, mut step: impl FnMut(DefId)) -> (To, DefId) {
         let (mut at, mut seen) = (from, Vec::new());
         loop {
@@ -102,7 +102,7 @@ impl State {
         (resolved.places, env.edges, hidden_names(resolved.hidden))
     }
 
-    /// The definitions whose references must be looked at again.
+    /// Returns the definitions whose references must be looked at again.
     pub(super) fn to_resolve(&self, dirty: &[DefId], relabelled: &Relabelled, gone: &[DefId]) -> Vec<DefId> {
         let mut out = dirty.to_vec();
         for (id, old) in relabelled {
@@ -123,8 +123,8 @@ impl State {
         out
     }
 
-    /// Definitions that look up a name no visible definition has any more, when some went away
-    /// altogether: their labels are not known any longer.
+    /// Returns definitions that look up a name no visible definition has any more, when some went away altogether:
+    /// their labels are not known any longer.
     fn missing_names(&self, gone: &[DefId]) -> Vec<DefId> {
         if gone.is_empty() {
             return Vec::new();

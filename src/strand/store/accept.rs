@@ -50,7 +50,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     pub fn exit(&self) -> u8 {
         let has = |reason: &str| self.rejected.iter().any(|rejected| rejected.reason == reason);
         if has("dangling") {
@@ -64,7 +64,7 @@ impl Accepted {
         }
     }
 
-    /// The result as programs read it.
+    /// Returns the result as programs read it.
     pub fn to_json(&self) -> Value {
         let rejected = |r: &Rejected| json!({"bundle": r.bundle, "ops": r.ops, "reason": r.reason, "conflict": r.conflict, "edges": r.edges});
         json!({
@@ -128,7 +128,7 @@ impl Store {
         Ok(())
     }
 
-    /// What accepting would come to, without doing it.
+    /// Returns what accepting would come to, without doing it.
     pub fn rehearse(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
         let gated = self.gate(ops)?;
@@ -166,7 +166,7 @@ impl Store {
     }
 }
 
-/// Why an op may not touch what it touches, by ownership.
+/// Returns why an op may not touch what it touches, by ownership.
 pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State, op: &Op) -> Option<String> {
     use crate::strand::id::QName;
     if !enforced {
@@ -333,7 +333,7 @@ impl AcceptanceRules<'_> {
         }
     }
 
-    /// One record for all bundles of a group.
+    /// Records all bundles of a group once.
     fn reject_group(
         &self,
         bundles: BTreeMap<String, Vec<Op>>,
@@ -416,7 +416,7 @@ impl AcceptanceRules<'_> {
     }
 }
 
-/// A bundle whose ops stay with their sender: what a clock says that is far ahead would win over all others.
+/// Returns a bundle whose ops stay with their sender: what a clock says that is far ahead would win over all others.
 fn from_the_future(op: &Op, ops: &[Op]) -> Rejected {
     let about = format!("{} {}.{}", op.kind.word(), op.layer, op.name);
     Rejected {
@@ -432,8 +432,8 @@ fn from_the_future(op: &Op, ops: &[Op]) -> Rejected {
     }
 }
 
-/// The ops of this transaction that make the danglings: writers and removers, or, when both sides
-/// were there before, whatever touched either definition.
+/// Returns the ops of this transaction that make the danglings: writers and removers, or, when both sides were there
+/// before, whatever touched either definition.
 fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTreeSet<OpId> {
     let sides = group.iter().flat_map(|found| found.heads.iter().copied().chain([found.writer]));
     let direct: BTreeSet<OpId> = sides.filter(|id| fresh.contains(id)).collect();
@@ -445,7 +445,7 @@ fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTr
     fresh.iter().filter(touches).copied().collect()
 }
 
-/// Name, winner and loser of every absorption that these ops brought about.
+/// Returns name, winner and loser of every absorption that these ops brought about.
 fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> {
     let mut out: BTreeSet<(String, OpId, OpId)> = BTreeSet::new();
     for view in fresh.iter().filter_map(|id| state.graph().node(*id)).filter_map(|node| state.view(node.op.target())) {

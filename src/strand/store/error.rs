@@ -35,12 +35,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// A failed file call, with what was tried.
+    /// Returns a failed file call, with what was tried.
     pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> Error {
         Error::Io { what, path: path.to_owned(), source }
     }
 
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     pub fn exit(&self) -> u8 {
         match self {
             Error::Refused(refusal) => refusal.exit(),
@@ -49,7 +49,7 @@ impl Error {
         }
     }
 
-    /// The word for the kind of failure.
+    /// Returns the word for the kind of failure.
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Io { .. } => "io",

@@ -24,12 +24,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     pub fn exit(&self) -> u8 {
         if self.withdrawn.is_empty() { self.result.exit() } else { 4 }
     }
 
-    /// What this one and a later one did.
+    /// Returns what this one and a later one did.
     pub fn and(mut self, later: Exchange) -> Exchange {
         let Accepted { accepted, duplicate, pending, rejected, absorbed, healed, warnings, state_hash } = later.result;
         self.result.accepted.extend(accepted);
@@ -46,7 +46,7 @@ impl Exchange {
 }
 
 impl Store {
-    /// The ops another store lacks, in causal order.
+    /// Returns the ops another store lacks, in causal order.
     fn lacking(&self, other: &Store) -> Result<Vec<Op>, Error> {
         let known: HashSet<OpId> = other.state.graph().ids().collect();
         let graph = self.state.graph();
@@ -249,7 +249,7 @@ impl Withdrawals {
     }
 }
 
-/// The record of ops that the upstream took back.
+/// Returns the record of ops that the upstream took back.
 fn withdrawal(policy: &str, ops: &[Op]) -> Conflict {
     Conflict {
         id: new_id("cf_"),
@@ -262,7 +262,7 @@ fn withdrawal(policy: &str, ops: &[Op]) -> Conflict {
     }
 }
 
-/// Ops as bundles, oldest first.
+/// Returns ops as bundles, oldest first.
 fn bundles(ops: Vec<Op>) -> Vec<Vec<Op>> {
     let mut at: HashMap<String, usize> = HashMap::new();
     let mut out: Vec<Vec<Op>> = Vec::new();

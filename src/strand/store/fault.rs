@@ -20,7 +20,7 @@ pub fn clear() -> bool {
     LEFT.replace(None) == Some(0)
 }
 
-/// Of how many bytes a step may write, how many it writes; fewer than asked means it fails then.
+/// Returns, of the bytes a step may write, how many it writes; fewer than asked means it fails.
 pub(super) fn pass(bytes: usize) -> io::Result<usize> {
     match LEFT.get() {
         None => Ok(bytes),

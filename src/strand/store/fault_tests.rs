@@ -62,7 +62,7 @@ fn at_every_step(before: &Path, work: impl Fn(&Path) -> Result<Vec<OpId>, super:
     }
 }
 
-/// A store with a slot, a tile that refers to it, and a checkpoint a little behind.
+/// Creates a store with a slot, a tile that refers to it, and a checkpoint a little behind.
 fn store(dir: &Path) -> Store {
     let mut store = Store::init(dir).unwrap();
     let me = Issuer::new("user:me");

@@ -21,7 +21,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The word in the settings.
+    /// Returns the word in the settings.
     pub fn word(self) -> &'static str {
         match self {
             Policy::Strict => "strict",
@@ -30,7 +30,7 @@ impl Policy {
         }
     }
 
-    /// The policy of a word.
+    /// Returns the policy of a word.
     pub fn parse(word: &str) -> Option<Policy> {
         [Policy::Strict, Policy::Heal, Policy::Warn].into_iter().find(|policy| policy.word() == word)
     }
@@ -113,7 +113,7 @@ impl Config {
         Ok(())
     }
 
-    /// The value of one key as text; empty if it is not set, `None` for an unknown key.
+    /// Returns the value of one key as text; empty if it is not set, `None` for an unknown key.
     pub fn get(&self, key: &str) -> Option<String> {
         Some(match key {
             "conflict-policy" => self.policy.word().to_owned(),
@@ -143,7 +143,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     disk::replace(path, bytes).map_err(|error| Error::io("write", path, error))
 }
 
-/// A file's text; none if it is not there.
+/// Returns a file's text; none if it is not there.
 pub fn read_optional(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -152,7 +152,7 @@ pub fn read_optional(path: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// The ops of a file of one op a line.
+/// Returns the ops of a file of one op a line.
 pub fn read_ops(path: &Path) -> Result<Vec<Op>, Error> {
     let text = read_optional(path)?.unwrap_or_default();
     let ops = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
@@ -162,7 +162,7 @@ pub fn read_ops(path: &Path) -> Result<Vec<Op>, Error> {
     ops.collect::<Result<_, String>>().map_err(|message| Error::BadFile { path: path.to_owned(), message })
 }
 
-/// The ownership locks of a store.
+/// Returns the ownership locks of a store.
 pub fn read_locks(root: &Path) -> Result<Vec<Lock>, Error> {
     let path = root.join(".strand/locks.json");
     let Some(text) = read_optional(&path)? else { return Ok(Vec::new()) };
@@ -197,7 +197,7 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The record as a line of its file has it.
+    /// Returns the record as a line of its file has it.
     pub fn to_json(&self) -> Value {
         json!({
             "conflict": self.id, "kind": self.kind, "policy": self.policy, "at": self.at,
@@ -219,7 +219,7 @@ impl Conflict {
     }
 }
 
-/// The conflicts of a store, the latest version of each, oldest first.
+/// Returns the conflicts of a store, the latest version of each, oldest first.
 pub fn read_conflicts(root: &Path) -> Result<Vec<Conflict>, Error> {
     let text = read_optional(&root.join(".strand/conflicts.jsonl"))?.unwrap_or_default();
     let mut out: Vec<Conflict> = Vec::new();

@@ -64,8 +64,8 @@ impl Store {
         if is_met { Ok(()) } else { Err(Refusal::Stale { name: qname.to_string(), found }) }
     }
 
-    /// What a write would bring about: its ops, and what `ask` finds in the state that has them. Nothing is written,
-    /// and the state is as before.
+    /// Returns what a write would bring about: its ops, and what `ask` finds in the state that has them. Nothing is
+    /// written, and the state is as before.
     pub fn rehearse_write<T>(
         &mut self,
         work: impl FnOnce(&mut State) -> Result<Vec<Op>, Refusal>,
@@ -117,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    /// Why an op may not touch what it touches, if an ownership lock says so.
+    /// Returns why an op may not touch what it touches, if an ownership lock says so.
     fn forbidden(&self, op: &Op, locks: &[Lock]) -> Option<Refusal> {
         let find = |id| self.state.graph().light(id).map(|node| (node.op.kind, node.op.target()));
         if locks.is_empty() || is_heal(op, find) {
@@ -136,13 +136,14 @@ impl Store {
         })
     }
 
-    /// Why an op would have no effect, if it would have none: after an op whose time is the greatest there is, say.
+    /// Returns why an op would have no effect, if it would have none: after an op whose time is the greatest there is,
+    /// say.
     fn idle(&self, op: &Op) -> Option<Refusal> {
         let void = self.state.graph().light(op.id)?.void.as_ref()?;
         Some(Refusal::Malformed(format!("it would have no effect: {void}")))
     }
 
-    /// The definitions ops are about, and those that mention them.
+    /// Returns the definitions ops are about, and those that mention them.
     fn neighbours(&self, ops: &[Op]) -> BTreeSet<DefId> {
         let targets: BTreeSet<DefId> = ops.iter().map(Op::target).collect();
         let mut out = targets.clone();
@@ -157,7 +158,7 @@ impl Store {
         out
     }
 
-    /// The faults ops on the state brought: those among what they touched that were not there without them.
+    /// Returns the faults ops on the state brought: those among what they touched that were not there without them.
     fn faults_of(&mut self, ops: &[Op], touched: &BTreeSet<DefId>) -> Vec<Diagnostic> {
         let changed = Changed { definitions: touched.clone(), rehashed: 0 };
         let check = |store: &Store| {
@@ -176,7 +177,8 @@ impl Store {
         render(&self.state, after.found().filter(|found| !known.contains(&fault_key(found))))
     }
 
-    /// The faults of the present state. Those that the checkpoint has are taken from it, and the others go into it.
+    /// Creates the faults of the present state. Those that the checkpoint has are taken from it, and the others go into
+    /// it.
     pub fn checks(&mut self) -> Checks {
         self.checkpoint();
         let granted = &self.config.capabilities;
@@ -189,7 +191,7 @@ impl Store {
         checks
     }
 
-    /// Every fault of the present state.
+    /// Returns every fault of the present state.
     pub fn check(&mut self) -> Vec<Diagnostic> {
         let checks = self.checks();
         render(&self.state, checks.all(&self.state))

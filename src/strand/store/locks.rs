@@ -15,20 +15,20 @@ pub struct Lock {
     pub since: i64,
 }
 
-/// Whether a pattern is a layer (or `*`), a point, and a name of which `*` and `?` are wild.
+/// Returns whether a pattern is a layer (or `*`), a point, and a name of which `*` and `?` are wild.
 pub fn is_pattern(pattern: &str) -> bool {
     pattern
         .split_once('.')
         .is_some_and(|(layer, name)| (layer == "*" || Layer::parse(layer).is_some()) && !name.is_empty())
 }
 
-/// Whether a pattern covers a name.
+/// Returns whether a pattern covers a name.
 pub fn covers(pattern: &str, qname: &QName) -> bool {
     let Some((layer, name)) = pattern.split_once('.') else { return false };
     (layer == "*" || layer == qname.layer.word()) && glob(name, &qname.name)
 }
 
-/// Whether text matches a pattern of `*` and `?`.
+/// Returns whether text matches a pattern of `*` and `?`.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t, mut star) = (0, 0, None);
@@ -50,7 +50,7 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Whether some name could match both patterns: a walk over both at once.
+/// Returns whether some name could match both patterns: a walk over both at once.
 pub fn overlap(a: &str, b: &str) -> bool {
     let (Some((layer_a, a)), Some((layer_b, b))) = (a.split_once('.'), b.split_once('.')) else { return false };
     if layer_a != "*" && layer_b != "*" && layer_a != layer_b {
@@ -75,7 +75,7 @@ pub fn overlap(a: &str, b: &str) -> bool {
     can[0][0]
 }
 
-/// The lock that forbids an author to touch a name.
+/// Returns the lock that forbids an author to touch a name.
 pub fn forbids<'l>(locks: &'l [Lock], author: &str, qname: &QName) -> Option<&'l Lock> {
     let id = author.split_once(':').map_or(author, |(_, id)| id);
     locks.iter().find(|lock| lock.owner != id && covers(&lock.pattern, qname))

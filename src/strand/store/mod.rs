@@ -192,7 +192,7 @@ impl Store {
         self.mixed = false;
     }
 
-    /// What every command has to say about a log that is damaged.
+    /// Checks the log: a damaged one is the error of every command.
     ///
     /// # Errors
     /// The damage, if there is any.
@@ -253,7 +253,7 @@ impl Store {
         }
     }
 
-    /// Whether the checkpoint stands where the state does.
+    /// Returns whether the checkpoint stands where the state does.
     fn is_at_checkpoint(&self) -> bool {
         self.damage.is_none() && !self.mixed && self.marked == Some(self.offset)
     }
@@ -300,37 +300,37 @@ impl Store {
         self.expected = expected;
     }
 
-    /// Its folder.
+    /// Returns its folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A path within `.strand`.
+    /// Returns a path within `.strand`.
     pub fn inner(&self, name: &str) -> PathBuf {
         self.root.join(".strand").join(name)
     }
 
-    /// The state as last read.
+    /// Returns the state as last read.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Its settings.
+    /// Returns its settings.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Its log.
+    /// Returns its log.
     pub fn log(&self) -> &Log {
         &self.log
     }
 
-    /// How far the log has been read, in bytes since its beginning: what was moved into archives counts.
+    /// Returns how far the log has been read, in bytes since its beginning: what was moved into archives counts.
     pub fn offset(&self) -> Result<u64, Error> {
         self.log.since_the_beginning(self.offset)
     }
 
-    /// How far the log has been read: the offset after a commit line, and its sum.
+    /// Returns how far the log has been read: the offset after a commit line, and its sum.
     pub fn position(&self) -> (u64, &str) {
         (self.offset, &self.sum)
     }
@@ -436,7 +436,7 @@ impl Store {
         Ok(())
     }
 
-    /// The ownership locks.
+    /// Returns the ownership locks.
     pub fn locks(&self) -> Result<Vec<Lock>, Error> {
         files::read_locks(&self.root)
     }
@@ -449,7 +449,7 @@ impl Store {
         files::write_locks(&self.root, &locks)
     }
 
-    /// The recorded conflicts, oldest first.
+    /// Returns the recorded conflicts, oldest first.
     pub fn conflicts(&self) -> Result<Vec<Conflict>, Error> {
         files::read_conflicts(&self.root)
     }

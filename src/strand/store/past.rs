@@ -23,7 +23,7 @@ pub struct Verified {
 }
 
 impl Store {
-    /// The state as of an op of this store's log, with it.
+    /// Returns the state as of an op of this store's log, with it.
     pub fn state_at(&self, id: OpId) -> Result<State, Error> {
         if !self.state.graph().has(id) {
             return Err(Error::NotFound(format!("there is no op {id}")));
@@ -33,8 +33,8 @@ impl Store {
         Ok(state)
     }
 
-    /// The state as of an op of this store's log, with it or just before it, as far as some definitions show it: these,
-    /// and all that their texts, names and hashes depend on. Only ops on those are read.
+    /// Returns the state as of an op of this store's log, with it or just before it, as far as some definitions show
+    /// it: these, and all that their texts, names and hashes depend on. Only ops on those are read.
     pub fn past_of(&self, id: OpId, with: bool, seeds: &[DefId]) -> Result<State, Error> {
         let Some(moment) = self.place_of(id) else { return self.whole_past(id, with) };
         let mut wanted: BTreeSet<DefId> = seeds.iter().copied().collect();
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Where an op stands in the log, if that is known without reading it.
+    /// Returns where an op stands in the log, if that is known without reading it.
     fn place_of(&self, id: OpId) -> Option<u64> {
         let placed = self.placed.get(&id).copied();
         placed.or_else(|| self.source.as_ref()?.place_of(id)).map(|place| place.offset)
@@ -87,7 +87,7 @@ impl Store {
         Ok(state)
     }
 
-    /// Every admitted op in causal order: by time, which grows along it, then by id.
+    /// Returns every admitted op in causal order: by time, which grows along it, then by id.
     pub fn ops(&self) -> Vec<Op> {
         let graph = self.state.graph();
         let mut ops: Vec<Op> = graph.ids().filter_map(|id| graph.node(id)).map(|node| node.op.clone()).collect();
@@ -106,7 +106,7 @@ impl Store {
         Ok(Verified { now, rebuilt: whole.state_hash(), difference })
     }
 
-    /// Ops by definition, for histories: oldest first.
+    /// Returns ops by definition, for histories: oldest first.
     pub fn history(&self, def: DefId) -> Vec<Op> {
         let lattice = self.state.graph().lattice(def);
         let ids = lattice.map(|lattice| lattice.ops.to_vec()).unwrap_or_default();
@@ -116,7 +116,7 @@ impl Store {
         ops
     }
 
-    /// Each definition's ops, for whoever walks them all.
+    /// Returns each definition's ops, for whoever walks them all.
     pub fn by_definition(&self) -> HashMap<DefId, Vec<Op>> {
         let mut out: HashMap<DefId, Vec<Op>> = HashMap::new();
         for op in self.ops() {
@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-/// The first thing that two states tell otherwise.
+/// Returns the first thing that two states tell otherwise.
 fn difference(a: &State, b: &State) -> Option<String> {
     let sorted = |mut ids: Vec<DefId>| {
         ids.sort_unstable();

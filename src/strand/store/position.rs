@@ -14,7 +14,7 @@ pub struct LogPosition {
 }
 
 impl LogPosition {
-    /// Where a line stands that begins at an offset.
+    /// Returns where a line stands that begins at an offset.
     pub fn of(offset: u64, line: &[u8]) -> LogPosition {
         LogPosition { offset, length: line.len() as u32, sum: sum::of_bytes(line) }
     }

@@ -98,13 +98,13 @@ impl Store {
     }
 }
 
-/// The op-id in a line that may not be JSON any more.
+/// Returns the op-id in a line that may not be JSON any more.
 fn id_in(line: &str) -> Option<OpId> {
     let after = line.split("\"op-id\":\"").nth(1)?;
     after.split('"').next().and_then(OpId::parse)
 }
 
-/// A damaged log's text with nothing in it but what can be proved, and the lines that were left out.
+/// Returns a damaged log's text with nothing in it but what can be proved, and the lines that were left out.
 fn mended(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
     let resolved = resolve(text);
     let shown = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());

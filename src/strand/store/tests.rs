@@ -102,7 +102,7 @@ fn what_an_upstream_takes_back_is_kept_with_its_dependants() {
     assert_eq!(push(&mut middle, &mut top).unwrap().exit(), 0);
 }
 
-/// A master with a slot, and two snapshots of it: one removes the slot, one refers to it.
+/// Creates a master with a slot, and two snapshots of it: one removes the slot, one refers to it.
 fn meeting(policy: Policy) -> (tempfile::TempDir, Store, Store, Store) {
     let dir = tempfile::tempdir().unwrap();
     let mut master = Store::init(&dir.path().join("m")).unwrap();

@@ -7,8 +7,8 @@ use crate::strand::lang::ast::{Body, TypeBody};
 use crate::strand::lang::unit::{Parts, Unit, has_units, split};
 use crate::strand::op::Change;
 
-/// The changes that make one body of another, for an edit of the given id; `None` if only a whole
-/// replacement can. `units` are the identities of the old body's units.
+/// Returns the changes that make one body of another, for an edit of the given id; `None` if only a whole replacement
+/// can. `units` are the identities of the old body's units.
 pub fn diff(layer: Layer, old: &Body, units: &[UnitId], new: &Body, op: OpId) -> Option<Vec<Change>> {
     let same_form = match (old, new) {
         (Body::Type(old), Body::Type(new)) => matches!(
@@ -109,7 +109,7 @@ impl Work<'_> {
         Some(())
     }
 
-    /// Whether one unit may become another: of a tile, only the same element.
+    /// Returns whether one unit may become another: of a tile, only the same element.
     fn alike(&self, a: usize, b: usize) -> bool {
         let elem = |units: &[Unit], at: usize| units[at].regs.get("elem").map(|reg| reg.text());
         elem(self.old, a) == elem(self.new, b)
@@ -132,7 +132,7 @@ fn children(units: &[Unit], of: usize) -> Vec<usize> {
     (of + 1..units.len()).filter(|at| units[*at].parent == Some(of)).collect()
 }
 
-/// The text of a unit with everything below it.
+/// Returns the text of a unit with everything below it.
 fn text(units: &[Unit], at: usize) -> String {
     let mut out = String::new();
     for (name, reg) in &units[at].regs {
@@ -144,7 +144,7 @@ fn text(units: &[Unit], at: usize) -> String {
     out
 }
 
-/// A longest common subsequence, as pairs of positions.
+/// Returns a longest common subsequence, as pairs of positions.
 fn common(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
     let mut best = vec![vec![0u32; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
@@ -166,7 +166,7 @@ fn common(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
     out
 }
 
-/// Whether two edits of one body touch no register in common.
+/// Returns whether two edits of one body touch no register in common.
 pub fn disjoint(a: &[Change], b: &[Change]) -> bool {
     let clash = |x: &Change, y: &Change| match (x, y) {
         (Change::Set { unit: u, register: r, .. }, Change::Set { unit: v, register: s, .. }) => u == v && r == s,

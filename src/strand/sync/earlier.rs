@@ -14,8 +14,8 @@ use crate::strand::state::State;
 /// How many of the newest ops on a definition are looked at.
 const LOOKED_AT: usize = 100;
 
-/// Whether a definition once said what a file says: after one of its ops, as whoever issued it saw the definition or as
-/// the ops follow each other in time. Names that were changed since count as what they are now.
+/// Returns whether a definition once said what a file says: after one of its ops, as whoever issued it saw the
+/// definition or as the ops follow each other in time. Names that were changed since count as what they are now.
 pub(super) fn is_earlier_text(state: &State, def: DefId, file: &Definition) -> bool {
     let body = with_names_of_now(state, file);
     let graph = state.graph();
@@ -42,7 +42,7 @@ fn known(node: &Node) -> Node {
     Node::known(node.op.clone(), node.void.clone(), node.max_ts, node.anchored, None)
 }
 
-/// The body of a file; where it names a definition by a name that it had, the name that it has.
+/// Returns the body of a file; where it names a definition by a name that it had, the name that it has.
 fn with_names_of_now(state: &State, file: &Definition) -> String {
     let mut body = file.body.clone();
     each_body_ref(&mut body, &mut |reference| {

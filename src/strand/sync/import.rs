@@ -122,7 +122,7 @@ impl Work {
         }
     }
 
-    /// The smallest op that makes a definition what a file says.
+    /// Returns the smallest op that makes a definition what a file says.
     fn become_file(
         &mut self,
         state: &mut State,

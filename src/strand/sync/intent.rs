@@ -91,8 +91,8 @@ impl Work {
         renamed.chain(added).chain(changed).chain(removed).collect()
     }
 
-    /// The definitions whose files are gone. One that changed since keeps its file, and so does one that stands in
-    /// another file that was refused: it was moved, not given up.
+    /// Returns the definitions whose files are gone. One that changed since keeps its file, and so does one that stands
+    /// in another file that was refused: it was moved, not given up.
     fn removals(
         &mut self,
         state: &State,
@@ -116,7 +116,7 @@ impl Work {
         removed
     }
 
-    /// A file nobody recorded: a new definition, a renamed one, or one that stands there already.
+    /// Returns a file nobody recorded: a new definition, a renamed one, or one that stands there already.
     fn new_file(
         &mut self,
         state: &State,
@@ -166,7 +166,7 @@ enum New {
     Changed(DefId),
 }
 
-/// New definitions, each after those it names where that can be: what is named is then known by identity.
+/// Returns new definitions, each after those it names where that can be: what is named is then known by identity.
 fn in_order(added: Vec<(String, Definition)>) -> Vec<(String, Definition)> {
     let place: BTreeMap<(Layer, &str), usize> = added
         .iter()
@@ -216,7 +216,7 @@ fn named_in(text: &str) -> Vec<QName> {
     found.into_iter().map(|found| QName::new(found.layer, found.name)).collect()
 }
 
-/// The one definition of a file, whose layer and name must be those of its path.
+/// Returns the one definition of a file, whose layer and name must be those of its path.
 fn read_file(path: &str, text: &str, record: Option<&Record>, state: &State) -> Result<Definition, Message> {
     let fault = |fault: &SyntaxError| Unparsed::new(path, text, fault);
     let whole = |message: String| Message::Unparsed(vec![fault(&SyntaxError::new(0, message))]);

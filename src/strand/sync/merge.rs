@@ -9,7 +9,7 @@ use crate::strand::lang::print;
 use crate::strand::op::{Change, Op};
 use crate::strand::state::{State, View};
 
-/// The changes that make a view what a definition says, doc lines included.
+/// Returns the changes that make a view what a definition says, doc lines included.
 pub(super) fn changes_to(view: &View, file: &Definition, op: OpId) -> Option<Vec<Change>> {
     let mut changes = diff(view.layer, &view.body, &view.units, &file.body, op)?;
     if view.doc != file.doc {
@@ -19,8 +19,8 @@ pub(super) fn changes_to(view: &View, file: &Definition, op: OpId) -> Option<Vec
     Some(changes)
 }
 
-/// What file and store come to when both changed since a text they shared: both changes, unless
-/// they touch the same register.
+/// Returns what file and store come to when both changed since a text they shared: both changes, unless they touch the
+/// same register.
 pub(super) fn merged(state: &State, def: DefId, file: &Definition, base: &str) -> Option<Definition> {
     let view = state.view(def)?;
     let issuer = Issuer::new("strand:sync");

@@ -56,7 +56,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// The message in words, without `Error:` or `Warning:` before them.
+    /// Returns the message in words, without `Error:` or `Warning:` before them.
     pub fn words(&self) -> String {
         match self {
             Message::Refused(words) | Message::Warning(words) => words.clone(),
@@ -85,23 +85,23 @@ pub struct Synced {
 }
 
 impl Synced {
-    /// Whether nothing stands in the way.
+    /// Returns whether nothing stands in the way.
     pub fn is_clean(&self) -> bool {
         self.conflicts == 0 && self.errors == 0
     }
 
-    /// Whether files and store were in line already.
+    /// Returns whether files and store were in line already.
     pub fn is_idle(&self) -> bool {
         *self == Synced::default()
     }
 
-    /// `+2 ~1 -0 files, 3 ops, 0 conflicts`.
+    /// Formats as `+2 ~1 -0 files, 3 ops, 0 conflicts`.
     pub fn summary(&self) -> String {
         let (made, changed, deleted) = self.files;
         format!("+{made} ~{changed} -{deleted} files, {} ops, {} conflicts", self.ops, self.conflicts)
     }
 
-    /// The plan and the counts.
+    /// Returns the plan and the counts.
     pub fn to_json(&self) -> Value {
         let (created, updated, deleted) = self.files;
         json!({
@@ -111,7 +111,7 @@ impl Synced {
     }
 }
 
-/// What changes when someone edits a file or the store: sizes and times of all of them.
+/// Returns what changes when someone edits a file or the store: sizes and times of all of them.
 pub fn stamp(store: &Store) -> String {
     let mut out = String::new();
     let of = |path: &Path| {
@@ -190,7 +190,7 @@ impl Work {
         Work { done: Synced::default(), options, locks, held: BTreeSet::new(), unrecorded: false, clashes: Vec::new() }
     }
 
-    /// The files that hold text. The others are refused.
+    /// Returns the files that hold text. The others are refused.
     fn readable(&mut self, files: BTreeMap<String, Option<String>>) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for (path, text) in files {
@@ -234,14 +234,14 @@ impl Work {
         }
     }
 
-    /// The file's text goes beside it; the store's version goes into the file.
+    /// Writes the file's text beside it and the store's version into the file.
     fn clash(&mut self, path: &str, text: &str, why: &str) {
         self.done.conflicts += 1;
         self.plan(format!("conflict {path}"));
         self.clashes.push(Clash { path: path.to_owned(), text: Some(text.to_owned()), why: why.to_owned() });
     }
 
-    /// A file was deleted whose definition changed: it comes back.
+    /// Restores a file that was deleted though its definition changed.
     fn clash_of_deleted(&mut self, path: &str) {
         self.done.conflicts += 1;
         self.plan(format!("conflict {path}"));

@@ -21,12 +21,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// A record of a file's text and the store's.
+    /// Returns a record of a file's text and the store's.
     pub fn new(def: DefId, file: &str, text: &str) -> Record {
         Record { def, file: sum(file), text: text.to_owned() }
     }
 
-    /// Whether a file still says what it said.
+    /// Returns whether a file still says what it said.
     pub fn is_text(&self, text: &str) -> bool {
         self.file == sum(text)
     }
@@ -88,23 +88,23 @@ impl Projection {
         atomic_write(&store.inner("projection.json"), format!("{:#}\n", Value::Object(values)).as_bytes())
     }
 
-    /// Whether there was nothing to go by: no sync was made here with this log.
+    /// Returns whether there was nothing to go by: no sync was made here with this log.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty() && self.log.is_none()
     }
 
-    /// Whether it records the same files and was made where the log stands now.
+    /// Returns whether it records the same files and was made where the log stands now.
     pub fn is_current(&self, before: &Projection, store: &Store) -> bool {
         let (offset, sum) = store.position();
         self.records == before.records && before.log == Some((offset, sum.to_owned()))
     }
 
-    /// The record of a path.
+    /// Returns the record of a path.
     pub fn get(&self, path: &str) -> Option<&Record> {
         self.records.get(path)
     }
 
-    /// Every record by path.
+    /// Returns every record by path.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Record)> {
         self.records.iter()
     }
@@ -120,8 +120,8 @@ impl Projection {
     }
 }
 
-/// The file of every visible definition, by path. Where names differ only in case, the path of a later one carries the
-/// end of its identity, for file systems that do not tell them apart.
+/// Returns the file of every visible definition, by path. Where names differ only in case, the path of a later one
+/// carries the end of its identity, for file systems that do not tell them apart.
 pub fn paths(state: &State) -> BTreeMap<String, &View> {
     let name = |view: &View| (view.layer, view.label.to_lowercase());
     let mut first: HashMap<(Layer, String), DefId> = HashMap::new();
@@ -138,7 +138,7 @@ pub fn paths(state: &State) -> BTreeMap<String, &View> {
     state.readings().map(|view| (path(view), view)).collect()
 }
 
-/// The paths of a projection's files.
+/// Returns the paths of a projection's files.
 ///
 /// # Errors
 /// When a folder cannot be listed.
@@ -163,7 +163,7 @@ pub fn list(root: &Path) -> Result<Vec<String>, Error> {
     Ok(paths)
 }
 
-/// Every file of a projection with its text, by path; none for a file that is not UTF-8.
+/// Returns every file of a projection with its text, by path; none for a file that is not UTF-8.
 ///
 /// # Errors
 /// When a file cannot be read.

@@ -149,7 +149,7 @@ fn a_file_that_does_not_parse_changes_nothing() {
     assert_eq!(world.text("slot.n"), "slot n = Int = 0\n");
 }
 
-/// What a person is told, in words.
+/// Returns what a person is told, in words.
 fn words(done: &Synced) -> String {
     done.messages.iter().map(super::Message::words).collect::<Vec<_>>().join("\n")
 }

@@ -96,7 +96,7 @@ impl Work {
         Ok(())
     }
 
-    /// Whether someone wrote a file since it was read. It waits for the next sync then.
+    /// Returns whether someone wrote a file since it was read. It waits for the next sync then.
     fn was_changed(&mut self, root: &Path, path: &str, seen: Option<&str>) -> bool {
         let now = std::fs::read(root.join(path)).ok();
         let changed = now.as_deref() != seen.map(str::as_bytes);
@@ -128,7 +128,8 @@ impl Work {
     }
 }
 
-/// Where a file's text goes that found no place, and whether it is there already. A text put aside earlier stays.
+/// Returns where a file's text goes that found no place, and whether it is there already. A text put aside earlier
+/// stays.
 fn beside(root: &Path, path: &str, text: &str) -> (String, bool) {
     let mut aside = format!("{path}.conflict");
     for n in 2.. {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub struct Args(Map<String, Value>);
 
 impl Args {
-    /// From parsed arguments. Nothing at all counts as an empty object.
+    /// Reads parsed arguments. Nothing at all counts as an empty object.
     ///
     /// # Errors
     /// When they are no JSON object.
@@ -19,7 +19,7 @@ impl Args {
         }
     }
 
-    /// A required string.
+    /// Returns a required string.
     ///
     /// # Errors
     /// When it is missing or no string.
@@ -31,7 +31,7 @@ impl Args {
         }
     }
 
-    /// An optional string.
+    /// Returns an optional string.
     ///
     /// # Errors
     /// When it is there and no string.
@@ -42,7 +42,7 @@ impl Args {
         }
     }
 
-    /// An optional truth value, false when left out. Models also write it as a string.
+    /// Returns an optional truth value, false when left out. Models also write it as a string.
     ///
     /// # Errors
     /// When it is anything else.
@@ -56,7 +56,7 @@ impl Args {
         }
     }
 
-    /// An optional whole number from 1 on. Models also write it as a string.
+    /// Returns an optional whole number from 1 on. Models also write it as a string.
     ///
     /// # Errors
     /// When it is anything else.
@@ -78,7 +78,7 @@ impl Args {
         }
     }
 
-    /// An optional list of strings; also a string with one a line, or a list written as a string.
+    /// Returns an optional list of strings; also a string with one a line, or a list written as a string.
     ///
     /// # Errors
     /// When it is anything else.
@@ -98,7 +98,7 @@ impl Args {
     }
 }
 
-/// What kind of value it is, in a sentence.
+/// Returns what kind of value it is, in a sentence.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -41,7 +41,8 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// A tool that changes the file of its `path`: what it does is told by its edits, `check` looks at the files first.
+    /// Creates a tool that changes the file of its `path`: what it does is told by its edits, `check` looks at the
+    /// files first.
     pub const fn changing(
         name: &'static str,
         description: &'static str,
@@ -55,7 +56,7 @@ impl Builtin {
         Builtin { name, description, kind, verb, main: "path", aliases, parameters, edits: Some(edits), run }
     }
 
-    /// The same with what else it is called.
+    /// Returns the tool with other names for it.
     pub const fn named(mut self, aliases: ToolAliases) -> Builtin {
         self.aliases = aliases;
         self
@@ -106,7 +107,8 @@ impl Tool for Builtin {
     }
 }
 
-/// The schema of arguments that are all strings and all needed: the name of each, and what the model reads about it.
+/// Creates the schema of arguments that are all strings and all needed: the name of each, and what the model reads
+/// about it.
 pub fn texts(parameters: &[(&str, &str)]) -> Value {
     let text = |(name, about): &(&str, &str)| (name.to_string(), json!({"type": "string", "description": about}));
     let properties: serde_json::Map<String, Value> = parameters.iter().map(text).collect();

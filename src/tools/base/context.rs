@@ -25,7 +25,7 @@ pub struct FileVersion {
 }
 
 impl FileVersion {
-    /// What changed since, for the model; `None`: nothing did, or the text is not known.
+    /// Returns what changed since, for the model; `None`: nothing did, or the text is not known.
     pub fn drift(&self, now: &State) -> Option<String> {
         let read =
             self.text.as_ref().filter(|_| now.bytes().is_none_or(|b| self.sha != Sha::from(Sha256::digest(b))))?;
@@ -51,7 +51,7 @@ pub struct ToolContext {
 pub struct Progress(Option<UnboundedSender<String>>);
 
 impl Progress {
-    /// One that sends each line.
+    /// Creates a progress that sends each line.
     pub fn to(lines: UnboundedSender<String>) -> Self {
         Progress(Some(lines))
     }
@@ -77,7 +77,7 @@ pub enum ReadTarget {
 }
 
 impl ToolContext {
-    /// The normalised path of a file in the workspace, which need not exist yet.
+    /// Returns the normalised path of a file in the workspace, which need not exist yet.
     ///
     /// # Errors
     /// When the path may not be used; the text says why.
@@ -85,7 +85,7 @@ impl ToolContext {
         self.workspace.resolve(path, Access::File).map_err(|e| e.to_string())
     }
 
-    /// As [`ToolContext::inside`], for a link itself rather than what it leads to.
+    /// Resolves as [`ToolContext::inside`] does, for a link itself rather than what it leads to.
     ///
     /// # Errors
     /// As there.
@@ -93,7 +93,7 @@ impl ToolContext {
         self.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())
     }
 
-    /// Where a read leads: into the workspace, or out of it where the person approved or must be asked.
+    /// Returns where a read leads: into the workspace, or out of it where the person approved or must be asked.
     ///
     /// # Errors
     /// When the path may not be read at all.
@@ -108,7 +108,7 @@ impl ToolContext {
         }
     }
 
-    /// Whether something is at a normalised path.
+    /// Returns whether something is at a normalised path.
     pub fn exists(&self, path: &str) -> bool {
         self.workspace.stamp(path).is_some()
     }

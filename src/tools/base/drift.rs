@@ -8,7 +8,7 @@ const MOST: usize = 60;
 /// Characters of a line that are told at most.
 const WIDTH: usize = 200;
 
-/// What was read against what is there now, as a small diff without unchanged lines. `None`: one of the two is no
+/// Compares what was read with what is there now, as a small diff without unchanged lines. `None`: one of the two is no
 /// text, or they do not differ.
 pub fn since_read(read: &State, now: &State) -> Option<String> {
     let (before, after) = (lines(read.bytes()?)?, lines(now.bytes()?)?);
@@ -35,7 +35,7 @@ pub fn since_read(read: &State, now: &State) -> Option<String> {
     (!change.hunks.is_empty()).then_some(out)
 }
 
-/// A line without its ending, cut where it is too long.
+/// Returns a line without its ending, cut where it is too long.
 fn shortened(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line);
     let line = line.trim_end_matches(['\r', '\n']);

@@ -28,24 +28,24 @@ pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<RunResult, String>>
 
 /// A tool: its words for the model and for the screen, and what a call of it comes to.
 pub trait Tool: Send + Sync {
-    /// What the model is told of it.
+    /// Returns what the model is told of it.
     fn spec(&self) -> ToolSpec;
 
-    /// Whether it may only read, may change files, or asks the person.
+    /// Returns whether it may only read, may change files, or asks the person.
     fn kind(&self) -> ToolKind;
 
-    /// What else it and its parameters are called by models that write calls as text.
+    /// Returns what else it and its parameters are called by models that write calls as text.
     fn aliases(&self) -> ToolAliases {
         ToolAliases::NONE
     }
 
-    /// What the screen says that it did.
+    /// Returns what the screen says that it did.
     fn verb(&self) -> Verb;
 
-    /// The main argument of a call as the screen shows it: a path, or words in quotes.
+    /// Returns the main argument of a call as the screen shows it: a path, or words in quotes.
     fn main(&self, args: &Value) -> String;
 
-    /// The edits that a call asks for, seen from its arguments alone; `None` where they are no edits.
+    /// Returns the edits that a call asks for, seen from its arguments alone; `None` where they are no edits.
     fn edits(&self, args: &Args) -> Option<Result<Vec<Edit>, String>> {
         let _ = args;
         None
@@ -93,7 +93,7 @@ const FORMS: &[(&str, &str, &str)] = &[
 ];
 
 impl Verb {
-    /// The verb as a command and as it goes on: `read` and `reading`. None: no other form of it is known.
+    /// Returns the verb as a command and as it goes on: `read` and `reading`. None: no other form of it is known.
     pub fn forms(&self) -> Option<(&'static str, &'static str)> {
         FORMS.iter().find(|(done, ..)| *done == self.done).map(|(_, short, doing)| (*short, *doing))
     }

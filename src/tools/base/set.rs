@@ -17,7 +17,7 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// Of these tools. Of two with one name the first is taken.
+    /// Creates the set of these tools. Of two with one name the first is taken.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut named: Vec<(String, Arc<dyn Tool>)> = Vec::with_capacity(tools.len());
         for tool in tools {
@@ -35,49 +35,49 @@ impl ToolSet {
         ToolSet::new(crate::tools::BUILTIN.iter().map(|tool| Arc::new(*tool) as Arc<dyn Tool>).collect())
     }
 
-    /// The same tools and one more.
+    /// Returns the same tools and one more.
     pub fn with(&self, tool: Arc<dyn Tool>) -> Self {
         ToolSet::new(self.tools.iter().map(|(_, tool)| Arc::clone(tool)).chain([tool]).collect())
     }
 
-    /// The tool of that name.
+    /// Returns the tool of that name.
     pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.iter().find(|(own, _)| own == name).map(|(_, tool)| tool)
     }
 
-    /// The names of all tools.
+    /// Returns the names of all tools.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|(name, _)| name.as_str())
     }
 
-    /// What a model is told of the tools it may use: without `writes`, those that read or ask.
+    /// Returns what a model is told of the tools it may use: without `writes`, those that read or ask.
     pub fn specs(&self, writes: bool) -> Vec<ToolSpec> {
         let may = |tool: &&Arc<dyn Tool>| writes || !matches!(tool.kind(), ToolKind::Write | ToolKind::Run);
         self.tools.iter().map(|(_, tool)| tool).filter(may).map(|tool| tool.spec()).collect()
     }
 
-    /// How calls of these tools are read where a model writes them as text.
+    /// Returns how calls of these tools are read where a model writes them as text.
     pub fn calls(&self) -> Arc<CallTable> {
         Arc::clone(&self.calls)
     }
 
-    /// Whether the tool of that name is of this kind.
+    /// Returns whether the tool of that name is of this kind.
     pub fn is(&self, name: &str, kind: ToolKind) -> bool {
         self.find(name).is_some_and(|tool| tool.kind() == kind)
     }
 
-    /// What the screen says that the tool of that name did.
+    /// Returns what the screen says that the tool of that name did.
     pub fn verb(&self, name: &str) -> Option<Verb> {
         self.find(name).map(|tool| tool.verb())
     }
 
-    /// The main argument of a call as the screen shows it.
+    /// Returns the main argument of a call as the screen shows it.
     pub fn main(&self, name: &str, args: &Value) -> String {
         self.find(name).map_or_else(String::new, |tool| tool.main(args))
     }
 
-    /// The edits that a call asks for, seen from its arguments alone: `None` where the tool makes none, an error for the
-    /// model where an argument is missing or wrong.
+    /// Returns the edits that a call asks for, seen from its arguments alone: `None` where the tool makes none, an
+    /// error for the model where an argument is missing or wrong.
     pub fn edits(&self, name: &str, args: &Value) -> Option<Result<Vec<Edit>, String>> {
         let tool = self.find(name)?;
         match Args::new(args.clone()) {
@@ -87,7 +87,7 @@ impl ToolSet {
     }
 }
 
-/// How calls of a tool are read in a text.
+/// Returns how calls of a tool are read in a text.
 fn shape(tool: &dyn Tool) -> CallShape {
     let (spec, aliases) = (tool.spec(), tool.aliases());
     let texts = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();

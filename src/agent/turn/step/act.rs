@@ -25,7 +25,7 @@ pub struct Step {
 }
 
 impl Act {
-    /// Whether it was written in the text of the answer.
+    /// Returns whether it was written in the text of the answer.
     pub fn is_text(&self) -> bool {
         match self {
             Act::Edit(..) | Act::Dropped(..) => true,

@@ -60,7 +60,7 @@ impl StepReader<'_> {
         }
     }
 
-    /// A native call whose arguments are whole.
+    /// Begins a native call whose arguments are whole.
     async fn begin_call(&mut self, mut item: CallItem, call: ToolCall, parsed: Result<Value, String>) {
         let tool = self.session.tools.find(&call.name).cloned();
         if let (Some(tool), Ok(value)) = (&tool, &parsed) {
@@ -79,7 +79,7 @@ impl StepReader<'_> {
         self.push(Act::Call(Box::new(CallAct { item, call, native: true, early })));
     }
 
-    /// A call whose arguments were still arriving is no call: it is shown as interrupted and left out of what is sent.
+    /// Drops a call whose arguments were still arriving: it is shown as interrupted and left out of what is sent.
     pub(super) async fn drop_unfinished_calls(&mut self) {
         for item in self.calls.iter_mut().flatten() {
             item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;

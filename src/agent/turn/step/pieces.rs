@@ -12,8 +12,8 @@ use crate::protocol::{CallState, EventBody};
 use crate::provider::ToolCall;
 
 impl StepReader<'_> {
-    /// In plan mode what looks like an edit is a part of the plan and shown as it is; calls are still made, as far as
-    /// they only read.
+    /// Handles recognised pieces. In plan mode what looks like an edit is part of the plan and shown as it is; calls
+    /// that only read are still made.
     pub(super) async fn pieces(&mut self, pieces: Vec<Piece>) {
         for piece in pieces {
             let calls = matches!(
@@ -77,7 +77,7 @@ impl StepReader<'_> {
         }
     }
 
-    /// An edit in the text that came to nothing.
+    /// Records an edit in the text that came to nothing.
     async fn edit_dropped(&mut self, growing: StreamingEdit, why: &str) {
         let format = growing.format;
         let mut item = growing.end(None);
@@ -87,7 +87,7 @@ impl StepReader<'_> {
         self.push(Act::Dropped(item.id, Box::new(ResultRecord { told, ..record })));
     }
 
-    /// A call in the text that cannot be read.
+    /// Records a call in the text that cannot be read.
     async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
         let mut item = self.begun(id, "tool call").await;
         let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
@@ -96,7 +96,7 @@ impl StepReader<'_> {
         self.push(Act::Dropped(item.id, Box::new(ResultRecord { told: Some(told), ..record })));
     }
 
-    /// A whole call in the text.
+    /// Records a whole call in the text.
     async fn call_written(&mut self, id: Option<EditId>, name: String, arguments: &serde_json::Value) {
         let mut item = self.begun(id, &name).await;
         item.call.main = self.session.tools.main(&name, arguments);
@@ -108,7 +108,7 @@ impl StepReader<'_> {
         self.push(Act::Call(Box::new(CallAct { item, call, native: false, early: None })));
     }
 
-    /// The entry of a call in the text: the one that has been growing, or a new one.
+    /// Returns the entry of a call in the text: the one that has been growing, or a new one.
     async fn begun(&mut self, id: Option<EditId>, name: &str) -> CallItem {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
@@ -129,7 +129,7 @@ impl StepReader<'_> {
         Some(self.edits.remove(at).1)
     }
 
-    /// Whether a piece of the text is the first of an edit or a call.
+    /// Returns whether a piece of the text is the first of an edit or a call.
     fn begins(&self, piece: &Piece) -> bool {
         match piece {
             Piece::EditStarted { .. } | Piece::CallStarted { .. } => true,

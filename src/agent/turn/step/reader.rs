@@ -140,7 +140,7 @@ impl<'a> StepReader<'a> {
         self.repeating = self.output.push(text, known);
     }
 
-    /// The first piece makes the message's row; from then on it is kept once a second.
+    /// Stores what has arrived: the first piece makes the message's row, which is updated once a second from then on.
     fn keep(&mut self) {
         self.dirty = true;
         if self.row.is_none() {
@@ -191,7 +191,7 @@ impl<'a> StepReader<'a> {
         }
     }
 
-    /// The entry of a call that begins.
+    /// Returns the entry of a call that begins.
     pub(super) fn growing_call(&self, name: &str) -> protocol::Call {
         call_preview::of_tool(&self.session.tools, name, CallState::Streaming)
     }
@@ -253,7 +253,7 @@ impl<'a> StepReader<'a> {
     }
 }
 
-/// A pause between tries, for the front end.
+/// Returns a pause between tries, for the front end.
 pub fn shown_wait(wait: Wait) -> protocol::Wait {
     protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
 }

@@ -31,8 +31,8 @@ struct Item {
     tried: bool,
 }
 
-/// How much of a text that begins with `"""` inside of such a string belongs together, and whether it closes the string.
-/// None if more must come to tell.
+/// Returns how much of a text that begins with `"""` inside of such a string belongs together, and whether it closes
+/// the string. None if more must come to tell.
 fn triple(text: &str, ended: bool) -> Option<(usize, bool)> {
     let run = text.bytes().take(RUN).take_while(|b| *b == b'"').count();
     if run == RUN {
@@ -138,14 +138,14 @@ impl Call {
         Progress::Wait
     }
 
-    /// Whether a value or a name may begin after this: an apostrophe elsewhere is no quote.
+    /// Returns whether a value or a name may begin after this: an apostrophe elsewhere is no quote.
     fn is_open(&self, text: &str) -> bool {
         let last = |text: &str| text.trim_end().bytes().next_back();
         last(text).or_else(|| last(&self.text)).is_some_and(|b| b"{[,:".contains(&b))
     }
 
-    /// Whether the object that opens at the end of the text, at the present depth, may be a call: the value itself, one
-    /// of a list, or one of those under `tool_calls`.
+    /// Returns whether the object that opens at the end of the text, at the present depth, may be a call: the value
+    /// itself, one of a list, or one of those under `tool_calls`.
     fn is_item(&self) -> bool {
         let text = self.text.trim_start();
         match self.depth {
@@ -155,7 +155,7 @@ impl Call {
         }
     }
 
-    /// At a closing brace: the object that was being read may be whole.
+    /// Handles a closing brace: the object that was being read may be whole.
     fn close_item(&mut self, ctx: &mut ReaderContext) {
         let depth = match self.text.trim_start().starts_with('[') {
             true => 2,
@@ -196,7 +196,7 @@ impl Call {
         self.item.as_ref().is_some_and(|i| i.begun.is_some()) || self.whole.iter().any(|(_, id)| id.is_some())
     }
 
-    /// What was meant as calls and cannot be read. Those of a list that are whole stand.
+    /// Reports what was meant as calls and cannot be read. Those of a list that are whole stand.
     fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
         let mut from = 0;
         for (range, id) in std::mem::take(&mut self.whole) {
@@ -220,7 +220,7 @@ impl Call {
         self.text.clear();
     }
 
-    /// Whether it was a call; if not, it is prose after all.
+    /// Returns whether it was a call; if not, it is prose after all.
     fn finish(&mut self, ctx: &mut ReaderContext) -> bool {
         let values = match json::repair(&self.text) {
             Ok(serde_json::Value::Array(items)) => items,
@@ -253,7 +253,7 @@ impl Call {
         true
     }
 
-    /// Some of a list are calls, others are not: what is meant is not certain.
+    /// Handles a list of which some members are calls and others are not: what is meant is not certain.
     fn not_all(&mut self, ctx: &mut ReaderContext) {
         let open = self.item.take().and_then(|i| i.begun).map(|(id, _)| id);
         let begun = self.whole.drain(..).filter_map(|(_, id)| id).chain(open);

@@ -60,7 +60,7 @@ impl Named {
         }
     }
 
-    /// Between parameters: white space, the next one, or the end.
+    /// Reads between parameters: white space, the next one, or the end.
     fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start();
@@ -102,7 +102,7 @@ impl Named {
         Progress::Done
     }
 
-    /// Inside a value, up to the tag that ends it.
+    /// Reads inside a value, up to the tag that ends it.
     fn within(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let close = match &self.inside {
             TagState::Value { .. } => "</parameter>",
@@ -144,7 +144,7 @@ impl Named {
         }
     }
 
-    /// Some more of a value.
+    /// Takes in more of a value.
     fn value(&mut self, piece: &str, last: bool, ctx: &mut ReaderContext) {
         let mut grown = String::new();
         match &mut self.inside {
@@ -172,7 +172,7 @@ impl Named {
         self.grew(&grown, ctx);
     }
 
-    /// A value is whole.
+    /// Completes a value.
     fn closed(&mut self, ctx: &mut ReaderContext) -> Progress {
         match std::mem::replace(&mut self.inside, TagState::Between) {
             TagState::Value { key, mut text, lines } => {
@@ -223,7 +223,7 @@ impl Named {
         ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
     }
 
-    /// The answer is over.
+    /// Handles the end of the answer.
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let complete = matches!(self.inside, TagState::Between) && !self.arguments.is_empty();
         match (complete, cut) {
@@ -244,12 +244,12 @@ impl Named {
 /// White space and tags between parameters that are waited through, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// A text as JSON writes it.
+/// Returns a text as JSON writes it.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A parameter's value: numbers and truth where the tools have them, else text.
+/// Returns a parameter's value: numbers and truth where the tools have them, else text.
 fn valued(key: &str, text: String) -> Value {
     const PLAIN: [&str; 8] =
         ["startLine", "endLine", "count", "timeoutSeconds", "replaceAll", "recursive", "regex", "caseSensitive"];

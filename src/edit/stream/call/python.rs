@@ -26,7 +26,7 @@ const NO_VALUE: &str = "an argument is not written as `name=value` with a plain 
 const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Python {
-    /// The calls that begin so.
+    /// Creates the calls that begin so.
     pub fn new(begun: Head, input: &mut Input, ctx: &mut ReaderContext) -> Self {
         let mut calls = Python::default();
         calls.open(begun, input, ctx);
@@ -48,7 +48,7 @@ impl Python {
         Progress::Again
     }
 
-    /// After a call: what closes the brackets around it, or the next of a list.
+    /// Reads after a call: what closes the brackets around it, or the next of a list.
     fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
         let text = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', ';']);
@@ -71,7 +71,7 @@ impl Python {
         }
     }
 
-    /// The answer is over.
+    /// Handles the end of the answer.
     pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let Some(mut call) = self.call.take() else { return };
         // Only the last bracket may be missing.
@@ -153,9 +153,8 @@ impl OpenCall {
         over
     }
 
-    /// How much of the text belongs together: quotes, an escape, a comment, one character outside of strings, or a run inside
-    /// of one.
-    /// `None` if more must come to tell.
+    /// Returns how much of the text belongs together: quotes, an escape, a comment, one character outside of strings,
+    /// or a run inside of one. `None` if more must come to tell.
     fn take_some(&mut self, text: &str, ended: bool) -> Option<usize> {
         let first = text.chars().next()?;
         self.comment &= first != '\n';
@@ -251,7 +250,7 @@ impl OpenCall {
 /// What may stand before a string's quotes.
 const PREFIXES: [char; 6] = ['r', 'b', 'u', 'R', 'B', 'U'];
 
-/// A value: strings one after another, in brackets or not, are one string.
+/// Parses a value: strings one after another, in brackets or not, are one string.
 fn value(text: &str) -> Option<Value> {
     let text = text.trim();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(text).trim();
@@ -267,7 +266,7 @@ fn value(text: &str) -> Option<Value> {
     Some(joined.into())
 }
 
-/// A string in quotes, and what follows it.
+/// Parses a string in quotes; returns what follows it too.
 fn string(text: &str) -> Option<(String, &str)> {
     let bare = text.trim_start_matches(PREFIXES);
     let raw = text[..text.len() - bare.len()].contains(['r', 'R']);
@@ -288,7 +287,7 @@ fn string(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// What a backslash stands for together with what follows it; the rest.
+/// Parses an escape: what a backslash stands for together with what follows it; the rest.
 fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     let c = text.chars().next()?;
     let rest = &text[c.len_utf8()..];

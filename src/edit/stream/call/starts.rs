@@ -14,7 +14,7 @@ pub(in crate::edit::stream) enum Calls {
     Yes,
 }
 
-/// Whether a text begins with calls: JSON objects, or a call as Python writes it.
+/// Returns whether a text begins with calls: JSON objects, or a call as Python writes it.
 pub(in crate::edit::stream) fn calls(text: &str, table: &CallTable) -> Calls {
     let python = python(text, table).map_or_else(|calls| calls, |_| Calls::Yes);
     match (objects(text, table), python) {
@@ -24,7 +24,7 @@ pub(in crate::edit::stream) fn calls(text: &str, table: &CallTable) -> Calls {
     }
 }
 
-/// Whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
+/// Returns whether a text begins with a JSON object (or a list of them) that names a tool. Its first member tells.
 pub(in crate::edit::stream) fn objects(text: &str, table: &CallTable) -> Calls {
     let text = text.trim_start();
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
@@ -59,13 +59,13 @@ fn says(yes: bool) -> Calls {
     if yes { Calls::Yes } else { Calls::No }
 }
 
-/// A short string in quotes, and what follows it.
+/// Parses a short string in quotes; returns what follows it too.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[1..].split_once(quote)
 }
 
-/// Whether a string may yet come.
+/// Returns whether a string may yet come.
 fn begins(text: &str) -> Calls {
     let short = text.len() < 60 && !text.contains('\n');
     if text.is_empty() || (text.starts_with(['"', '\'']) && short) { Calls::Wait } else { Calls::No }
@@ -87,15 +87,15 @@ pub(in crate::edit::stream) struct Head {
     pub(super) around: usize,
 }
 
-/// The beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one of its
-/// parameters.
+/// Returns the beginning of such a call, if a text begins with it, perhaps indented: a tool's name, a bracket and one
+/// of its parameters.
 pub(in crate::edit::stream) fn python(text: &str, calls: &CallTable) -> Result<Head, Calls> {
     let bare = text.trim_start();
     let begun = python_head(bare, calls)?;
     Ok(Head { length: text.len() - bare.len() + begun.length, ..begun })
 }
 
-/// The same without indentation.
+/// Parses the same without indentation.
 pub(super) fn python_head(text: &str, calls: &CallTable) -> Result<Head, Calls> {
     let (mut rest, mut around) = (text, 0);
     while let Some(before) = BEFORE.iter().find(|b| rest.starts_with(**b)) {

@@ -47,7 +47,7 @@ enum SectionKind {
 }
 
 impl Patch {
-    /// A patch inside a fence, or bare; `outer` is the path that stands above it.
+    /// Creates a patch inside a fence, or bare; `outer` is the path that stands above it.
     pub fn new(fence: Option<Fence>, outer: Option<String>) -> Self {
         Patch { fence, outer, ..Patch::default() }
     }
@@ -92,12 +92,13 @@ impl Patch {
         Progress::Wait
     }
 
-    /// Whether the header of the present hunk promises more lines.
+    /// Returns whether the header of the present hunk promises more lines.
     fn is_due(&self) -> bool {
         self.section.as_ref().is_some_and(|s| s.body && s.due != (0, 0))
     }
 
-    /// One line. `head`: it begins with `---` and the next one with `+++`; `named`: it begins a file's part for certain.
+    /// Takes in one line. `head`: it begins with `---` and the next one with `+++`; `named`: it begins a file's part
+    /// for certain.
     fn line(&mut self, line: &str, head: bool, named: bool, ctx: &mut ReaderContext) -> Taken {
         if let Some(fence) = &self.fence
             && fence.closed_by(line)
@@ -121,7 +122,7 @@ impl Patch {
         self.body(line, ctx)
     }
 
-    /// Lines of the envelope.
+    /// Reads lines of the envelope.
     fn envelope(&mut self, line: &str, ctx: &mut ReaderContext) -> Option<Taken> {
         let (kind, path) = match Mark::of(line)? {
             Mark::Begin => {
@@ -152,7 +153,7 @@ impl Patch {
         Some(Taken::Yes)
     }
 
-    /// Header lines of unified diffs and of `git`.
+    /// Reads header lines of unified diffs and of `git`.
     fn header(&mut self, line: &str, head: bool, ctx: &mut ReaderContext) -> Option<Taken> {
         if self.envelope && !head {
             return None;
@@ -212,7 +213,7 @@ impl Patch {
         Some(Taken::Yes)
     }
 
-    /// Whether this is a unified diff in a document, where nothing may be missing.
+    /// Returns whether this is a unified diff in a document, where nothing may be missing.
     fn is_document(&self, ctx: &ReaderContext) -> bool {
         ctx.document && self.fence.is_none() && !self.envelope
     }
@@ -330,7 +331,7 @@ enum Taken {
 }
 
 impl Section {
-    /// The name after `+++`.
+    /// Takes in the name after `+++`.
     fn named(&mut self, new: Option<String>) {
         match new {
             None => self.kind = SectionKind::Delete,
@@ -430,7 +431,7 @@ impl Section {
     }
 }
 
-/// The text of a new file: what its lines add. Lines without a prefix are taken as they are.
+/// Returns the text of a new file: what its lines add. Lines without a prefix are taken as they are.
 fn added(hunks: &[PatchHunk]) -> String {
     let mut text = String::new();
     let mut ended = true;
@@ -447,7 +448,7 @@ fn added(hunks: &[PatchHunk]) -> String {
     text
 }
 
-/// `@@ -1,2 +3,4 @@`.
+/// Parses `@@ -1,2 +3,4 @@`.
 fn ranges(line: &str) -> Option<[(usize, usize); 2]> {
     let mut parts = line.strip_prefix("@@")?.split_whitespace();
     let mut range = |sign: char| -> Option<(usize, usize)> {

@@ -2,7 +2,7 @@
 
 use crate::edit::stream::paths::slashed;
 
-/// The name in a `---` or `+++` line; `None` for `/dev/null`.
+/// Returns the name in a `---` or `+++` line; `None` for `/dev/null`.
 pub(super) fn file_name(text: &str) -> Option<String> {
     let name = match text.strip_prefix('"') {
         Some(quoted) => unquoted(quoted),
@@ -11,7 +11,7 @@ pub(super) fn file_name(text: &str) -> Option<String> {
     (name != "/dev/null").then_some(name)
 }
 
-/// A name without what some write behind it: a time, or which of the two versions it is.
+/// Returns a name without what some write behind it: a time, or which of the two versions it is.
 fn without_note(name: &str) -> &str {
     const NOTES: [&str; 10] = [
         " (original)",
@@ -34,7 +34,8 @@ fn without_note(name: &str) -> &str {
     note.or(time).unwrap_or(name).trim_end()
 }
 
-/// Whether `--- old` and `+++ new` are the header of a file, and not a line `-- old` that gives way to `++ new`.
+/// Returns whether `--- old` and `+++ new` are the header of a file, and not a line `-- old` that gives way to `++
+/// new`.
 pub(super) fn names_a_file(old: &str, new: &str) -> bool {
     let name = |line: &str| file_name(line.get(4..).unwrap_or_default().trim_end());
     let (old, new) = (name(old), name(new));
@@ -42,12 +43,12 @@ pub(super) fn names_a_file(old: &str, new: &str) -> bool {
     git(&old) || (old == new && old.is_some_and(|n| !n.contains(' ') && n.contains(['.', '/'])))
 }
 
-/// A name without the folder that stands for a side of the diff.
+/// Returns a name without the folder that stands for a side of the diff.
 pub(super) fn bare(name: &str, prefix: &str) -> String {
     name.strip_prefix(prefix).unwrap_or(name).to_string()
 }
 
-/// The two names of a `diff --git` line.
+/// Returns the two names of a `diff --git` line.
 pub(super) fn git_names(text: &str) -> (String, String) {
     if let Some(quoted) = text.strip_prefix('"') {
         let old = unquoted(quoted);
@@ -59,7 +60,7 @@ pub(super) fn git_names(text: &str) -> (String, String) {
     (bare(old, "a/"), bare(new.trim_end(), "b/"))
 }
 
-/// A name in the quotes that git writes: backslash escapes, bytes in octal.
+/// Returns a name in the quotes that git writes: backslash escapes, bytes in octal.
 fn unquoted(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.bytes().peekable());
     while let Some(b) = rest.next() {

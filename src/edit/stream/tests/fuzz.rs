@@ -27,7 +27,7 @@ fn folders(root: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The files in a folder that are text.
+/// Returns the files in a folder that are text.
 fn files(folder: &Path) -> Vec<KnownFile> {
     let texts = folders(folder).into_iter().filter(|p| p.is_file());
     let known = |path: PathBuf| {

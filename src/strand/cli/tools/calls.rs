@@ -27,19 +27,19 @@ fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
     T::deserialize(arguments).map_err(|error| Refusal::Usage(format!("the arguments do not fit: {error}")).into())
 }
 
-/// The qualified names of the visible definitions, of one layer or of all.
+/// Returns the qualified names of the visible definitions, of one layer or of all.
 pub fn names(state: &State, layer: Option<Layer>) -> Vec<String> {
     let layers = Layer::ALL.into_iter().filter(|one| layer.is_none_or(|layer| layer == *one));
     layers.flat_map(|layer| state.labels(layer).into_iter().map(move |name| format!("{layer}.{name}"))).collect()
 }
 
-/// Where a page begins, by the cursor of the page before it.
+/// Returns where a page begins, by the cursor of the page before it.
 fn start(cursor: Option<&str>) -> Result<usize, Error> {
     let wrong = |cursor: &str| Refusal::Usage(format!("'{cursor}' is no cursor: give one that a page ended with"));
     cursor.map_or(Ok(0), |cursor| cursor.parse().map_err(|_| wrong(cursor).into()))
 }
 
-/// The entries of a page, and the cursor of the next if there is one.
+/// Returns the entries of a page, and the cursor of the next if there is one.
 pub fn paged<T>(all: Vec<T>, limit: Option<usize>, cursor: Option<&str>) -> Result<(Vec<T>, Option<String>), Error> {
     let (from, limit) = (start(cursor)?, limit.unwrap_or(LIMIT).max(1));
     let more = all.len() > from.saturating_add(limit);
@@ -47,7 +47,7 @@ pub fn paged<T>(all: Vec<T>, limit: Option<usize>, cursor: Option<&str>) -> Resu
     Ok((page, more.then(|| (from + limit).to_string())))
 }
 
-/// An answer with a list, and the cursor of the next page if there is one.
+/// Returns an answer with a list, and the cursor of the next page if there is one.
 fn listed(name: &str, (page, next): (Vec<Value>, Option<String>)) -> ToolAnswer {
     let mut answer = json!({name: page});
     if let Some(next) = next {
@@ -294,7 +294,7 @@ impl Call<'_> {
     }
 }
 
-/// What stands at a place of a definition: a unit by its number, or a header by its name.
+/// Returns what stands at a place of a definition: a unit by its number, or a header by its name.
 fn unit_text(view: &Definition, place: &str) -> String {
     let printed = match place.parse() {
         Ok(number) => print::unit(&view.body, number),

@@ -38,7 +38,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The tools of a store. Without an author, ops are issued as the client that asks for them.
+    /// Returns the tools of a store. Without an author, ops are issued as the client that asks for them.
     ///
     /// # Errors
     /// When the author is none.
@@ -68,7 +68,7 @@ pub struct Tools {
     read_only: bool,
 }
 
-/// `agent:` and what of a client's name may stand there.
+/// Returns `agent:` and the characters of a client's name that may stand there.
 fn agent(client: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = client.trim().chars().map(fits).take(64).collect();
@@ -76,12 +76,12 @@ fn agent(client: &str) -> String {
 }
 
 impl Tools {
-    /// What each tool is called, takes and answers.
+    /// Returns what each tool is called, takes and answers.
     pub fn list(&self) -> Vec<Tool> {
         schema::all().into_iter().filter(|tool| !self.read_only || tool.read_only).collect()
     }
 
-    /// Whether there is a tool of this name.
+    /// Returns whether there is a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.list().iter().any(|tool| tool.name == name)
     }
@@ -127,7 +127,7 @@ impl Tools {
         Ok(Page { names, next })
     }
 
-    /// The text of a visible definition.
+    /// Returns the text of a visible definition.
     pub fn text(&mut self, qname: &str) -> Option<String> {
         self.session.store.catch_up().ok()?;
         let view = self.session.store.state().named(&QName::parse(qname)?)?;

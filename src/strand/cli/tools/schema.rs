@@ -19,7 +19,7 @@ pub struct Tool {
     pub destructive: bool,
 }
 
-/// An object with these properties and no others.
+/// Returns an object with these properties and no others.
 fn object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
@@ -36,7 +36,7 @@ fn list(items: Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
-/// Anything that has a shape of its own, such as an op.
+/// Returns the schema of anything that has a shape of its own, such as an op.
 fn any_object() -> Value {
     json!({"type": "object"})
 }
@@ -69,7 +69,7 @@ fn paged(mut properties: Value) -> Value {
     properties
 }
 
-/// An answer with a list that may go on.
+/// Returns an answer with a list that may go on.
 fn pages(name: &str, items: Value, more: Value) -> Value {
     let mut properties = json!({name: list(items), "next_cursor": text()});
     let mut required = vec![name.to_owned()];
@@ -84,7 +84,7 @@ fn nullable(schema: Value) -> Value {
     json!({"anyOf": [schema, {"type": "null"}]})
 }
 
-/// What a check says about one place.
+/// Returns what a check says about one place.
 fn diagnostic() -> Value {
     let properties = json!({
         "code": text(), "kind": text(), "location": text(), "message": text(),
@@ -95,7 +95,7 @@ fn diagnostic() -> Value {
     object(properties, &["code", "kind", "location", "message", "suggestion", "auto-patch", "severity", "id"])
 }
 
-/// What an edit answers.
+/// Returns what an edit answers.
 fn written() -> Value {
     let properties = json!({
         "op-id": nullable(text()), "qname": nullable(text()), "hash": nullable(text()),
@@ -104,7 +104,7 @@ fn written() -> Value {
     object(properties, &["op-id", "qname", "hash", "diagnostics"])
 }
 
-/// What became of offered ops.
+/// Returns what became of offered ops.
 fn accepted() -> Value {
     let properties = json!({
         "accepted": list(text()), "duplicate": list(text()), "pending": list(any_object()),
@@ -124,17 +124,17 @@ fn any_value() -> Value {
     json!({"type": ["object", "array", "string", "number", "boolean", "null"]})
 }
 
-/// A tool that changes nothing.
+/// Returns a tool that changes nothing.
 fn reads(name: &'static str, description: &'static str, input: Value, output: Value) -> Tool {
     Tool { name, description, input, output, read_only: true, destructive: false }
 }
 
-/// A tool that issues ops.
+/// Returns a tool that issues ops.
 fn writes(name: &'static str, description: &'static str, input: Value, output: Value) -> Tool {
     Tool { name, description, input, output, read_only: false, destructive: false }
 }
 
-/// Every tool.
+/// Returns every tool.
 pub fn all() -> Vec<Tool> {
     [reading(), asking(), editing(), mending(), exchanging()].concat()
 }

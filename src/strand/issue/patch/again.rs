@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::strand::id::{Layer, UnitId};
 use crate::strand::op::{Change, Kind, Op};
 
-/// A patch that asks for what an edit changed, units by their numbers in the body it was made on. None where a change
-/// is about a unit that another edit inserted, or is no edit.
+/// Returns a patch that asks for what an edit changed, units by their numbers in the body it was made on. None where a
+/// change is about a unit that another edit inserted, or is no edit.
 pub fn patch_of(op: &Op) -> Option<Value> {
     if op.kind != Kind::Edit {
         return None;
@@ -51,7 +51,7 @@ fn set(value: Option<&str>) -> Value {
     value.map_or(json!("delete"), |text| json!(format!("set {text}")))
 }
 
-/// The text of a unit that has these registers.
+/// Returns the text of a unit that has these registers.
 fn unit_text(layer: Layer, regs: &BTreeMap<String, String>) -> Option<String> {
     let reg = |name: &str| regs.get(name).map(String::as_str);
     let optional = |name: &str, before: &str| reg(name).map_or(String::new(), |text| format!(" {before}{text}"));

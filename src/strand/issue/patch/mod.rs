@@ -246,7 +246,7 @@ impl<'v> Work<'v> {
         self.unit_text(number).map(|_| ())
     }
 
-    /// The text of a unit as patched so far.
+    /// Returns the text of a unit as patched so far.
     fn unit_text(&mut self, number: usize) -> Result<String, Refusal> {
         let layer = self.layer;
         let form = form(&Parts { header: self.header.clone(), units: Vec::new() }).to_owned();
@@ -294,7 +294,7 @@ impl<'v> Work<'v> {
         Ok(())
     }
 
-    /// The units of a text: statements, elements with their children, fields or variants.
+    /// Returns the units of a text: statements, elements with their children, fields or variants.
     fn parse_units(&self, text: &str) -> Result<Vec<Unit>, Refusal> {
         let parsed = match self.layer {
             Layer::Reducer => parse_statements(text).map(|stmts| stmts.iter().map(stmt_unit).collect()),
@@ -397,8 +397,8 @@ impl<'v> Work<'v> {
         Ok(Sealed { changes, body })
     }
 
-    /// The body as it will be. Order does not matter for what its names refer to, except that a
-    /// unit must stay below its parent.
+    /// Returns the body as it will be. Order does not matter for what its names refer to, except that a unit must stay
+    /// below its parent.
     fn body(self) -> Option<Body> {
         let mut units: Vec<Unit> = Vec::new();
         let mut place: BTreeMap<UnitId, usize> = BTreeMap::new();

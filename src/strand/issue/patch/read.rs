@@ -33,7 +33,7 @@ pub(super) enum Address {
     Part(usize, String),
 }
 
-/// A patch object as addresses with their instructions, addresses ascending.
+/// Parses a patch object as addresses with their instructions, addresses ascending.
 pub(super) fn read_patch(layer: Layer, patch: &Value) -> Result<BTreeMap<Address, Vec<Instruction>>, Refusal> {
     let object = patch.as_object().ok_or_else(|| failed("a patch is an object of addresses and instructions"))?;
     let mut out = BTreeMap::new();
@@ -126,7 +126,7 @@ fn read_instruction(text: &str) -> Result<Instruction, Refusal> {
     })
 }
 
-/// A text in single quotes, with `\'` and `\\`, and what follows it.
+/// Parses a text in single quotes, with `\'` and `\\`; returns what follows it too.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.strip_prefix('\'')?.char_indices();

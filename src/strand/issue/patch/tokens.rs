@@ -3,7 +3,7 @@
 use crate::strand::issue::Refusal;
 use crate::strand::lang::token::lex;
 
-/// A refusal of a patch that does not apply.
+/// Returns a refusal of a patch that does not apply.
 pub(super) fn failed(message: impl Into<String>) -> Refusal {
     Refusal::PatchFailed(message.into())
 }
@@ -26,7 +26,7 @@ pub fn replace_tokens(text: &str, from: &str, to: &str, all: bool) -> Result<Str
     Ok(out)
 }
 
-/// Where a token sequence stands in a text, without overlaps.
+/// Returns where a token sequence stands in a text, without overlaps.
 pub fn find_tokens(text: &str, from: &str) -> Result<Vec<(usize, usize)>, Refusal> {
     let fault = |part: &str| failed(format!("'{part}' is not a sequence of tokens"));
     let haystack = lex(text).map_err(|_| fault(text))?;

@@ -8,7 +8,7 @@ use crate::strand::lang::ast::{
 use crate::strand::lang::names::element_args;
 use crate::strand::lang::token::{SyntaxError, Tok};
 
-/// A body from its text, or every fault found in it.
+/// Parses a body from its text, or every fault found in it.
 pub fn parse_body(layer: Layer, text: &str) -> Result<Body, Vec<SyntaxError>> {
     let mut parser = Parser::new(text).map_err(|error| vec![error])?;
     let body = match layer {
@@ -79,7 +79,7 @@ pub fn parse_definitions(text: &str) -> Result<Vec<ParsedText>, SyntaxError> {
     Ok(found)
 }
 
-/// The layer, the name, and the length of `layer name =` at the start of a line.
+/// Returns the layer, the name, and the length of `layer name =` at the start of a line.
 fn definition_start(line: &str) -> Option<(Layer, &str, usize)> {
     let (word, rest) = line.split_once(' ')?;
     let layer = Layer::parse(word)?;
@@ -115,7 +115,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The fields of a record to the closing brace, the opening one already taken. A faulty one is skipped and noted.
+    /// Parses the fields of a record to the closing brace, the opening one already taken. A faulty one is skipped and
+    /// noted.
     fn fields(&mut self) -> Parsed<Vec<Field>> {
         let mut fields = Vec::new();
         while !self.eat("}") {
@@ -137,7 +138,7 @@ impl Parser<'_> {
         Ok(fields)
     }
 
-    /// A variant, its bar optional where it stands alone.
+    /// Parses a variant, its bar optional where it stands alone.
     pub(super) fn variant(&mut self) -> Parsed<Variant> {
         self.eat("|");
         let name = self.upper("a variant")?;
@@ -270,7 +271,7 @@ impl Parser<'_> {
         Ok(Some(Ref::new(Layer::Reducer, self.lower("the name of a reducer")?)))
     }
 
-    /// A guard after its `when`.
+    /// Parses a guard after its `when`.
     pub(super) fn guard(&mut self) -> Parsed<Guard> {
         // `some(x) = e` binds; anything else that begins with `some` is an expression.
         let start = self.at;

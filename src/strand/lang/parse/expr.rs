@@ -12,7 +12,7 @@ fn plain_int(digits: &str) -> String {
     if trimmed.is_empty() { "0".to_owned() } else { trimmed.to_owned() }
 }
 
-/// The shortest form of a decimal number.
+/// Returns the shortest form of a decimal number.
 fn plain_float(text: &str) -> String {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');
@@ -24,7 +24,7 @@ const NOT: u8 = 3;
 /// How tightly comparisons bind.
 const COMPARISON: u8 = 4;
 
-/// The operator a token is, and how tightly it binds.
+/// Returns the operator a token is, and how tightly it binds.
 fn operator(tok: Tok) -> Option<(Binary, u8)> {
     Some(match tok {
         Tok::Ident("or") => (Binary::Or, 1),
@@ -226,7 +226,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Call(Ref::new(Layer::Fn, name), args)))
     }
 
-    /// `( .. )`: a parenthesised expression, a nested write, or the parameters of a lambda.
+    /// Parses `( .. )`: a parenthesised expression, a nested write, or the parameters of a lambda.
     fn parenthesis(&mut self) -> Parsed<Expr> {
         self.expect("(")?;
         self.inside(|p| {
@@ -248,8 +248,8 @@ impl Parser<'_> {
         })
     }
 
-    /// The names of `(a, b) =>` after its bracket, or nothing and no move. One name is read as an
-    /// expression, whose lambda looks the same.
+    /// Parses the names of `(a, b) =>` after its bracket, or nothing and no move. One name is read as an expression,
+    /// whose lambda looks the same.
     fn lambda_names(&mut self) -> Option<Vec<String>> {
         let start = self.at;
         let names = self.list(")", |p| p.lower("a name"));
@@ -262,7 +262,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Arguments after their opening bracket.
+    /// Parses arguments after their opening bracket.
     pub(super) fn args(&mut self) -> Parsed<Vec<Arg>> {
         self.list(")", |p| {
             let name = match (p.peek(), p.peek_second()) {

@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         if self.by_line && token.newline && self.at != self.began { Tok::Newline } else { token.tok }
     }
 
-    /// The token after the next, newlines seen as the next one sees them.
+    /// Returns the token after the next, newlines seen as the next one sees them.
     #[inline]
     fn peek_second(&self) -> Tok<'a> {
         match self.tokens.get(self.at + 1) {
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// One more step of a chain that leans left, its right side read by `part`.
+    /// Parses one more step of a chain that leans left, its right side read by `part`.
     fn link<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let (left, at) = (std::mem::take(&mut self.height), self.offset());
         let right = part(self)?;
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
         Ok(right)
     }
 
-    /// `{ item , } close`, the opening bracket already taken.
+    /// Parses `{ item , } close`, the opening bracket already taken.
     fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.inside(|p| {
             let mut items = Vec::new();
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A name that starts small and is no keyword.
+    /// Parses a name that starts small and is no keyword.
     fn lower(&mut self, what: &str) -> Parsed<String> {
         match self.peek() {
             Tok::Ident(word) if !is_upper(word) && !is_keyword(word) => {
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name that starts with a capital.
+    /// Parses a name that starts with a capital.
     fn upper(&mut self, what: &str) -> Parsed<String> {
         match self.peek() {
             Tok::Ident(word) if is_upper(word) => {
@@ -281,7 +281,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `( params )`, the opening bracket not yet taken.
+    /// Parses `( params )`, the opening bracket not yet taken.
     fn params(&mut self) -> Parsed<Vec<Field>> {
         self.expect("(")?;
         self.list(")", Parser::field)

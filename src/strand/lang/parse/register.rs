@@ -31,8 +31,8 @@ pub enum Category {
     Doc,
 }
 
-/// The category of a register, by its layer and name; `None` for a name no body of the layer has.
-/// A unit's register is told from a header by `unit`.
+/// Returns the category of a register, by its layer and name; `None` for a name no body of the layer has. A unit's
+/// register is told from a header by `unit`.
 pub fn category(layer: Layer, unit: bool, register: &str) -> Option<Category> {
     use Category::*;
     if !unit && register == "doc" {
@@ -161,7 +161,7 @@ impl Parser<'_> {
         if self.is_sym("(") { self.input() } else { self.field() }
     }
 
-    /// Arguments in their parentheses.
+    /// Parses arguments in their parentheses.
     fn bare_args(&mut self) -> Parsed<Vec<crate::strand::lang::ast::Arg>> {
         self.expect("(")?;
         self.args()

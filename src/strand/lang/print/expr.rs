@@ -4,7 +4,7 @@ use super::printed::Printed;
 use crate::strand::lang::ast::{Arg, Binary, Expr, ExprKind, Pattern, Ref};
 use crate::strand::lang::token::escape;
 
-/// How tightly a form binds; an operand of a looser form needs parentheses.
+/// Returns how tightly a form binds; an operand of a looser form needs parentheses.
 fn level(kind: &ExprKind) -> u8 {
     match kind {
         ExprKind::If(..) | ExprKind::Match(..) | ExprKind::Lambda(..) | ExprKind::LambdaList(..) => 0,
@@ -122,7 +122,7 @@ impl Printed {
         self.push("}");
     }
 
-    /// `Todo(id=1)`, `Filter.All`, `Status.Failed(reason="..")`.
+    /// Prints `Todo(id=1)`, `Filter.All`, `Status.Failed(reason="..")`.
     fn construction(&mut self, head: &Ref, variant: Option<&str>, args: Option<&[Arg]>) {
         self.reference(head);
         if let Some(variant) = variant {

@@ -10,19 +10,19 @@ use super::ast::{Body, Definition, Element, Expr, TypeBody};
 use super::unit::Reg;
 use crate::strand::id::Layer;
 
-/// The text of a body without `layer name =`, not indented.
+/// Returns the text of a body without `layer name =`, not indented.
 pub fn body(body: &Body) -> String {
     let mut p = Printed::default();
     p.body(body);
     p.text
 }
 
-/// The text of a whole definition with its doc lines, ending in a newline.
+/// Returns the text of a whole definition with its doc lines, ending in a newline.
 pub fn definition(definition: &Definition) -> String {
     whole(definition.layer, &definition.name, &definition.doc, &definition.body)
 }
 
-/// The text of a definition given in parts.
+/// Returns the text of a definition given in parts.
 pub fn whole(layer: Layer, name: &str, doc: &str, body: &Body) -> String {
     let mut out = String::new();
     if !doc.is_empty() {
@@ -53,7 +53,7 @@ pub fn whole(layer: Layer, name: &str, doc: &str, body: &Body) -> String {
     out
 }
 
-/// One unit by its number from 1, with spans. Elements are printed without their children.
+/// Returns one unit by its number from 1, with spans. Elements are printed without their children.
 pub fn unit(body: &Body, number: usize) -> Option<Printed> {
     let mut p = Printed::default();
     let index = number.checked_sub(1)?;
@@ -68,7 +68,7 @@ pub fn unit(body: &Body, number: usize) -> Option<Printed> {
     Some(p)
 }
 
-/// The n-th element in preorder, `n` counted down to 0.
+/// Returns the n-th element in preorder, `n` counted down to 0.
 pub fn element<'b>(root: &'b Element, n: &mut usize) -> Option<&'b Element> {
     *n -= 1;
     if *n == 0 {
@@ -77,7 +77,7 @@ pub fn element<'b>(root: &'b Element, n: &mut usize) -> Option<&'b Element> {
     root.children.iter().find_map(|child| element(child, n))
 }
 
-/// A header register of a body, with spans; `None` if it is not set.
+/// Returns a header register of a body, with spans; `None` if it is not set.
 pub fn header(body: &Body, register: &str) -> Option<Printed> {
     let mut p = Printed::default();
     match (body, register) {
@@ -101,7 +101,7 @@ pub fn header(body: &Body, register: &str) -> Option<Printed> {
 }
 
 impl Reg {
-    /// The canonical text.
+    /// Returns the canonical text.
     pub fn text(&self) -> String {
         let mut p = Printed::default();
         match self {
@@ -121,7 +121,7 @@ impl Reg {
     }
 }
 
-/// The text of an expression.
+/// Returns the text of an expression.
 pub fn expr(value: &Expr) -> String {
     let mut p = Printed::default();
     p.expr(value, 0);

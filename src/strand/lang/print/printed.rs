@@ -10,7 +10,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// The byte range of a node.
+    /// Returns the byte range of a node.
     pub fn span(&self, node: u32) -> Option<(usize, usize)> {
         self.spans.iter().find(|(found, _, _)| *found == node).map(|(_, start, end)| (*start, *end))
     }

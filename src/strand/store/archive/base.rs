@@ -83,7 +83,7 @@ impl Base {
         Ok(Base { archives: inner.archives, withdrawn, ops })
     }
 
-    /// The line of a base without its newline.
+    /// Returns the line of a base without its newline.
     pub fn line(archives: &[Note], withdrawn: &[OpId], entries: &[String]) -> String {
         format!(
             "{{\"base\":{{\"archives\":{},\"withdrawn\":{},\"ops\":[{}]}}}}",
@@ -94,7 +94,7 @@ impl Base {
     }
 }
 
-/// The entry of an archived op. A `stub` is without the op's text.
+/// Returns the entry of an archived op. A `stub` is without the op's text.
 pub fn entry(node: &Node, at: At, stub: bool) -> String {
     let op = &node.op;
     let mut out = if stub {
@@ -159,9 +159,8 @@ pub fn read_op(value: &Value) -> Result<(Op, Option<At>), String> {
     Op::from_json(&wire).map(|op| (op, Some(at)))
 }
 
-/// Of these ops on any definitions, those whose text still counts: bodies that are stood on, edits of them that hold a
-/// register or make or unmake a unit, and every op that has no text. Ops that come later can only take from them: a
-/// register goes to the greatest key, and the body too.
+/// Returns, of these ops on any definitions, those whose text still counts. Ops that come later can only take from
+/// them: a register goes to the greatest key, and the body too.
 pub fn counting<'n>(nodes: impl Iterator<Item = &'n Node>) -> HashSet<OpId> {
     let mut by_definition: BTreeMap<DefId, Vec<&Node>> = BTreeMap::new();
     let mut out = HashSet::new();

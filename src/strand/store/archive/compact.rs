@@ -74,7 +74,7 @@ impl Store {
         })
     }
 
-    /// Where the log is to be cut: the end of the last transaction that may go with all before it.
+    /// Returns where the log is to be cut: the end of the last transaction that may go with all before it.
     fn cut(&self, entries: &Entries, head: &LogHeader, before: Before) -> Result<u64, Error> {
         let graph = self.state.graph();
         if let Before::Op(id) = before {
@@ -122,7 +122,7 @@ impl Store {
         cut.ok_or_else(|| nothing(stays.unwrap_or_else(|| "the log holds no op beside those in archives".to_owned())))
     }
 
-    /// The store that this one pushes to, if it has one.
+    /// Returns the store that this one pushes to, if it has one.
     fn upstream(&self) -> Result<Option<(PathBuf, Store)>, Error> {
         let Some(path) = self.config.upstream.as_deref().map(Path::new) else { return Ok(None) };
         let told = |error: Error| {
@@ -134,7 +134,7 @@ impl Store {
         Ok(Some((path.to_owned(), Store::open(path).map_err(told)?)))
     }
 
-    /// The log as it will be: a base, and what is not moved as it is.
+    /// Returns the log as it will be: a base, and what is not moved as it is.
     fn moved_log(
         &self,
         text: &[u8],

@@ -25,12 +25,12 @@ const LEVEL: i32 = 12;
 /// How many unpacked pieces are kept at hand.
 const HELD: usize = 8;
 
-/// The file of an archive.
+/// Returns the file of an archive.
 pub fn file_name(number: u32) -> String {
     format!("op-log-{number}.jsonl.zst")
 }
 
-/// The folder of the archives of a log.
+/// Returns the folder of the archives of a log.
 pub fn folder(log: &Path) -> PathBuf {
     log.with_file_name("archive")
 }
@@ -64,7 +64,7 @@ impl Packed {
         Ok(Packed { bytes, pieces })
     }
 
-    /// Where a line of the text stands in the archive of a number.
+    /// Returns where a line of the text stands in the archive of a number.
     pub fn at(&self, archive: u32, start: usize, length: u32) -> At {
         let piece = self.pieces.partition_point(|(begins, _)| *begins <= start).saturating_sub(1);
         let (begins, place) = self.pieces.get(piece).copied().unwrap_or_default();
@@ -84,12 +84,12 @@ pub struct Archives {
 }
 
 impl Archives {
-    /// The archives of a log.
+    /// Returns the archives of a log.
     pub fn of(log: &Path) -> Archives {
         Archives { folder: folder(log), held: RefCell::default(), failure: RefCell::default() }
     }
 
-    /// Why an op could not be read, if one could not: then answers without it do not count.
+    /// Returns why an op could not be read, if one could not: then answers without it do not count.
     pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
     }
@@ -104,7 +104,7 @@ impl Archives {
         Ok(path)
     }
 
-    /// The whole text of an archive.
+    /// Returns the whole text of an archive.
     pub fn text(&self, number: u32) -> Result<Vec<u8>, Error> {
         let path = self.folder.join(file_name(number));
         let unpacked = File::open(&path).and_then(zstd::stream::decode_all);

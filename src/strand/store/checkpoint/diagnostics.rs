@@ -14,13 +14,13 @@ use crate::strand::id::DefId;
 use crate::strand::lazy::{IdMap, IdSet};
 use crate::strand::state::State;
 
-/// The capabilities as they were granted, in one text.
+/// Returns the capabilities as they were granted, in one text.
 fn words(granted: &BTreeSet<String>) -> String {
     granted.iter().map(String::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// What was found of a store whose last commit has a sum, with these capabilities. Empty if anything is wrong with it:
-/// then everything is checked anew.
+/// Returns what was found of a store whose last commit has a sum, with these capabilities. Empty if anything is wrong
+/// with it: then everything is checked anew.
 pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<LocatedFault>> {
     let read = || -> rusqlite::Result<Option<IdMap<Vec<LocatedFault>>>> {
         let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY)?;

@@ -62,8 +62,8 @@ pub struct ListingRow {
     pub text: String,
 }
 
-/// The visible definitions of a store, straight from its checkpoint; `None` if there is none that
-/// stands where the log ends. `exact` asks for one name only.
+/// Returns the visible definitions of a store, straight from its checkpoint; `None` if there is none that stands where
+/// the log ends. `exact` asks for one name only.
 pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Vec<ListingRow>> {
     let log = Log::new(root.join(".strand/op-log.jsonl"));
     if !trust::is_stamped(root) {
@@ -252,8 +252,8 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
 /// Kind, what it is about, and whose it is.
 type Edge = (u8, Vec<u8>, DefId);
 
-/// The names a definition may hold no more once this op is there. What the only `add` says is its name until another
-/// op names it.
+/// Returns the names a definition may hold no more once this op is there. What the only `add` says is its name until
+/// another op names it.
 fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
     let Some(node) = graph.light(id).filter(|node| node.void.is_none()) else { return Vec::new() };
     let name = match node.op.kind {

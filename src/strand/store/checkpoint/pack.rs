@@ -12,24 +12,24 @@ pub fn ids(ids: impl IntoIterator<Item = OpId>) -> Vec<u8> {
     ids.into_iter().flat_map(OpId::to_bytes).collect()
 }
 
-/// One identity; none if the bytes are not sixteen.
+/// Returns one identity; none if the bytes are not sixteen.
 pub fn one(bytes: &[u8]) -> Option<OpId> {
     bytes.try_into().ok().map(OpId::from_bytes)
 }
 
-/// The identities of [`ids`].
+/// Returns the identities of [`ids`].
 pub fn read_ids(bytes: &[u8]) -> Vec<OpId> {
     bytes.chunks_exact(16).filter_map(one).collect()
 }
 
-/// A layer and a name.
+/// Returns a layer and a name.
 pub fn name(layer: Layer, name: &str) -> Vec<u8> {
     let mut out = vec![layer as u8];
     out.extend_from_slice(name.as_bytes());
     out
 }
 
-/// The layer and name of [`name`].
+/// Returns the layer and name of [`name`].
 pub fn read_name(bytes: &[u8]) -> Option<Name> {
     let (layer, name) = bytes.split_first()?;
     Some((*Layer::ALL.get(usize::from(*layer))?, String::from_utf8(name.to_vec()).ok()?))
@@ -54,7 +54,7 @@ pub fn places(places: &[Place]) -> Vec<u8> {
     sorted.iter().flat_map(|place| number(place).to_le_bytes()).collect()
 }
 
-/// The places of [`places`].
+/// Returns the places of [`places`].
 pub fn read_places(bytes: &[u8]) -> Vec<Place> {
     let place = |chunk: &[u8]| {
         let number = u32::from_le_bytes(chunk.try_into().ok()?);
@@ -64,7 +64,7 @@ pub fn read_places(bytes: &[u8]) -> Vec<Place> {
     bytes.chunks_exact(4).filter_map(place).collect()
 }
 
-/// What a definition's references depend on.
+/// Returns what a definition's references depend on.
 pub fn watch(watch: &Watch) -> Vec<u8> {
     let mut out = vec![u8::from(watch.live)];
     put_ids(&mut out, watch.defs.iter().copied());
@@ -92,7 +92,7 @@ fn take<'b>(bytes: &mut &'b [u8], size: usize) -> Option<&'b [u8]> {
     Some(found)
 }
 
-/// The parts of [`watch`].
+/// Returns the parts of [`watch`].
 pub fn read_watch(bytes: &[u8]) -> Option<Watch> {
     let (live, mut rest) = bytes.split_first()?;
     let defs = read_ids(take(&mut rest, 16)?).into_iter().collect();

@@ -76,7 +76,7 @@ const DIAGNOSTICS: &str = "
     CREATE TABLE IF NOT EXISTS checked (granted TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
 
-/// The file of a store's checkpoint.
+/// Returns the file of a store's checkpoint.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".strand/store.crdt")
 }

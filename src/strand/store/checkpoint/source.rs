@@ -68,13 +68,13 @@ pub struct Stands {
 }
 
 impl Stands {
-    /// Whether nobody wrote the log since.
+    /// Returns whether nobody wrote the log since.
     pub fn is_of(&self, log: &Log) -> bool {
         trust::log_stamp(log) == Some((self.offset, self.log_time))
     }
 }
 
-/// Where a checkpoint stands, if it is of this schema and says so in one piece.
+/// Returns where a checkpoint stands, if it is of this schema and says so in one piece.
 pub fn stands_at(db: &Connection) -> rusqlite::Result<Option<Stands>> {
     if meta::<i64>(db, "schema")? != Some(SCHEMA) {
         return Ok(None);
@@ -162,7 +162,7 @@ impl Source {
         Ok(Some((source, stands)))
     }
 
-    /// What went wrong while reading, if something did: then its answers do not count.
+    /// Returns what went wrong while reading, if something did: then its answers do not count.
     pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
     }
@@ -171,14 +171,14 @@ impl Source {
         result.map_err(|error| *self.failure.borrow_mut() = Some(error.to_string())).ok()
     }
 
-    /// What is read of rows, each of which ends with its sum.
+    /// Returns what is read of rows, each of which ends with its sum.
     fn rows<T, P: Params>(&self, sql: &str, params: P, mut read: impl FnMut(&SqlRow) -> rusqlite::Result<T>) -> Vec<T> {
         let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
         let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, checked)?.collect());
         self.kept(found).unwrap_or_default()
     }
 
-    /// What is read of a row that ends with its sum.
+    /// Returns what is read of a row that ends with its sum.
     fn one<T, P: Params>(&self, sql: &str, params: P, read: impl FnOnce(&SqlRow) -> rusqlite::Result<T>) -> Option<T> {
         let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
         let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_row(params, checked).optional());
@@ -189,7 +189,7 @@ impl Source {
         self.rows("SELECT * FROM edges WHERE kind = ?1 AND key = ?2", (kind, key), |row| Ok(id(row, 2)))
     }
 
-    /// Where an admitted op stands in the log.
+    /// Returns where an admitted op stands in the log.
     pub fn place_of(&self, id: OpId) -> Option<LogPosition> {
         self.one("SELECT * FROM ops WHERE op = ?1", [&id.to_bytes()[..]], place)
     }
@@ -207,7 +207,7 @@ impl Source {
     }
 }
 
-/// The identity in a column. One that is damaged is none that exists.
+/// Returns the identity in a column. One that is damaged is none that exists.
 fn id(row: &SqlRow, column: usize) -> OpId {
     let bytes = row.get_ref(column).ok().and_then(|value| value.as_blob().ok());
     bytes.and_then(pack::one).unwrap_or(OpId::from_bytes([0; 16]))
@@ -251,7 +251,7 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<CheckpointDefinition>> {
     Ok(Some(CheckpointDefinition { head, text: row.get(column::TEXT)?, deps, watch, forked, hidden }))
 }
 
-/// Definitions by a number of their state.
+/// Returns definitions by a number of their state.
 fn seen(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
     if row.get::<_, i64>(column::STATE)? > most {
         return Ok(None);
@@ -370,7 +370,7 @@ impl LazySource for Source {
     }
 }
 
-/// Where the op of a row stands.
+/// Returns where the op of a row stands.
 fn place(row: &SqlRow) -> rusqlite::Result<LogPosition> {
     Ok(LogPosition { offset: row.get::<_, i64>(1)? as u64, length: row.get(2)?, sum: row.get(3)? })
 }

@@ -7,7 +7,7 @@ use rusqlite::types::{Value, ValueRef};
 
 use crate::strand::lazy::IdHasher;
 
-/// A number for some bytes. It tells damage, not malice.
+/// Returns a number for some bytes. It tells damage, not malice.
 pub fn of_bytes(bytes: &[u8]) -> i64 {
     let mut hasher = IdHasher::default();
     hasher.write(bytes);
@@ -23,14 +23,14 @@ fn take(hasher: &mut IdHasher, value: ValueRef) {
     }
 }
 
-/// The sum of a row.
+/// Returns the sum of a row.
 pub fn of_row(row: &[Value]) -> i64 {
     let mut hasher = IdHasher::default();
     row.iter().for_each(|value| take(&mut hasher, value.into()));
     hasher.finish() as i64
 }
 
-/// The sum of keys with their values.
+/// Returns the sum of keys with their values.
 pub fn of_meta<'v>(pairs: impl Iterator<Item = (&'v str, &'v Value)>) -> i64 {
     let mut sorted: Vec<(&str, &Value)> = pairs.collect();
     sorted.sort_unstable_by_key(|(key, _)| *key);

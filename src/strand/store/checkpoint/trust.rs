@@ -14,14 +14,14 @@ use super::schema::path;
 use super::sum;
 use crate::strand::store::{Log, disk};
 
-/// The length of a file, and when it was written last.
+/// Returns the length of a file, and when it was written last.
 fn written(path: &Path) -> Option<(u64, i64)> {
     let meta = std::fs::metadata(path).ok()?;
     let time = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some((meta.len(), i64::try_from(time.as_nanos()).ok()?))
 }
 
-/// The length of a log, and when it was written last.
+/// Returns the length of a log, and when it was written last.
 pub fn log_stamp(log: &Log) -> Option<(u64, i64)> {
     written(log.path())
 }
@@ -32,7 +32,7 @@ fn stamp_path(root: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether the checkpoint's file is as it was when it was stamped.
+/// Returns whether the checkpoint's file is as it was when it was stamped.
 pub fn is_stamped(root: &Path) -> bool {
     let said = std::fs::read_to_string(stamp_path(root)).ok();
     let is = written(&path(root)).map(|(length, time)| format!("{length} {time}\n"));

@@ -49,7 +49,7 @@ pub(super) struct Whole {
 }
 
 impl ResolvedLog {
-    /// The transactions, if every line belongs to one.
+    /// Returns the transactions, if every line belongs to one.
     pub(super) fn whole(self) -> Option<Whole> {
         let ResolvedLog { head, transactions, left, closed, .. } = self;
         left.is_empty().then_some(Whole { head, transactions, closed })
@@ -117,8 +117,8 @@ impl Lines<'_> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The lines that a commit line closes: those since the one before it; the last ones of all; or these with a run of
-    /// others between them.
+    /// Returns the lines that a commit line closes: those since the one before it; the last ones of all; or these with
+    /// a run of others between them.
     fn find(&self, commit: &Commit, since: usize) -> Option<Vec<usize>> {
         let (count, wanted) = (self.pool.len(), usize::try_from(commit.lines).ok()?);
         let holds = |which: Vec<usize>| (self.sum(&which) == commit.sum).then_some(which);
@@ -155,7 +155,7 @@ impl Lines<'_> {
     }
 }
 
-/// The line that closes a log whose transactions a merge has mixed.
+/// Returns the line that closes a log whose transactions a merge has mixed.
 pub fn closing_line(text: &[u8], id: &str) -> (String, String) {
     let mut seen = HashSet::new();
     let mut hasher = blake3::Hasher::new();

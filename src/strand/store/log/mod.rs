@@ -40,12 +40,12 @@ pub(super) struct LogHeader {
 }
 
 impl LogHeader {
-    /// Where what was not moved begins.
+    /// Returns where what was not moved begins.
     pub fn rest(&self) -> u64 {
         self.length + self.base
     }
 
-    /// The line without its newline.
+    /// Returns the line without its newline.
     pub fn line(&self) -> String {
         let mut line = json!({"strand": FORM, "store": self.store});
         if self.archives > 0 {
@@ -75,7 +75,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log at a path.
+    /// Creates the log at a path.
     pub fn new(path: PathBuf) -> Log {
         Log { path }
     }
@@ -87,18 +87,18 @@ impl Log {
             .map_err(|error| Error::io("write", &self.path, error))
     }
 
-    /// Its file.
+    /// Returns its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a transaction with this sum ends at an offset.
+    /// Returns whether a transaction with this sum ends at an offset.
     pub fn has_commit(&self, end: u64, sum: &str) -> Result<bool, Error> {
         let found = File::open(&self.path).and_then(|file| ends_at(&file, end, sum));
         found.map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// What its first line says.
+    /// Returns what its first line says.
     pub(super) fn head(&self) -> Result<LogHeader, Error> {
         let mut line = Vec::new();
         let file = File::open(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
@@ -122,13 +122,13 @@ impl Log {
         if form > FORM { Err(Error::Newer { path: self.path.clone(), form }) } else { Ok(()) }
     }
 
-    /// Where an offset would be had nothing been moved into archives.
+    /// Returns where an offset would be had nothing been moved into archives.
     pub fn since_the_beginning(&self, offset: u64) -> Result<u64, Error> {
         let head = self.head()?;
         Ok(if head.archives == 0 { offset } else { offset.saturating_sub(head.rest()) + head.archived })
     }
 
-    /// The text as it would be had nothing been moved into archives.
+    /// Returns the text as it would be had nothing been moved into archives.
     pub(super) fn original(&self) -> Result<Vec<u8>, Error> {
         self.check_form()?;
         let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
@@ -157,7 +157,7 @@ impl Log {
         Ok(whole)
     }
 
-    /// Every op, those in archives too, in order.
+    /// Returns every op, those in archives too, in order.
     ///
     /// # Errors
     /// When a line is damaged, or the log cannot be read.
@@ -174,12 +174,12 @@ impl Log {
         }
     }
 
-    /// What a damaged line is reported as.
+    /// Returns what a damaged line is reported as.
     pub(super) fn damaged(&self, damage: Damage) -> Error {
         Error::Corrupt { path: self.path.clone(), line: damage.line, why: damage.why }
     }
 
-    /// How long the log is, in bytes.
+    /// Returns how long the log is, in bytes.
     pub fn length(&self) -> Result<u64, Error> {
         std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
     }
@@ -221,7 +221,7 @@ impl Log {
         Ok(self.parse(&text)?.ops)
     }
 
-    /// What the sums of the commit lines up to an offset come to, if each of them holds and one ends there.
+    /// Returns what the sums of the commit lines up to an offset come to, if each of them holds and one ends there.
     pub(super) fn chain_to(&self, end: u64) -> Result<Option<Chain>, Error> {
         let at = |error| Error::io("read", &self.path, error);
         let mut text = Vec::new();
@@ -280,7 +280,7 @@ impl Log {
 /// No first line is longer than this, in bytes.
 const LONGEST_HEAD: u64 = 4096;
 
-/// Whether a transaction with this sum ends at an offset of an open log.
+/// Returns whether a transaction with this sum ends at an offset of an open log.
 pub(super) fn ends_at(file: &File, end: u64, sum: &str) -> std::io::Result<bool> {
     // A commit line is shorter than this.
     let start = end.saturating_sub(256);
@@ -302,7 +302,7 @@ pub(super) fn header() -> Value {
     json!({"strand": FORM, "store": new_id("st_")})
 }
 
-/// The text of a transaction, and its sum.
+/// Returns the text of a transaction, and its sum.
 pub(super) fn transaction(lines: &[String]) -> (String, String) {
     let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 160);
     for line in lines {

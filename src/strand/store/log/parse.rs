@@ -73,7 +73,7 @@ fn read_line(line: &[u8]) -> Result<Line, String> {
     Op::from_json(&value).map(|op| Line::Op(Box::new(op))).map_err(|why| format!("it is not an op: {why}"))
 }
 
-/// What is wrong with a line that is no JSON.
+/// Returns what is wrong with a line that is no JSON.
 fn unreadable(line: &[u8]) -> String {
     let marker = [&b"<<<<<<< "[..], b"=======", b">>>>>>> ", b"||||||| "].iter().any(|mark| line.starts_with(mark));
     let why = if marker { "it is a conflict marker of Git" } else { "it is not JSON" };
