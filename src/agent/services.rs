@@ -96,6 +96,7 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
         environment: Environment::new(config.env().all(), &named, &[]),
         logs: config.paths.folder().map(|folder| folder.join("commands")),
         program: config.program.clone(),
+        guard: std::sync::OnceLock::new(),
     }
 }
 

@@ -212,6 +212,12 @@ impl Archive {
         Archive { stop: stop.clone(), ..self.clone() }
     }
 
+    /// What it was opened with.
+    pub fn settings(&self) -> ArchiveSettings {
+        let exclude = self.exclude.iter().map(|(text, _)| text.clone()).collect();
+        ArchiveSettings { folder: Some(self.folder.clone()), exclude }
+    }
+
     /// Tells the probe that a step is reached.
     ///
     /// # Errors

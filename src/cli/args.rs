@@ -132,6 +132,9 @@ pub struct RunArgs {
     /// One event a line
     #[arg(long)]
     pub json: bool,
+    /// What keeps the states before: `guard` keeps each file before it is changed, `scan` looks before and after
+    #[arg(long, value_name = "auto|guard|scan", value_parser = ["auto", "guard", "scan"])]
+    pub keeper: Option<String>,
     /// Run it where the tree is too large to be archived: what it overwrites cannot be undone
     #[arg(long)]
     pub unkept: bool,

@@ -44,7 +44,12 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         [text] => text.clone(),
         words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let keeper = if args.unkept { Keeper::None } else { Keeper::Scan };
+    let keeper = match args.keeper.as_deref() {
+        _ if args.unkept => Keeper::None,
+        Some("guard") => Keeper::Guard,
+        Some("scan") => Keeper::Scan,
+        _ => shell.keeper().0,
+    };
     let (events, told) = mpsc::unbounded_channel();
     let printed = events.clone();
     let passes: Box<dyn FnMut(&[u8]) + Send> =
@@ -133,6 +138,13 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
         out::complain(format_args!("not archived: {path} ({why})"));
     }
+    let summary = &progress.summary;
+    for (path, why) in &summary.not_archived {
+        out::complain(format_args!("not archived: {path} ({why})"));
+    }
+    if let Some(first) = &summary.first_refused {
+        out::complain(format_args!("refused: {} writes, first {first}", summary.refused));
+    }
     let changes = &sealed.changes.changes;
     if as_json {
         let change = |change: &crate::archive::CommandChange| {
@@ -145,7 +157,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
             "type": "command_end", "id": "c1", "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
             "signal": exit.and_then(|e| match e { Exit::Signal(signal) => Some(signal), Exit::Code(_) => None }),
             "stopped": stopped, "ms": progress.took.map(|took| took.as_millis()), "changeset": sealed.changeset.map(|id| id.to_string()),
-            "changed": changed
+            "changed": changed, "keeper": command.keeper.word(), "refused": summary.refused, "derived": summary.derived
         }))?;
     } else if let Some(id) = sealed.changeset {
         let files = plural(changes.len(), "file");

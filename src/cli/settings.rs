@@ -138,6 +138,7 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         remembered(context, &memory, &notices),
         archive(context, &memory),
         file_system(context),
+        commands(context),
         connection(context),
     ];
     checks.extend(context.config.credentials().map(|(ok, says)| Check { name: "stored keys", ok, says }));
@@ -151,6 +152,18 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         }
     }
     Ok(i32::from(checks.iter().any(|c| !c.ok)))
+}
+
+/// What keeps the states of commands here: tried, not read from versions.
+fn commands(context: &Context) -> Check {
+    let says = match context.archive() {
+        Ok(archive) => match crate::agent::shell(&context.config, &context.workspace, &archive).keeper() {
+            (_, None) => "guard works · sandbox no".to_string(),
+            (keeper, Some(why)) => format!("guard no ({why}): {} keeps instead · sandbox no", keeper.word()),
+        },
+        Err(error) => error.to_string(),
+    };
+    Check { name: "commands", ok: true, says }
 }
 
 fn terminal() -> Check {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::env::Environment;
-use super::message::{Exit, ShellState, Start};
+use super::message::{Exit, GuardStart, ShellState, Start};
 use super::output::Output;
 use super::places::{PathClasses, PlaceSettings};
+use super::probe::probe;
 use super::run::{Launch, RunningCommand, launch};
 use super::scan::{Scan, ScanError};
 use crate::archive::Archive;
@@ -22,6 +23,8 @@ pub const LONGEST: usize = 64 << 10;
 /// What keeps the states before a command changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeper {
+    /// The guard: each call waits until the state before is kept.
+    Guard,
     /// Looking before and after.
     Scan,
     /// Nothing: the person was told and agreed.
@@ -29,9 +32,10 @@ pub enum Keeper {
 }
 
 impl Keeper {
-    /// Returns `scan` or `none`.
+    /// `guard`, `scan` or `none`.
     pub fn word(self) -> &'static str {
         match self {
+            Keeper::Guard => "guard",
             Keeper::Scan => "scan",
             Keeper::None => "none",
         }
@@ -52,6 +56,8 @@ pub struct Shell {
     pub logs: Option<PathBuf>,
     /// This program, whose hidden name is the helper.
     pub program: PathBuf,
+    /// Whether the guard works here, once it was tried, or why it does not.
+    pub guard: OnceLock<Result<(), String>>,
 }
 
 /// A command to run.
@@ -69,6 +75,9 @@ pub enum StartError {
     /// What was asked for cannot be.
     #[error("{0}")]
     Refused(String),
+    /// The kernel has no guard for it.
+    #[error("the command was not run: there is no guard here: {0}")]
+    NoGuard(String),
     /// Its states could not be kept.
     #[error(transparent)]
     Unkept(#[from] ScanError),
@@ -115,6 +124,8 @@ pub struct Command {
 #[derive(Debug)]
 struct Kept {
     staging: Option<CommandStaging>,
+    /// Those before it that could not be sealed yet.
+    older: Vec<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
     /// What it left was taken up already.
@@ -189,6 +200,7 @@ impl Commands {
             folder,
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
+            guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
@@ -200,8 +212,15 @@ impl Commands {
                 return Err(StartError::Helper(error));
             }
         };
+        if keeper == Keeper::Guard
+            && let Some(why) = no_guard(&running)
+        {
+            // Nothing ran, so nothing is in it.
+            let _ = staging.map(CommandStaging::remove);
+            return Err(StartError::NoGuard(why));
+        }
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
-        let kept = Mutex::new(Kept { staging, scan, left_out, left_taken: false, told: false });
+        let kept = Mutex::new(Kept { staging, older: Vec::new(), scan, left_out, left_taken: false, told: false });
         let command = Arc::new(Command { id, text: request.text.clone(), keeper, running, log, given, kept });
         self.state().all.push(Arc::clone(&command));
         Ok(command)
@@ -212,6 +231,9 @@ impl Commands {
             return Ok((None, None));
         }
         let staging = self.shell.archive.stage(info)?;
+        if keeper == Keeper::Guard {
+            return Ok((Some(staging), None));
+        }
         match Scan::before(&self.shell.places(), self.shell.archive.home(), &staging) {
             Ok(scan) => Ok((Some(staging), Some(scan))),
             Err(error) => {
@@ -301,7 +323,26 @@ impl Commands {
 }
 
 impl Shell {
-    /// Creates a shell that runs nothing: for what is left of commands.
+    /// What the guard of a helper works with.
+    fn guard_start(&self) -> GuardStart {
+        let settings = self.archive.settings();
+        GuardStart {
+            root: self.workspace.root().to_path_buf(),
+            archive: self.archive.folder().to_path_buf(),
+            exclude: settings.exclude,
+            places: self.places.clone(),
+        }
+    }
+
+    /// What keeps the states of commands here, and why it is not the guard.
+    pub fn keeper(&self) -> (Keeper, Option<String>) {
+        match self.guard.get_or_init(|| probe(self)) {
+            Ok(()) => (Keeper::Guard, None),
+            Err(why) => (Keeper::Scan, Some(why.clone())),
+        }
+    }
+
+    /// One that runs nothing: for what is left of commands.
     pub fn for_archive(workspace: &Workspace, archive: &Archive) -> Self {
         Shell {
             workspace: workspace.clone(),
@@ -310,6 +351,7 @@ impl Shell {
             environment: Environment::default(),
             logs: None,
             program: PathBuf::new(),
+            guard: OnceLock::new(),
         }
     }
 
@@ -333,28 +375,46 @@ impl Command {
     pub fn seal<T>(
         &self,
         shell: &Shell,
-        seal: impl FnOnce(&mut CommandStaging) -> Result<T, String>,
+        seal: impl Fn(&mut CommandStaging) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
         let mut kept = self.kept();
-        let Kept { staging, scan, .. } = &mut *kept;
+        while let Some(old) = kept.older.first_mut() {
+            seal(old)?;
+            // What stays is sealed once more by the next start, as nothing: its states are equal.
+            let _ = kept.older.remove(0).remove();
+        }
+        let Kept { staging, scan, older, .. } = &mut *kept;
         let Some(open) = staging else { return Ok(None) };
-        if let Some(scan) = scan.take() {
+        if let Some(scan) = scan.as_ref() {
             scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
         }
-        let sealed = seal(open)?;
-        let done = staging.take();
         if self.running.progress().is_over() {
-            // What stays is sealed once more by the next start, as nothing: its states are equal.
-            let _ = done.map(CommandStaging::remove);
-        } else if let Some(done) = done {
-            let info = done.info().map_err(|error| error.to_string())?;
-            *staging = Some(done);
-            let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
-            *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
-            let old = staging.replace(next);
-            let _ = old.map(CommandStaging::remove);
+            let sealed = seal(open)?;
+            let _ = staging.take().map(CommandStaging::remove);
+            return Ok(Some(sealed));
         }
-        Ok(Some(sealed))
+        let info = open.info().map_err(|error| error.to_string())?;
+        let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
+        if self.keeper == Keeper::Guard && !self.running.switch(next.folder()) {
+            let _ = next.remove();
+            // Ended meanwhile, or hung: the next sealing tells.
+            return if self.running.progress().is_over() { Ok(None) } else { Err("its helper does not answer".into()) };
+        }
+        if scan.is_some() {
+            // From here on what was there is what is there now.
+            *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
+        }
+        let mut old = std::mem::replace(open, next);
+        match seal(&mut old) {
+            Ok(sealed) => {
+                let _ = old.remove();
+                Ok(Some(sealed))
+            }
+            Err(why) => {
+                older.push(old);
+                Err(why)
+            }
+        }
     }
 
     /// Returns what is known of it for whoever seals it; nothing where nothing is kept.
@@ -363,7 +423,14 @@ impl Command {
         kept.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
     }
 
-    /// Returns paths that were not archived, each with why.
+    /// The paths that are kept so far.
+    pub fn kept_paths(&self) -> Vec<String> {
+        let kept = self.kept();
+        let journal = kept.staging.as_ref().and_then(|staging| staging.kept().ok()).unwrap_or_default();
+        journal.into_iter().map(|kept| kept.path).collect()
+    }
+
+    /// Paths that were not archived, each with why.
     pub fn left_out(&self) -> Vec<(String, String)> {
         self.kept().left_out.clone()
     }
@@ -379,7 +446,13 @@ impl Command {
     }
 }
 
-/// Returns the shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+/// Waits until a command runs under the guard; why it does not.
+fn no_guard(running: &RunningCommand) -> Option<String> {
+    running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
+    running.progress().no_guard.clone()
+}
+
+/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
 fn find_shell(variables: &[(String, String)]) -> Result<(PathBuf, Vec<String>), StartError> {
     let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
     let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));

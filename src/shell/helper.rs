@@ -8,8 +8,10 @@ use std::io::{self, BufReader};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+#[cfg(target_os = "linux")]
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,23 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::left;
 use super::message::{Exit, HelperReport, Order, Start, receive, send};
+#[cfg(target_os = "linux")]
+use super::places::PathClasses;
 use super::tree;
+#[cfg(target_os = "linux")]
+use super::{guard, stage};
+#[cfg(target_os = "linux")]
+use crate::archive::staging::CommandStaging;
+#[cfg(target_os = "linux")]
+use crate::archive::{Archive, ArchiveSettings};
+#[cfg(target_os = "linux")]
+use crate::workspace::Workspace;
+
+/// What the guard's thread and the helper itself both keep states with.
+#[cfg(target_os = "linux")]
+type SharedKeeping = Arc<Mutex<guard::Keeping>>;
+#[cfg(not(target_os = "linux"))]
+type SharedKeeping = ();
 
 /// The hidden name under which the program is a helper.
 pub const NAME: &str = "__command";
@@ -61,6 +79,7 @@ struct Helper {
     events: Receiver<Event>,
     shell: Pid,
     left: File,
+    keeping: Option<SharedKeeping>,
     /// The shell is over: since then.
     over: Option<Instant>,
     told_still: bool,
@@ -79,8 +98,9 @@ fn run() -> io::Result<()> {
     // Held to the end: the states it keeps are no one else's to seal before.
     let _staging = start.staging.as_deref().map(lock).transpose()?;
     let left = left::file()?;
-    let shell = match spawn(&start, &left) {
-        Ok(shell) => shell,
+    let (shell, keeping) = match spawn(&start, &left) {
+        Ok(spawned) => spawned,
+        Err(error) if start.guard.is_some() => return send(&mut nebula, &HelperReport::NoGuard(error.to_string())),
         Err(error) => return send(&mut nebula, &HelperReport::NotStarted(error.to_string())),
     };
     send(&mut nebula, &HelperReport::Started(shell.as_raw_nonzero().get().unsigned_abs()))?;
@@ -93,7 +113,7 @@ fn run() -> io::Result<()> {
         let _ = ordered.send(Event::Alone);
     });
     thread::spawn(move || wait_for_all(&to));
-    Helper { nebula, events, shell, left, over: None, told_still: false, ending: None }.serve()
+    Helper { nebula, events, shell, left, keeping, over: None, told_still: false, ending: None }.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -102,21 +122,60 @@ fn lock(staging: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn spawn(start: &Start, left: &File) -> io::Result<Pid> {
-    let text = left::script(start, left.as_raw_fd());
+fn spawn(start: &Start, left: &File) -> io::Result<(Pid, Option<SharedKeeping>)> {
+    let start = Start { text: left::script(start, left.as_raw_fd()), ..start.clone() };
     // The shell writes what it leaves into it; nothing else does any harm there.
     rustix::io::fcntl_setfd(left, rustix::io::FdFlags::empty())?;
-    let mut command = Command::new(&start.shell);
-    command.args(&start.arguments).arg(text).current_dir(&start.folder).stdin(Stdio::null());
-    command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
-    let child = command.spawn();
+    let spawned = if start.guard.is_some() { guarded(&start) } else { plain(&start).map(|child| (child, None)) };
     rustix::io::fcntl_setfd(left, rustix::io::FdFlags::CLOEXEC)?;
+    let (child, keeping) = spawned?;
     // The command alone holds its output from here on.
     let null: OwnedFd = File::open("/dev/null")?.into();
     rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
-    let id = i32::try_from(child?.id()).ok().and_then(Pid::from_raw);
-    id.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.map(|id| (id, keeping)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// The shell itself.
+fn plain(start: &Start) -> io::Result<Child> {
+    let mut command = Command::new(&start.shell);
+    command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null());
+    command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
+    command.spawn()
+}
+
+/// A second stage that becomes the shell, and the guard over it.
+#[cfg(target_os = "linux")]
+fn guarded(start: &Start) -> io::Result<(Child, Option<SharedKeeping>)> {
+    let keeping = Arc::new(Mutex::new(keeping(start)?));
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
+    let child = command.spawn()?;
+    drop(command);
+    let listener = stage::take_listener(&ours, start)?;
+    let serving = Arc::clone(&keeping);
+    thread::spawn(move || guard::serve(&listener, &serving));
+    Ok((child, Some(keeping)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn guarded(_start: &Start) -> io::Result<(Child, Option<SharedKeeping>)> {
+    Err(io::Error::other("it needs Linux"))
+}
+
+/// What the guard keeps states with.
+#[cfg(target_os = "linux")]
+fn keeping(start: &Start) -> io::Result<guard::Keeping> {
+    let (Some(with), Some(staging)) = (&start.guard, &start.staging) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
+    let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
+    let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
+    let places = PathClasses::new(&workspace, &archive, &with.places);
+    Ok(guard::Keeping::new(places, CommandStaging::open(staging)?))
 }
 
 /// Waits for processes until there is none left.
@@ -147,7 +206,9 @@ impl Helper {
                     self.tell(&HelperReport::Exited(exit(status), left));
                 }
                 Ok(Event::Over(..)) => {}
+                Ok(Event::Order(Order::Switch(folder))) => self.switch(&folder),
                 Ok(Event::None) => {
+                    self.summarise();
                     self.tell(&HelperReport::Ended);
                     return Ok(());
                 }
@@ -194,6 +255,38 @@ impl Helper {
             tree::signal_all(Signal::TERM);
         }
     }
+
+    /// Keeps states in another staging folder from now on. What is open for writing is kept anew at once.
+    #[cfg(target_os = "linux")]
+    fn switch(&mut self, folder: &Path) {
+        let Some(keeping) = self.keeping.clone() else { return };
+        // Without an answer nebula seals nothing.
+        let Ok(staging) = CommandStaging::open(folder) else { return };
+        let summary = {
+            let mut keeping = guard::lock(&keeping);
+            let summary = keeping.switch(staging);
+            for path in tree::open_for_writing() {
+                // The call that opened it is over: there is nothing to refuse.
+                let _ = keeping.write(&path, false);
+            }
+            summary
+        };
+        self.tell(&HelperReport::Switched(summary));
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn switch(&mut self, _folder: &Path) {}
+
+    #[cfg(target_os = "linux")]
+    fn summarise(&mut self) {
+        let summary = self.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
+        if let Some(summary) = summary {
+            self.tell(&HelperReport::Summary(summary));
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn summarise(&mut self) {}
 
     /// Tells nebula; where it is gone, the end of its orders says so.
     fn tell(&mut self, report: &HelperReport) {

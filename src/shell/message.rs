@@ -1,10 +1,13 @@
 //! What nebula and the helper of a command tell each other: one JSON value a line, over the helper's standard input.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use super::places::PlaceSettings;
 
 /// What a helper is started for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,46 @@ pub struct Start {
     pub variables: Vec<(String, String)>,
     /// Where states before go; none: nothing is kept.
     pub staging: Option<PathBuf>,
+    /// What the guard works with, where it keeps them.
+    pub guard: Option<GuardStart>,
+}
+
+/// What a guard works with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardStart {
+    /// The workspace's root.
+    pub root: PathBuf,
+    /// The archive's folder.
+    pub archive: PathBuf,
+    /// Globs of what is not archived.
+    pub exclude: Vec<String>,
+    /// What the configuration says of places.
+    pub places: PlaceSettings,
+}
+
+/// What is to be known of a command beside its changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Folders that can be rebuilt, and in each the changes that were not archived.
+    pub derived: BTreeMap<String, u64>,
+    /// Writes that were refused.
+    pub refused: u64,
+    /// The first of them.
+    pub first_refused: Option<String>,
+    /// Paths that are not archived, each with why.
+    pub not_archived: Vec<(String, String)>,
+}
+
+impl Summary {
+    /// Adds what came after.
+    pub fn add(&mut self, more: Summary) {
+        for (folder, count) in more.derived {
+            *self.derived.entry(folder).or_default() += count;
+        }
+        self.refused += more.refused;
+        self.first_refused = self.first_refused.take().or(more.first_refused);
+        self.not_archived.extend(more.not_archived);
+    }
 }
 
 /// What nebula asks of a running helper.
@@ -29,6 +72,8 @@ pub struct Start {
 pub enum Order {
     /// End every process of the command.
     Stop,
+    /// Keep states in this staging folder from now on.
+    Switch(PathBuf),
 }
 
 /// How the shell ended.
@@ -49,6 +94,12 @@ pub enum HelperReport {
     Started(u32),
     /// The shell could not be started.
     NotStarted(String),
+    /// There is no guard here: why. Nothing was run.
+    NoGuard(String),
+    /// States go into the new staging folder; what is to be known of those before.
+    Switched(Summary),
+    /// What is to be known of the states since the last sealing.
+    Summary(Summary),
     /// The shell is over; what it left, where it told: its folder and exported variables.
     Exited(Exit, Option<ShellState>),
     /// So many of the command's processes still run, a little after the shell's end.

@@ -7,20 +7,24 @@
 
 mod commands;
 mod env;
+#[cfg(target_os = "linux")]
+mod guard;
 mod helper;
 mod left;
 mod message;
 pub mod output;
 mod places;
+mod probe;
 mod run;
 mod scan;
+#[cfg(target_os = "linux")]
+mod stage;
 mod told;
 mod tree;
 
 pub use commands::{Command, CommandRequest, Commands, Keeper, LONGEST, MOST_JOBS, Shell, StartError, check_text};
 pub use env::Environment;
-pub use helper::main as helper_main;
-pub use message::{Exit, ShellState};
+pub use message::{Exit, ShellState, Summary};
 pub use places::{PathClass, PathClasses, PlaceSettings};
 pub use run::{CommandProgress, RunningCommand};
 pub use scan::ScanError;
@@ -30,8 +34,16 @@ use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
-/// Returns the commands that were cut off, oldest first: what they changed is in their staging folders, ready to be
-/// sealed.
+/// Runs as a helper of a command where the program was started as one, under a hidden name.
+pub fn helper_main() -> Option<std::process::ExitCode> {
+    #[cfg(target_os = "linux")]
+    if let Some(code) = stage::main() {
+        return Some(code);
+    }
+    helper::main()
+}
+
+/// The commands that were cut off, oldest first: what they changed is in their staging folders, ready to be sealed.
 ///
 /// # Errors
 /// When the staging folders cannot be listed.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
 use crate::workspace::{Ignores, Workspace};
@@ -31,7 +32,7 @@ pub enum PathClass {
 }
 
 /// What the configuration says of places.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PlaceSettings {
     /// `shell.derived`: more folders that can be rebuilt, as globs.
     pub derived: Vec<String>,

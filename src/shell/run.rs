@@ -3,14 +3,14 @@
 use std::io::{self, BufReader, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::helper;
-use super::message::{Exit, HelperReport, Order, ShellState, Start, receive, send};
+use super::message::{Exit, HelperReport, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
 
 /// What is read of the output at once.
@@ -41,6 +41,12 @@ pub struct CommandProgress {
     pub ended: bool,
     /// The helper is gone, or the shell could not be started: why.
     pub failed: Option<String>,
+    /// There is no guard here: why.
+    pub no_guard: Option<String>,
+    /// How often the guard has begun anew.
+    pub switched: usize,
+    /// What is to be known beside the changes.
+    pub summary: Summary,
     /// What the helper had to say.
     pub notices: Vec<String>,
     /// All output is read.
@@ -77,7 +83,7 @@ pub struct RunningCommand {
 
 impl std::fmt::Debug for RunningCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Running").field(&*self.progress()).finish()
+        f.debug_tuple("RunningCommand").field(&*self.progress()).finish()
     }
 }
 
@@ -149,6 +155,18 @@ impl RunningCommand {
     }
 }
 
+impl RunningCommand {
+    /// Has the guard keep states in another folder from now on; whether it does.
+    pub fn switch(&self, folder: &Path) -> bool {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let before = self.progress().switched;
+        // A helper that is gone switches nothing.
+        let _ = send(&mut *lock(&self.orders), &Order::Switch(folder.to_path_buf()));
+        let done = |progress: &CommandProgress| progress.switched > before || progress.is_over();
+        self.wait(Some(Instant::now() + PATIENCE), done) && self.progress().switched > before
+    }
+}
+
 impl Shared {
     fn change(&self, change: impl FnOnce(&mut CommandProgress)) {
         change(&mut lock(&self.progress));
@@ -195,6 +213,15 @@ impl Shared {
                     progress.exit = Some((exit, left));
                     progress.took = Some(begun.elapsed());
                 }
+                HelperReport::NoGuard(why) => {
+                    progress.failed = Some(format!("there is no guard here: {why}"));
+                    progress.no_guard = Some(why);
+                }
+                HelperReport::Switched(summary) => {
+                    progress.switched += 1;
+                    progress.summary.add(summary);
+                }
+                HelperReport::Summary(summary) => progress.summary.add(summary),
                 HelperReport::StillRun(count) => progress.still_run = Some(count),
                 HelperReport::Ended => progress.ended = true,
                 HelperReport::Notice(text) => progress.notices.push(text),

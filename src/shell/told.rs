@@ -73,6 +73,18 @@ impl CommandReport {
             let processes = if count == 1 { "process still runs" } else { "processes still run" };
             notes.push(format!("{count} {processes} as {}", command.id));
         }
+        let summary = &progress.summary;
+        for (folder, count) in &summary.derived {
+            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
+            notes.push(format!("derived: {folder} ({changes}, not archived)"));
+        }
+        if let Some(first) = &summary.first_refused {
+            notes.push(format!(
+                "refused: {}, first {first}",
+                plural(usize::try_from(summary.refused).unwrap_or(usize::MAX), "write")
+            ));
+        }
+        notes.extend(summary.not_archived.iter().map(|(path, why)| format!("not archived: {path} ({why})")));
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
         let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
         notes.extend(unread.map(|(path, why)| format!("not archived: {path} ({why})")));

@@ -92,6 +92,7 @@ const DOORS: &[(&str, &[&str])] = &[
         "tokio",
         &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "tui/terminal/editor.rs", "cli", "mcp"],
     ),
+    ("libc", &["shell/guard"]),
     ("anyhow", &["main.rs", "cli"]),
     ("syntect", &["tui/text"]),
 ];

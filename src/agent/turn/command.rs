@@ -49,17 +49,18 @@ pub async fn run(
     stop: &CancellationToken,
 ) -> CommandResult {
     item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
+    let keeper = keeper(context).await;
     let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
         approval::CommandPolicy::Run(consent) => consent.to_string(),
         approval::CommandPolicy::Refuse(why) => return CommandResult::Refused(why.into()),
-        approval::CommandPolicy::Ask => match ask(context, item, &asked(call), stop).await {
+        approval::CommandPolicy::Ask => match ask(context, item, &asked(call, keeper), stop).await {
             Answer::Run => "person".to_string(),
             Answer::No(why) => return CommandResult::Refused(why),
             Answer::Interrupted => return CommandResult::Interrupted,
         },
     };
     let info = CommandInfo { approved: Some(approved), ..info };
-    let begun = match command::begin(context, call, Keeper::Scan, info.clone()).await {
+    let begun = match command::begin(context, call, keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
             let question = format!("{why}.\n\nRun it all the same?\n\n{}", shown(&call.text));
             match ask(context, item, &question, stop).await {
@@ -107,7 +108,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, why: None };
         let info = CommandInfo { session: context.id(), approved: Some("person".into()), ..CommandInfo::default() };
-        let command = match command::begin(&context, &call, Keeper::Scan, info.clone()).await {
+        let command = match command::begin(&context, &call, keeper(&context).await, info.clone()).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
@@ -121,14 +122,26 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
     });
 }
 
-/// Returns what the person is asked.
-fn asked(call: &CommandCall) -> String {
+/// What keeps the states of commands here. The first time it is tried.
+async fn keeper(context: &SessionContext) -> Keeper {
+    let shell = Arc::clone(&context.services.shell);
+    let known = tokio::task::spawn_blocking(move || shell.keeper().0).await;
+    known.unwrap_or(Keeper::Scan)
+}
+
+/// What the person is asked.
+fn asked(call: &CommandCall, keeper: Keeper) -> String {
     let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
     let limit =
         if call.background { "runs in the background".into() } else { format!("limit {} s", call.limit.as_secs()) };
     format!(
-        "Run this command?{why}\n\n{}\n\nkeeper: scan, undo takes back what it changes in this workspace\nno sandbox: it may write and reach whatever you may, the archive too · {limit}",
-        shown(&call.text)
+        "Run this command?{why}\n\n{}\n\n{}\nno sandbox: it may write and reach whatever you may · {limit}",
+        shown(&call.text),
+        match keeper {
+            Keeper::Guard => "keeper: guard, each file is kept before it is changed; undo brings it back",
+            Keeper::Scan => "keeper: scan, undo takes back what it changes in this workspace",
+            Keeper::None => "keeper: none, what it overwrites cannot be undone",
+        }
     )
 }
 

@@ -21,6 +21,17 @@ const FORMS: &[(&str, Needs)] = &[
     ("find . -name '*.rs' -delete", Nothing),
     ("find docs -type f -exec rm {} +", Nothing),
     ("git clean -fdxq", Guard),
+    ("rm -rf .git", Guard),
+    ("rm -rf .git && git init -q && git add -A", Guard),
+    ("rm -rf .shaft src", Guard),
+    ("rm -rf .shaft/archives .shaft/commands; mv .shaft gone; rm README.md", Guard),
+    ("find . -delete", Guard),
+    ("rm -rf .[!.]* *", Guard),
+    ("chmod -R 000 .shaft; echo x > .shaft/lock; rm README.md", Guard),
+    ("ln -s .shaft way; rm -rf way/*; rm README.md", Guard),
+    ("git gc -q --prune=now; rm README.md", Guard),
+    ("mv src moved && echo x >> moved/main.rs && mv moved/main.rs main.rs && echo y >> main.rs", Guard),
+    ("ln README.md second && echo x >> second", Guard),
     ("git reset -q --hard", Nothing),
     ("git checkout -q -- src/main.rs", Nothing),
     ("git stash -q -u", Nothing),
@@ -100,6 +111,9 @@ fn undone(form: &str, flags: &[&str]) -> Result<(), String> {
         let undo = text(&undo.stdout) + &text(&undo.stderr);
         return Err(format!("not undone:\n    {}\n  run said: {told}  undo said: {undo}", back.join("\n    ")));
     }
+    if tree.root().join(".git/objects").exists() {
+        tree.git(&["fsck", "--no-dangling", "--no-progress"]);
+    }
     let redo = tree.nebula(&["redo", "--yes"]);
     let again = difference(&after, &tree.snapshot());
     if !again.is_empty() {
@@ -145,6 +159,16 @@ fn all_undone(flags: &[&str], guard: bool) {
 }
 
 #[test]
-fn every_form_is_undone_and_done_again() {
-    all_undone(&[], false);
+fn every_form_is_undone_under_scan() {
+    all_undone(&["--keeper", "scan"], false);
+}
+
+#[test]
+fn every_form_is_undone_under_the_guard() {
+    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    if !told.contains("guard works") {
+        eprintln!("skipped: the guard does not work here: {told}");
+        return;
+    }
+    all_undone(&["--keeper", "guard"], true);
 }

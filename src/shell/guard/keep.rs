@@ -1,0 +1,433 @@
+//! What is kept before a call goes on: a hard link of what is removed or replaced, a copy of what is changed in place, a
+//! note of what was absent.
+//!
+//! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives the
+//! staged file bytes of its own first.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
+use crate::disk;
+use crate::shell::message::Summary;
+use crate::shell::places::{PathClass, PathClasses};
+
+/// The largest file that is copied because it is changed in place.
+const LARGEST_COPY: u64 = 64 << 20;
+/// The most that is copied for one command.
+const MOST_COPIED: u64 = 2 << 30;
+/// Paths of a kind that are named.
+const NAMED: usize = 20;
+
+/// An answer other than letting the call go on: the error number that the caller gets.
+pub type Refusal = i32;
+type Verdict = Result<(), Refusal>;
+type Inode = (u64, u64);
+
+/// The states that were kept since the last sealing.
+pub struct Keeping {
+    places: PathClasses,
+    staging: CommandStaging,
+    kept: HashSet<String>,
+    /// Staged files that still share their bytes, by inode.
+    linked: HashMap<Inode, String>,
+    /// Inodes whose bytes were copied.
+    copied: HashSet<Inode>,
+    /// Files that the command made where nothing is archived.
+    made: HashSet<PathBuf>,
+    /// The names of files that have several.
+    names: Option<HashMap<Inode, Vec<PathBuf>>>,
+    bytes: u64,
+    summary: Summary,
+}
+
+fn inode(meta: &Metadata) -> Inode {
+    (meta.dev(), meta.ino())
+}
+
+/// The error number that an error is to the caller.
+fn number(error: &io::Error) -> Refusal {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+impl Keeping {
+    /// Into a staging folder.
+    pub fn new(places: PathClasses, staging: CommandStaging) -> Self {
+        Keeping {
+            places,
+            staging,
+            kept: HashSet::new(),
+            linked: HashMap::new(),
+            copied: HashSet::new(),
+            made: HashSet::new(),
+            names: None,
+            bytes: 0,
+            summary: Summary::default(),
+        }
+    }
+
+    /// Begins anew in another staging folder; what was to be known so far.
+    pub fn switch(&mut self, staging: CommandStaging) -> Summary {
+        self.staging = staging;
+        self.kept.clear();
+        self.linked.clear();
+        self.copied.clear();
+        std::mem::take(&mut self.summary)
+    }
+
+    /// What is to be known so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// A file is about to be changed in place, or made where `makes`.
+    pub fn write(&mut self, path: &Path, makes: bool) -> Verdict {
+        self.part_shared(path)?;
+        let there = fs::symlink_metadata(path);
+        match self.places.of(path, false) {
+            PathClass::Refused => return self.refuse(path),
+            PathClass::Outside => return self.keep_other_names(path, there.ok()),
+            PathClass::Derived(folder) => {
+                self.keep_other_names(path, there.as_ref().ok().cloned())?;
+                if there.is_err() {
+                    self.made.insert(path.to_path_buf());
+                }
+                *self.summary.derived.entry(folder).or_default() += 1;
+                return Ok(());
+            }
+            PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
+            PathClass::Kept => {}
+        }
+        match there {
+            Err(_) if makes => self.absent(path),
+            Err(_) => Ok(()),
+            Ok(meta) if meta.is_file() => self.copy(path, &meta),
+            Ok(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
+            Ok(_) => self.unarchived(path, "special file"),
+        }
+    }
+
+    /// Something is about to be made where nothing is.
+    pub fn make(&mut self, path: &Path, folder: bool) -> Verdict {
+        match self.places.of(path, folder) {
+            PathClass::Refused => self.refuse(path),
+            PathClass::Kept if fs::symlink_metadata(path).is_err() => match folder {
+                true => self.note(path, StagedKind::Absent, 0, true),
+                false => self.absent(path),
+            },
+            PathClass::Derived(_) if !folder && fs::symlink_metadata(path).is_err() => {
+                self.made.insert(path.to_path_buf());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A file or link is about to lose this name.
+    pub fn lose(&mut self, path: &Path) -> Verdict {
+        let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        match self.places.of(path, false) {
+            PathClass::Refused => return self.refuse(path),
+            PathClass::Outside => return Ok(()),
+            PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
+            // What a repository only ever gains is kept where it goes all the same.
+            PathClass::Derived(folder) if self.made.contains(path) || !folder.starts_with(".git/") => {
+                *self.summary.derived.entry(folder).or_default() += 1;
+                return Ok(());
+            }
+            PathClass::Derived(_) | PathClass::Kept => {}
+        }
+        let Some(name) = self.name(path)? else { return Ok(()) };
+        if self.kept.contains(&name) {
+            return Ok(());
+        }
+        match meta.file_type() {
+            kind if kind.is_symlink() => self.link(name, path, &meta),
+            kind if kind.is_file() => self.hard_link(name, path, &meta),
+            kind if kind.is_dir() => self.folder(path, &meta),
+            _ => self.unarchived(path, "special file"),
+        }
+    }
+
+    /// A file is about to get another mode, under every name that it has.
+    pub fn change_mode(&mut self, path: &Path) -> Verdict {
+        let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
+        if let Some(meta) = meta {
+            for other in self.other_names(inode(&meta), path) {
+                self.lose(&other)?;
+            }
+        }
+        self.lose(path)
+    }
+
+    /// A folder is about to go or to get another mode.
+    pub fn lose_folder(&mut self, path: &Path) -> Verdict {
+        let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        match self.places.of(path, true) {
+            PathClass::Refused => self.refuse(path),
+            PathClass::Kept => self.folder(path, &meta),
+            PathClass::Derived(folder) if folder.starts_with(".git/") => self.folder(path, &meta),
+            PathClass::Outside if self.places.root().starts_with(path) => self.refuse(path),
+            _ => Ok(()),
+        }
+    }
+
+    /// A file or folder is about to get the name `new`, from which it takes what is there.
+    pub fn rename(&mut self, old: &Path, new: &Path, exchange: bool) -> Verdict {
+        let Ok(meta) = fs::symlink_metadata(old) else { return Ok(()) };
+        if old == new {
+            return Ok(());
+        }
+        self.second_name(old, new);
+        self.move_away(old, new, &meta)?;
+        match fs::symlink_metadata(new) {
+            Ok(there) if exchange => self.move_away(new, old, &there),
+            Ok(there) if there.is_dir() => self.lose_folder(new),
+            Ok(_) => self.lose(new),
+            Err(_) => self.make(new, meta.is_dir()),
+        }
+    }
+
+    /// A file is about to have the name `new` too, or instead.
+    pub fn second_name(&mut self, old: &Path, new: &Path) {
+        let Ok(meta) = fs::symlink_metadata(old) else { return };
+        if let Some(names) = &mut self.names
+            && meta.is_file()
+        {
+            let all = names.entry(inode(&meta)).or_insert_with(|| vec![old.to_path_buf()]);
+            all.push(new.to_path_buf());
+        }
+    }
+
+    /// Keeps what is at `old` and below, and notes what of it is new at `new`.
+    fn move_away(&mut self, old: &Path, new: &Path, meta: &Metadata) -> Verdict {
+        if !meta.is_dir() {
+            return self.lose(old);
+        }
+        if self.places.root().starts_with(old) {
+            return self.refuse(old);
+        }
+        let mut folders = vec![PathBuf::new()];
+        while let Some(inside) = folders.pop() {
+            let from = join(old, &inside);
+            self.lose_folder(&from)?;
+            self.make(&join(new, &inside), true)?;
+            for entry in fs::read_dir(&from).map_err(|e| number(&e))? {
+                let entry = entry.map_err(|e| number(&e))?;
+                let inside = inside.join(entry.file_name());
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(inside);
+                } else {
+                    let (from, to) = (old.join(&inside), new.join(&inside));
+                    self.lose(&from)?;
+                    self.make(&to, false)?;
+                    self.second_name(&from, &to);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, path: &Path) -> Verdict {
+        self.summary.refused += 1;
+        self.summary.first_refused.get_or_insert_with(|| path.display().to_string());
+        Err(libc::EACCES)
+    }
+
+    fn unarchived(&mut self, path: &Path, why: &str) -> Verdict {
+        let line = (self.inside(path).display().to_string(), why.to_string());
+        if self.summary.not_archived.len() < NAMED && !self.summary.not_archived.contains(&line) {
+            self.summary.not_archived.push(line);
+        }
+        Ok(())
+    }
+
+    fn inside<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(self.places.root()).unwrap_or(path)
+    }
+
+    /// The normalised path; none where it has no text: nothing is there then that could be lost.
+    fn name(&mut self, path: &Path) -> Result<Option<String>, Refusal> {
+        if let Some(name) = self.inside(path).to_str() {
+            return Ok(Some(name.to_string()));
+        }
+        let there = fs::symlink_metadata(path).is_ok();
+        let why = if there { "its name is not UTF-8: the call was refused" } else { "its name is not UTF-8" };
+        self.unarchived(path, why)?;
+        if there { Err(libc::EACCES) } else { Ok(None) }
+    }
+
+    fn absent(&mut self, path: &Path) -> Verdict {
+        self.note(path, StagedKind::Absent, 0, false)
+    }
+
+    fn folder(&mut self, path: &Path, meta: &Metadata) -> Verdict {
+        self.note(path, StagedKind::Folder, meta.mode() & 0o7777, true)
+    }
+
+    /// A line of the journal without a staged file.
+    fn note(&mut self, path: &Path, kind: StagedKind, mode: u32, folder: bool) -> Verdict {
+        let Some(name) = self.name(path)? else { return Ok(()) };
+        let path = match (folder, name.is_empty()) {
+            (true, true) => "./".to_string(),
+            (true, false) => format!("{name}/"),
+            (false, _) => name,
+        };
+        if self.kept.contains(&path) {
+            return Ok(());
+        }
+        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY })
+    }
+
+    fn add(&mut self, kept: JournalLine) -> Verdict {
+        self.staging.add(&kept).map_err(|e| number(&e))?;
+        self.kept.insert(kept.path);
+        Ok(())
+    }
+
+    fn link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
+        let (to, staged) = self.staging.new_name();
+        let target = fs::read_link(path).map_err(|e| number(&e))?;
+        std::os::unix::fs::symlink(target, to).map_err(|e| number(&e))?;
+        self.add(JournalLine {
+            path: name,
+            kind: StagedKind::Link,
+            mode: 0o777,
+            staged: Some(staged),
+            inode: inode(meta),
+        })
+    }
+
+    fn hard_link(&mut self, name: String, path: &Path, meta: &Metadata) -> Verdict {
+        let (to, staged) = self.staging.new_name();
+        if fs::hard_link(path, &to).is_err() {
+            // Another file system, too many names, or another owner's file.
+            return self.copy(path, meta);
+        }
+        self.linked.insert(inode(meta), staged.clone());
+        let mode = meta.mode() & 0o7777;
+        self.add(JournalLine { path: name, kind: StagedKind::File, mode, staged: Some(staged), inode: inode(meta) })
+    }
+
+    /// Keeps the bytes of a file that is about to be written, under every name that it has in the workspace.
+    fn copy(&mut self, path: &Path, meta: &Metadata) -> Verdict {
+        let own = inode(meta);
+        let Some(name) = self.name(path)? else { return Ok(()) };
+        if self.kept.contains(&name) && (meta.nlink() == 1 || self.copied.contains(&own)) {
+            return Ok(());
+        }
+        let mut names = vec![path.to_path_buf()];
+        if meta.nlink() > 1 {
+            names.extend(self.other_names(own, path));
+        }
+        self.copy_names(names, meta)
+    }
+
+    /// A file that is not archived itself is about to be written: under its other names it may be.
+    fn keep_other_names(&mut self, path: &Path, meta: Option<Metadata>) -> Verdict {
+        let Some(meta) = meta.filter(|meta| meta.is_file() && meta.nlink() > 1) else { return Ok(()) };
+        match self.copied.contains(&inode(&meta)) {
+            true => Ok(()),
+            false => {
+                let names = self.other_names(inode(&meta), path);
+                self.copy_names(names, &meta)
+            }
+        }
+    }
+
+    /// Keeps the bytes of one file under these names.
+    fn copy_names(&mut self, names: Vec<PathBuf>, meta: &Metadata) -> Verdict {
+        let mut first: Option<PathBuf> = None;
+        for path in names {
+            let Some(name) = self.name(&path)? else { continue };
+            if self.kept.contains(&name) {
+                continue;
+            }
+            let (to, staged) = self.staging.new_name();
+            match &first {
+                Some(first) => fs::hard_link(first, &to).map_err(|e| number(&e))?,
+                None => self.copy_to(&path, &to, meta)?,
+            }
+            first.get_or_insert(to);
+            let mode = meta.mode() & 0o7777;
+            self.add(JournalLine {
+                path: name,
+                kind: StagedKind::File,
+                mode,
+                staged: Some(staged),
+                inode: JournalLine::COPY,
+            })?;
+        }
+        self.copied.insert(inode(meta));
+        Ok(())
+    }
+
+    fn copy_to(&mut self, from: &Path, to: &Path, meta: &Metadata) -> Verdict {
+        if meta.len() > LARGEST_COPY || self.bytes + meta.len() > MOST_COPIED {
+            self.unarchived(from, "too large to be copied: the call was refused")?;
+            return Err(libc::EDQUOT);
+        }
+        self.bytes += meta.len();
+        let file = disk::open_file(from, disk::Links::Refuse).map_err(|e| number(&e))?;
+        disk::copy_new(&file, to, meta.mode() & 0o1777).map_err(|e| number(&e))?;
+        Ok(())
+    }
+
+    /// A file is about to be written wherever it lies now: a staged hard link to it gets bytes of its own.
+    fn part_shared(&mut self, path: &Path) -> Verdict {
+        if self.linked.is_empty() {
+            return Ok(());
+        }
+        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+        let own = inode(&meta);
+        if let Some(staged) = self.linked.get(&own).cloned() {
+            self.part(&staged, &meta)?;
+            self.linked.remove(&own);
+        }
+        Ok(())
+    }
+
+    /// Gives a staged file bytes of its own.
+    fn part(&mut self, staged: &str, meta: &Metadata) -> Verdict {
+        let shared = self.staging.folder().join(staged);
+        let (own, _) = self.staging.new_name();
+        self.copy_to(&shared, &own, meta)?;
+        fs::rename(&own, &shared).map_err(|e| number(&e))
+    }
+
+    /// The other names in the workspace of a file that has several.
+    fn other_names(&mut self, own: Inode, path: &Path) -> Vec<PathBuf> {
+        // Looked for once: from then on the calls that give and take names are followed.
+        let names = self.names.get_or_insert_with(|| names(&self.places));
+        let all = names.get(&own).cloned().unwrap_or_default();
+        let is_still = |other: &PathBuf| fs::symlink_metadata(other).is_ok_and(|meta| inode(&meta) == own);
+        all.into_iter().filter(|other| other != path && is_still(other)).collect()
+    }
+}
+
+fn join(folder: &Path, inside: &Path) -> PathBuf {
+    if inside.as_os_str().is_empty() { folder.to_path_buf() } else { folder.join(inside) }
+}
+
+/// The kept files of a workspace that have several names, by inode.
+fn names(places: &PathClasses) -> HashMap<Inode, Vec<PathBuf>> {
+    let mut found: HashMap<Inode, Vec<PathBuf>> = HashMap::new();
+    let mut folders = vec![places.root().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
+            if places.of(&path, meta.is_dir()) != PathClass::Kept {
+                continue;
+            }
+            if meta.is_dir() {
+                folders.push(path);
+            } else if meta.is_file() && meta.nlink() > 1 {
+                found.entry(inode(&meta)).or_default().push(path);
+            }
+        }
+    }
+    found
+}

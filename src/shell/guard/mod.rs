@@ -1,0 +1,203 @@
+//! The guard: system calls that may change files wait in the kernel until the state before is kept.
+
+mod filter;
+mod keep;
+mod path;
+mod sys;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+pub use keep::Keeping;
+use keep::Refusal;
+use path::{of_descriptor, resolve, text_at};
+use sys::Notification;
+
+/// Installs the filter on this process; the end at which its calls wait.
+///
+/// # Errors
+/// When the kernel has no such filters, or one listens already.
+pub fn install() -> io::Result<OwnedFd> {
+    sys::install(&filter::program())
+}
+
+/// Keeps what calls are about to change, until no process has the filter any more.
+pub fn serve(listener: &OwnedFd, keeping: &Mutex<Keeping>) {
+    sys::wake_at_once(listener.as_fd());
+    loop {
+        let mut ready = [PollFd::new(listener, PollFlags::IN)];
+        match poll(&mut ready, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return,
+            Ok(_) if !ready[0].revents().contains(PollFlags::IN) => return,
+            Ok(_) => {}
+        }
+        match sys::receive(listener.as_fd()) {
+            Ok(Some(call)) => {
+                let refused = before(&call, &mut lock(keeping)).err();
+                // Its process may be gone by now.
+                let _ = sys::answer(listener.as_fd(), call.id, refused);
+            }
+            Ok(None) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// What is behind the lock is whole after each line of the journal.
+pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
+    keeping.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A descriptor among a call's arguments.
+fn descriptor(argument: u64) -> i32 {
+    // The kernel looks at the lower half alone.
+    (argument as u32).cast_signed()
+}
+
+/// A path among a call's arguments, or none where the kernel will find nothing either.
+type Found = Result<Option<PathBuf>, Refusal>;
+
+/// The path at an address, seen from a folder's descriptor; `last`: a link at its end is followed. What cannot be read
+/// cannot be kept: the call is refused.
+fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found {
+    match text_at(call.process, address) {
+        Ok(text) if text.is_empty() => Ok(None),
+        Ok(text) => found(resolve(call.process, descriptor(folder), &text, last)),
+        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Ok(None),
+        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => Ok(None),
+        Err(_) => Err(libc::EACCES),
+    }
+}
+
+/// A path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is refused.
+fn found(path: io::Result<PathBuf>) -> Found {
+    match path {
+        Ok(path) => Ok(Some(path)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL) => Ok(None),
+            number => Err(number.unwrap_or(libc::EACCES)),
+        },
+    }
+}
+
+/// The file behind a descriptor of the caller.
+fn behind(call: &Notification, argument: u64) -> Found {
+    found(of_descriptor(call.process, descriptor(argument)))
+}
+
+/// The caller's own folder, in place of a descriptor.
+const HERE: u64 = libc::AT_FDCWD as u64;
+
+/// Keeps what a call is about to change.
+fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
+    let [a, b, c, d, e, _] = call.arguments;
+    let has = |flags: u64, flag: i32| flags & flag as u64 != 0;
+    let path = |folder, address, last| path_of(call, folder, address, last);
+    match call.number {
+        libc::SYS_openat => open(call, a, b, c, keeping),
+        libc::SYS_truncate => write(path(HERE, a, true), false, keeping),
+        libc::SYS_unlinkat if has(c, libc::AT_REMOVEDIR) => remove_folder(path(a, b, false), keeping),
+        libc::SYS_unlinkat => lose(path(a, b, false), keeping),
+        libc::SYS_renameat => rename(path(a, b, false), path(c, d, false), 0, keeping),
+        libc::SYS_renameat2 => rename(path(a, b, false), path(c, d, false), e, keeping),
+        libc::SYS_linkat if has(e, libc::AT_EMPTY_PATH) => make(path(c, d, false), false, keeping),
+        libc::SYS_linkat => second_name(path(a, b, has(e, libc::AT_SYMLINK_FOLLOW)), path(c, d, false), keeping),
+        libc::SYS_symlinkat => make(path(b, c, false), false, keeping),
+        libc::SYS_mknodat => make(path(a, b, false), false, keeping),
+        libc::SYS_mkdirat => make(path(a, b, false), true, keeping),
+        libc::SYS_fchmod => mode(behind(call, a), keeping),
+        libc::SYS_fchmodat => mode(path(a, b, true), keeping),
+        filter::FCHMODAT2 if has(d, libc::AT_EMPTY_PATH) && text_at(call.process, b).is_ok_and(|t| t.is_empty()) => {
+            mode(behind(call, a), keeping)
+        }
+        filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        _ => before_old(call, keeping),
+    }
+}
+
+/// The calls that only one machine has.
+#[cfg(target_arch = "x86_64")]
+fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
+    let [a, b, ..] = call.arguments;
+    let path = |address, last| path_of(call, HERE, address, last);
+    match call.number {
+        libc::SYS_open => open(call, HERE, a, b, keeping),
+        libc::SYS_creat => {
+            let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+            open(call, HERE, a, flags as u64, keeping)
+        }
+        libc::SYS_unlink => lose(path(a, false), keeping),
+        libc::SYS_rmdir => remove_folder(path(a, false), keeping),
+        libc::SYS_rename => rename(path(a, false), path(b, false), 0, keeping),
+        libc::SYS_link => second_name(path(a, false), path(b, false), keeping),
+        libc::SYS_symlink => make(path(b, false), false, keeping),
+        libc::SYS_mknod => make(path(a, false), false, keeping),
+        libc::SYS_mkdir => make(path(a, false), true, keeping),
+        libc::SYS_chmod => mode(path(a, true), keeping),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn before_old(_call: &Notification, _keeping: &mut Keeping) -> Result<(), Refusal> {
+    Ok(())
+}
+
+fn open(call: &Notification, folder: u64, address: u64, flags: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
+    let has = |flag: i32| flags & flag as u64 == flag as u64;
+    if has(libc::O_TMPFILE) {
+        // It has no name yet; the call that gives it one is kept.
+        return Ok(());
+    }
+    let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
+    let path = path_of(call, folder, address, !has(libc::O_NOFOLLOW) && !exclusive);
+    let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC) as u64 != 0;
+    match writes && !exclusive {
+        true => write(path, has(libc::O_CREAT), keeping),
+        // What is there already is only opened, or stops the call.
+        false => make(path, false, keeping),
+    }
+}
+
+fn write(path: Found, makes: bool, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| keeping.write(&path, makes))
+}
+
+fn lose(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| keeping.lose(&path))
+}
+
+fn make(path: Found, folder: bool, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| keeping.make(&path, folder))
+}
+
+fn second_name(old: Found, new: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+    let Some((old, new)) = old?.zip(new?) else { return Ok(()) };
+    keeping.make(&new, false)?;
+    keeping.second_name(&old, &new);
+    Ok(())
+}
+
+fn remove_folder(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| keeping.lose_folder(&path))
+}
+
+fn rename(old: Found, new: Found, flags: u64, keeping: &mut Keeping) -> Result<(), Refusal> {
+    let Some((old, new)) = old?.zip(new?) else { return Ok(()) };
+    if flags & u64::from(libc::RENAME_NOREPLACE) != 0 && new.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    keeping.rename(&old, &new, flags & u64::from(libc::RENAME_EXCHANGE) != 0)
+}
+
+fn mode(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| match path.is_dir() {
+        true => keeping.lose_folder(&path),
+        false => keeping.change_mode(&path),
+    })
+}

@@ -1,0 +1,157 @@
+//! Which file a caller means: its memory is read, its folder and its descriptors are its own, links are followed as the
+//! kernel will.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+
+use super::sys;
+
+/// The longest path that the kernel takes.
+const LONGEST: usize = 4_096;
+/// Links followed before a path counts as a loop.
+const MAX_LINKS: usize = 40;
+/// In place of a descriptor: the caller's own folder.
+const OWN_FOLDER: i32 = libc::AT_FDCWD;
+
+/// The text at an address of another process, up to its NUL.
+///
+/// # Errors
+/// When it cannot be read, or is longer than a path may be.
+pub fn text_at(process: i32, address: u64) -> io::Result<OsString> {
+    let mut bytes = vec![0; LONGEST];
+    let mut length = 0;
+    while length < LONGEST {
+        // Up to the end of a page: what follows it may not be there.
+        let next = address.wrapping_add(length as u64);
+        let piece = (256 - (next % 256) as usize).min(LONGEST - length);
+        let read = sys::read_memory(process, next, &mut bytes[length..length + piece])?;
+        if let Some(end) = bytes[length..length + read].iter().position(|b| *b == 0) {
+            bytes.truncate(length + end);
+            return Ok(OsString::from_vec(bytes));
+        }
+        if read < piece {
+            break;
+        }
+        length += read;
+    }
+    Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG))
+}
+
+/// The file behind a descriptor of another process, by its path now.
+///
+/// # Errors
+/// When there is none.
+pub fn of_descriptor(process: i32, descriptor: i32) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/{process}/fd/{descriptor}"))
+}
+
+/// The absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its very end is
+/// followed too.
+///
+/// # Errors
+/// When it leads nowhere a file could be: the kernel will say so to the caller.
+pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Result<PathBuf> {
+    let path = Path::new(path);
+    let base = match (path.is_absolute(), folder) {
+        (true, _) => PathBuf::from("/"),
+        (false, OWN_FOLDER) => fs::read_link(format!("/proc/{process}/cwd"))?,
+        (false, folder) => of_descriptor(process, folder)?,
+    };
+    let whole = base.join(path);
+    if let Some(plain) = plain(&whole, last) {
+        return Ok(plain);
+    }
+    follow(process, &whole, last)
+}
+
+/// The path itself, where no link is on the way: one call tells.
+fn plain(path: &Path, last: bool) -> Option<PathBuf> {
+    if path.as_os_str().as_bytes().starts_with(b"/proc") || path.as_os_str().as_bytes().starts_with(b"/dev") {
+        return None;
+    }
+    let name = match path.components().next_back()? {
+        Component::Normal(name) => name,
+        _ => return None,
+    };
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let above = path.parent()?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let clean: PathBuf = above.components().collect();
+    let is_link = || {
+        let stat = rustix::fs::statat(&opened, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink)
+    };
+    (!last || !is_link()).then(|| clean.join(name))
+}
+
+/// Follows the links in an absolute path, as far as it exists.
+fn follow(process: i32, path: &Path, last: bool) -> io::Result<PathBuf> {
+    let mut rest: VecDeque<OsString> = parts(path).collect();
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(&part);
+        if let Some(own) = own_view(process, &real) {
+            real = own;
+        }
+        let kind = match fs::symlink_metadata(&real) {
+            Ok(meta) => meta.file_type(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                real.extend(rest);
+                return Ok(real);
+            }
+            Err(error) => return Err(error),
+        };
+        if kind.is_symlink() && (last || !rest.is_empty()) {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(io::Error::from_raw_os_error(libc::ELOOP));
+            }
+            let target = fs::read_link(&real)?;
+            if rest.is_empty() && is_gone(&real, &target) {
+                return Ok(real);
+            }
+            real.pop();
+            if target.is_absolute() {
+                real = PathBuf::from("/");
+            }
+            parts(&target).rev().for_each(|part| rest.push_front(part));
+        }
+    }
+    Ok(real)
+}
+
+/// Whether a descriptor's link in `/proc` leads to a file that has no name any more: the link itself is its only path.
+fn is_gone(link: &Path, target: &Path) -> bool {
+    link.starts_with("/proc") && target.is_absolute() && fs::symlink_metadata(target).is_err() && link.exists()
+}
+
+/// What a path that means the reader itself is for the caller.
+fn own_view(process: i32, path: &Path) -> Option<PathBuf> {
+    let own = |rest: &str| Some(PathBuf::from(format!("/proc/{process}{rest}")));
+    match path.to_str()? {
+        "/proc/self" | "/proc/thread-self" => own(""),
+        "/dev/fd" => own("/fd"),
+        "/dev/stdin" => own("/fd/0"),
+        "/dev/stdout" => own("/fd/1"),
+        "/dev/stderr" => own("/fd/2"),
+        _ => None,
+    }
+}
+
+fn parts(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
+    path.components().filter(|c| matches!(c, Component::Normal(_) | Component::ParentDir)).map(|c| c.as_os_str().into())
+}

@@ -1,0 +1,104 @@
+//! The system calls that no safe crate offers: installing a filter with a listener, the listener's three requests, and
+//! reading another process's memory. The only file of the program that may be unsafe.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// A system call that waits for its answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Notification {
+    /// Its name towards the kernel.
+    pub id: u64,
+    /// The calling thread.
+    pub process: i32,
+    /// Its number.
+    pub number: i64,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+}
+
+const RECEIVE: u64 = 0xc050_2100;
+const SEND: u64 = 0xc018_2101;
+const SET_FLAGS: u64 = 0x4008_2104;
+const SYNC_WAKE_UP: u64 = 1;
+
+/// Installs a filter on this process for good; the other end of it. It must have no-new-privileges set.
+///
+/// # Errors
+/// When the kernel has none, or another listener is there already.
+pub fn install(filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+    let killable = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    for flags in [killable, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER] {
+        // SAFETY: the program and its instructions outlive the call, which only reads them.
+        let made =
+            unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+        match i32::try_from(made) {
+            // SAFETY: the kernel has just made this descriptor for us alone.
+            Ok(descriptor) if descriptor >= 0 => return Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+            _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => {}
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Lets whoever waits for an answer run at once on this processor, where the kernel can.
+pub fn wake_at_once(listener: BorrowedFd<'_>) {
+    // SAFETY: the request takes a plain number. An older kernel refuses it, which changes nothing.
+    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
+}
+
+/// The next call that waits; none where its process is gone by now.
+///
+/// # Errors
+/// When the listener is over.
+pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
+    let mut raw = MaybeUninit::<libc::seccomp_notif>::zeroed();
+    // SAFETY: the kernel writes one notification into memory of its size, which has to be zero before.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE as _, raw.as_mut_ptr()) };
+    if done < 0 {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::ENOENT | libc::EINTR) => Ok(None),
+            _ => Err(error),
+        };
+    }
+    // SAFETY: all of it is initialised: zero, or written by the kernel; every pattern of bits is one.
+    let raw = unsafe { raw.assume_init() };
+    let process = raw.pid.cast_signed();
+    Ok(Some(Notification { id: raw.id, process, number: raw.data.nr.into(), arguments: raw.data.args }))
+}
+
+/// Lets a call go on, or fails it with an error number.
+///
+/// # Errors
+/// When its process is gone by now.
+pub fn answer(listener: BorrowedFd<'_>, id: u64, refused: Option<i32>) -> io::Result<()> {
+    let flags = if refused.is_none() { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
+    let mut response = libc::seccomp_notif_resp { id, val: 0, error: -refused.unwrap_or(0), flags };
+    // SAFETY: the kernel reads one response of this size, which outlives the call.
+    match unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw mut response) } {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads memory of another process; how much was there.
+///
+/// # Errors
+/// When it may not be read, or nothing is there.
+pub fn read_memory(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let from = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(from), iov_len: bytes.len() };
+    // SAFETY: `local` is exactly `bytes`, borrowed alone for the call; the other process's memory is only read.
+    match unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) } {
+        read @ 0.. => Ok(read.unsigned_abs()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
